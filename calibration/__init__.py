@@ -1,0 +1,1 @@
+"""Calibrating judges against people: numpy and scipy only."""

@@ -1,0 +1,1 @@
+"""Clients for models, and wrappers around them."""

@@ -1,0 +1,1 @@
+"""Demographic bias in summaries and in judges' inputs."""

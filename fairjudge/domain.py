@@ -1,0 +1,186 @@
+"""The values that flow through FairJudge; all frozen.
+
+Records cross a process edge (files, see docs/formats.md): pydantic models that carry unknown keys
+through unchanged. Results stay inside: slotted dataclasses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+Aspect: TypeAlias = str
+"""``"coverage"``, ``"faithfulness"``, or the name of a custom criterion."""
+ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise"]
+Verdict: TypeAlias = Literal["a", "b", "tie"]
+"""A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""
+Order: TypeAlias = Literal["ab", "ba"]
+"""Which system's summary stood first in the prompt."""
+UnscoredReason: TypeAlias = Literal[
+    "unparseable", "off_scale", "refused", "backend", "budget", "empty_input", "too_long"
+]
+ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding"]
+AttributeValue: TypeAlias = str | int | float | bool | None
+
+
+def _id_from_number(value: object) -> object:
+    """Accept JSON integers as ids; everything else is left for pydantic to judge."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Id = Annotated[str, BeforeValidator(_id_from_number), Field(min_length=1)]
+
+
+class Record(BaseModel):
+    """A line of a file. Unknown keys are kept and written back."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what was given, unknown keys included, and nothing that was not."""
+        return self.model_dump(mode="json", exclude_unset=True)
+
+
+class Article(Record):
+    """One source document of a cluster; ``content`` may be empty, as crawled news is."""
+
+    aid: Id
+    title: str = ""
+    url: str = ""
+    domain: str = ""
+    content: str
+    attributes: Mapping[str, AttributeValue] = Field(default_factory=dict)
+
+
+class Cluster(Record):
+    """Articles on one event (or reviews of one product)."""
+
+    eid: Id
+    articles: tuple[Article, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _aids_are_unique(self) -> Self:
+        seen: set[str] = set()
+        for article in self.articles:
+            if article.aid in seen:
+                raise ValueError(f"duplicate aid {article.aid!r} in cluster {self.eid!r}")
+            seen.add(article.aid)
+        return self
+
+
+class Answer(Record):
+    """What one article answers to a question."""
+
+    aid: Id
+    answer: str
+
+
+class QuestionAnswers(Record):
+    """A question with its groups of equivalent answers."""
+
+    question: str
+    answer_groups: tuple[tuple[Answer, ...], ...]
+
+
+class Reference(Cluster):
+    """A cluster with its diverse questions and answers: the published DiverseSumm record."""
+
+    question_answers: tuple[QuestionAnswers, ...]
+
+
+class Summary(Record):
+    """One system's summary of one cluster."""
+
+    eid: Id
+    system: Id
+    text: str
+
+
+class _Target(Record):
+    """What was judged: one summary, or two."""
+
+    eid: Id
+    system: Id | None = None
+    system_a: Id | None = None
+    system_b: Id | None = None
+    aspect: str = Field(min_length=1)
+    unit: str = "summary"
+
+    @model_validator(mode="after")
+    def _one_or_two_systems(self) -> Self:
+        pair = (self.system_a, self.system_b)
+        if (self.system is None) == (pair == (None, None)) or (
+            None in pair and self.system is None
+        ):
+            raise ValueError("expected either 'system', or both 'system_a' and 'system_b'")
+        return self
+
+
+class Label(_Target):
+    """What one annotator said; ``value`` is a number, or a verdict for a pair."""
+
+    annotator: Id
+    value: float | Verdict
+
+
+class Judgement(_Target):
+    """What one judge said of one item, or why there is no score.
+
+    Exactly one of ``value`` and ``unscored`` is set. ``probabilities`` maps each answer on the
+    scale to its probability where the judge gives them.
+    """
+
+    order: Order | None = None
+    protocol: ProtocolName
+    judge: str = Field(min_length=1)
+    value: float | Verdict | None = None
+    unscored: UnscoredReason | None = None
+    raw: str | None = None
+    scored_by: ScoredBy = "llm"
+    probabilities: Mapping[str, float] | None = None
+    signature: str = ""
+
+    @model_validator(mode="after")
+    def _scored_or_not(self) -> Self:
+        if (self.value is None) == (self.unscored is None):
+            raise ValueError("expected exactly one of 'value' and 'unscored'")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unscored:
+    """There is no score, and this is why. Never a number."""
+
+    reason: UnscoredReason
+    detail: str = ""
+    raw: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undefined:
+    """A statistic has no value on these data, and this is why. Never a number."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A statistic with its interval.
+
+    ``low`` and ``high`` bound the ``level`` confidence interval made by ``method`` (such as
+    ``"percentile bootstrap over documents"``), or are None where there is none. ``n`` counts the
+    units that the statistic stands on, ``n_excluded`` those left out, ``p_value`` is two-sided
+    against no effect where the statistic has such a test.
+    """
+
+    value: float
+    n: int
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    method: str = ""
+    n_excluded: int = 0
+    p_value: float | None = None

@@ -1,0 +1,167 @@
+"""Every exception that FairJudge raises on purpose.
+
+FairJudgeError
+├── InputError            a file or value that the user gave is wrong (file, line and field named)
+├── ConfigurationError    the request cannot be carried out as asked: unknown backend, missing key
+│   └── MissingExtraError an optional dependency is not installed
+├── PromptError           a template is malformed, changed after release, or rendered with wrong fields
+├── CacheError            the cache folder is unusable or holds rows that are refused
+├── RunError              a run folder is locked, belongs to another command, or cannot be written
+├── StatisticsError       a statistic was called with arguments it is not defined for
+└── BackendError          a model call failed; becomes ``Unscored`` in exactly one place
+    ├── RateLimitError            429; carries the wait the server asked for
+    ├── ServerError               5xx
+    ├── RequestTimeoutError       no answer in time
+    ├── ConnectionFailedError     refused, reset, broken off
+    ├── AuthenticationError       401 or 403
+    ├── BadRequestError           400 and other 4xx
+    │   └── ContextTooLongError   the prompt does not fit the model's window
+    ├── RefusedError              the model or its provider declined to answer
+    ├── EmptyReplyError           a reply without text
+    ├── MalformedReplyError       a reply that is not what the wire format promises
+    ├── BudgetExceededError       the call would pass --max-cost or --max-calls
+    └── ReplayMissError           nothing was recorded for this request
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class FairJudgeError(Exception):
+    """Base of every deliberate error; its text is one message fit to show a user."""
+
+
+class InputError(FairJudgeError):
+    """A file or value that the user gave is wrong.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong and what was expected.
+    path, line, field
+        Where, as far as known; ``line`` counts from 1.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        field: str | None = None,
+    ) -> None:
+        self.problem = problem
+        self.path = None if path is None else str(path)
+        self.line = line
+        self.field = field
+        super().__init__(self._message())
+
+    def _message(self) -> str:
+        place = self.path or ""
+        if self.line is not None:
+            place += f":{self.line}" if place else f"line {self.line}"
+        parts = [part for part in (place, self.field and f"field {self.field!r}") if part]
+        return ": ".join([*parts, self.problem])
+
+
+class ConfigurationError(FairJudgeError):
+    """The request cannot be carried out as asked."""
+
+
+class MissingExtraError(ConfigurationError):
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    feature : str
+        What the user asked for, such as ``"backend 'local'"``.
+    extra : str
+        The extra that brings it, such as ``"local"``.
+    """
+
+    def __init__(self, feature: str, *, extra: str) -> None:
+        self.extra = extra
+        super().__init__(f"{feature} needs an extra: pip install 'fairjudge[{extra}]'")
+
+
+class PromptError(FairJudgeError):
+    """A prompt template is malformed, was changed after release, or got the wrong fields."""
+
+
+class CacheError(FairJudgeError):
+    """The cache folder is unusable, or holds rows that are refused."""
+
+
+class RunError(FairJudgeError):
+    """A run folder is locked, belongs to another command, or cannot be written."""
+
+
+class StatisticsError(FairJudgeError):
+    """A statistic was called with arguments it is not defined for (a programming error)."""
+
+
+class BackendError(FairJudgeError):
+    """A model call failed."""
+
+
+class RateLimitError(BackendError):
+    """The server asked to slow down (429).
+
+    ``retry_after_seconds`` is the wait that it asked for, or None.
+    """
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(message)
+
+
+class ServerError(BackendError):
+    """The server failed (5xx).
+
+    ``retry_after_seconds`` is the wait that it asked for, or None.
+    """
+
+    def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
+        self.retry_after_seconds = retry_after_seconds
+        super().__init__(message)
+
+
+class RequestTimeoutError(BackendError):
+    """No answer came in time."""
+
+
+class ConnectionFailedError(BackendError):
+    """The connection was refused, reset or broken off."""
+
+
+class AuthenticationError(BackendError):
+    """The server did not accept the key (401, 403)."""
+
+
+class BadRequestError(BackendError):
+    """The server rejected the request (400 and other 4xx)."""
+
+
+class ContextTooLongError(BadRequestError):
+    """The prompt does not fit the model's window."""
+
+
+class RefusedError(BackendError):
+    """The model or its provider declined to answer; the text says how."""
+
+
+class EmptyReplyError(BackendError):
+    """The reply had no text."""
+
+
+class MalformedReplyError(BackendError):
+    """The reply is not what the wire format promises."""
+
+
+class BudgetExceededError(BackendError):
+    """The call would pass the limit set by ``--max-cost`` or ``--max-calls``."""
+
+
+class ReplayMissError(BackendError):
+    """Nothing was recorded for this request."""

@@ -1,0 +1,1 @@
+"""Fairness of summaries over social attributes of their sources."""

@@ -1,0 +1,174 @@
+"""The ports: what the core asks of models, caches and judges. One method each.
+
+Wire values (requests and what comes back) are pydantic, because they are hashed, cached and recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, Field
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+FinishReason: TypeAlias = Literal["stop", "length", "refusal", "other"]
+
+
+class Wire(BaseModel):
+    """A value that crosses a process edge: frozen, no unknown fields, no inf or nan."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class ModelRef(Wire):
+    """Which model answers: ``provider:model``, and the server where it is not the provider's own."""
+
+    provider: str
+    model: str
+    base_url: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.model}"
+
+
+class Message(Wire):
+    """One chat message."""
+
+    role: Role
+    content: str
+
+
+class CompletionRequest(Wire):
+    """All that can change a reply, and nothing else: the cache key is a hash of this value.
+
+    ``response_schema`` is a JSON schema that the reply should follow where the provider can
+    enforce it. ``sample_index`` tells repeated samples of one prompt apart. ``top_logprobs`` asks
+    for that many alternatives a token. ``max_output_tokens`` counts tokens.
+    """
+
+    target: ModelRef
+    messages: tuple[Message, ...] = Field(min_length=1)
+    response_schema: Mapping[str, Any] | None = None
+    temperature: float = 0.0
+    top_p: float | None = None
+    max_output_tokens: int = Field(default=1024, gt=0)
+    seed: int | None = None
+    stop: tuple[str, ...] = ()
+    top_logprobs: int | None = Field(default=None, ge=0)
+    sample_index: int = Field(default=0, ge=0)
+
+
+class Usage(Wire):
+    """Tokens as the server counted them; None where it did not say."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class TokenAlternatives(Wire):
+    """One generated token and the log-probabilities (nats) of the likeliest tokens at its place."""
+
+    token: str
+    logprobs: Mapping[str, float]
+
+
+class Completion(Wire):
+    """What a model replied. ``text`` is never empty and never a refusal: those are errors."""
+
+    text: str = Field(min_length=1)
+    finish_reason: FinishReason = "stop"
+    usage: Usage = Usage()
+    served_model: str | None = None
+    tokens: tuple[TokenAlternatives, ...] | None = None
+
+
+class Backend(Protocol):
+    """Generates text. Wrappers (caching, retrying, budgeting, recording) are backends too."""
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        ...
+
+
+class Question(Wire):
+    """One typed question to a decision model: a yes/no, a choice, or a described scale.
+
+    ``options`` maps each allowed answer to its description; for ``"predicate"`` they are
+    ``"yes"`` and ``"no"``, for ``"score"`` the levels in ascending order.
+    """
+
+    name: str
+    kind: Literal["predicate", "choice", "score"]
+    text: str
+    options: Mapping[str, str] = Field(min_length=2)
+
+
+class DecisionRequest(Wire):
+    """Questions about one text; like `CompletionRequest`, its hash is the cache key."""
+
+    target: ModelRef
+    messages: tuple[Message, ...] = Field(min_length=1)
+    questions: tuple[Question, ...] = Field(min_length=1)
+    sample_index: int = Field(default=0, ge=0)
+
+
+class Distribution(Wire):
+    """The probability of every option of one question; sums to 1 within rounding."""
+
+    probabilities: Mapping[str, float]
+
+
+class DecisionRefusal(Wire):
+    """A question that the model declined to answer."""
+
+    why: str
+
+
+class Decisions(Wire):
+    """The answer to each question, by name."""
+
+    answers: Mapping[str, Distribution | DecisionRefusal]
+    usage: Usage = Usage()
+    served_model: str | None = None
+
+
+class DecisionBackend(Protocol):
+    """Answers typed questions with probabilities and writes nothing."""
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        ...
+
+
+class Embedder(Protocol):
+    """Maps texts to unit vectors."""
+
+    fingerprint: str
+
+    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return shape (n, d): one row of unit L2 norm a text, in the order given."""
+        ...
+
+
+class EntailmentModel(Protocol):
+    """Says whether a premise entails, contradicts or leaves open a hypothesis."""
+
+    fingerprint: str
+
+    def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis)."""
+        ...
+
+
+class Cache(Protocol):
+    """Keeps JSON values by key."""
+
+    def get(self, key: str) -> Mapping[str, Any] | None:
+        """Return the value kept under `key`, or None."""
+        ...
+
+    def put(self, key: str, value: Mapping[str, Any]) -> None:
+        """Keep `value` under `key`."""
+        ...

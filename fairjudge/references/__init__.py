@@ -1,0 +1,1 @@
+"""Building references: questions that sources answer differently."""

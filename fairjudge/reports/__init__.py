@@ -1,0 +1,1 @@
+"""Tables, Markdown and HTML from finished numbers; no arithmetic."""

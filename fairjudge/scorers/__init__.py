@@ -1,0 +1,1 @@
+"""Local models that score pairs of texts; torch lives here."""

@@ -1,0 +1,1 @@
+"""Sentences, chunks, tokens and atomic units: plain text functions."""

@@ -1,0 +1,1 @@
+"""LangGraph topology: state, nodes and one builder a graph."""

@@ -1,0 +1,1 @@
+"""Prompt templates, versioned and locked by hash."""
