@@ -111,10 +111,8 @@ class _Target(Record):
 
     @model_validator(mode="after")
     def _one_or_two_systems(self) -> Self:
-        pair = (self.system_a, self.system_b)
-        if (self.system is None) == (pair == (None, None)) or (
-            None in pair and self.system is None
-        ):
+        given = (self.system is not None, self.system_a is not None, self.system_b is not None)
+        if given not in {(True, False, False), (False, True, True)}:
             raise ValueError("expected either 'system', or both 'system_a' and 'system_b'")
         return self
 
