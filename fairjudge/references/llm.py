@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
+from fairjudge.judges.criteria import fence_articles
 from fairjudge.outcomes import complete_or_unscored
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
@@ -83,7 +84,7 @@ class LlmQuestionWriter:
         return await self.asker.ask(
             load_template("reference", "questions"),
             {
-                "articles": fence_articles(articles),
+                "articles": fence_articles(tuple(articles)),
                 "n_questions": str(n),
                 "n_factual": str(n_factual),
                 "n_opinion": str(n - n_factual),
@@ -162,15 +163,6 @@ class LlmPostFilter:
             schema=_CHECK,
             read=lambda text: read_check(text, n=len(answers)),
         )
-
-
-def fence_articles(articles: Sequence[Article]) -> Fenced:
-    """Return `articles` fenced, each with its title and outlet."""
-    return Fenced(
-        "article",
-        tuple(f"{article.title}\n\n{article.content}".strip() for article in articles),
-        tuple(article.domain or article.title for article in articles),
-    )
 
 
 def _numbered(answers: Sequence[str], *, groups: Sequence[int] = ()) -> Fenced:
