@@ -1,6 +1,6 @@
 """The ports: what the core asks of models, caches and judges. One method each.
 
-Wire values (requests and what comes back) are pydantic: they are hashed, cached and recorded.
+Wire values (requests and replies) are pydantic: they are hashed, cached and recorded.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from fairjudge.domain import replace_lone_surrogates
+
 Role: TypeAlias = Literal["system", "user", "assistant"]
 FinishReason: TypeAlias = Literal["stop", "length", "refusal", "other"]
 
@@ -22,17 +24,8 @@ def clean_text(text: object) -> object:
     Neither can be sent as JSON to every server or kept in SQLite, so they go before a request is
     hashed: the key is that of what was really sent.
     """
-    if not isinstance(text, str):
-        return text
-    text = text.replace("\0", "")
-    if text.isascii():
-        return text
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        # Through UTF-16, so that two surrogates which form a pair become the character meant.
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+    text = replace_lone_surrogates(text)
+    return text.replace("\0", "") if isinstance(text, str) else text
 
 
 CleanText = Annotated[str, BeforeValidator(clean_text)]
@@ -45,7 +38,7 @@ class Wire(BaseModel):
 
 
 class ModelRef(Wire):
-    """Which model answers: ``provider:model``, and the server if it is not the provider's own."""
+    """Which model answers: ``provider:model``, and the server if not the provider's own."""
 
     provider: str
     model: str
