@@ -73,6 +73,13 @@ _KINDS: Mapping[str, BackendKind] = {
             url_variables=("ANTHROPIC_BASE_URL",),
         ),
         BackendKind(
+            provider="litellm",
+            path="fairjudge.backends.litellm:LiteLLMBackend",
+            what="any provider that litellm knows: litellm:provider/model",
+            needs="litellm",
+            extra="litellm",
+        ),
+        BackendKind(
             provider="replay",
             path="fairjudge.backends.replay:ReplayBackend",
             what="replies recorded to a file: replay:<file>",
