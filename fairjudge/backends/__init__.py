@@ -80,6 +80,13 @@ _KINDS: Mapping[str, BackendKind] = {
             extra="litellm",
         ),
         BackendKind(
+            provider="transformers",
+            path="fairjudge.backends.transformers:TransformersBackend",
+            what="a language model in this process: transformers:<hub id, folder or GGUF file>",
+            needs="transformers",
+            extra="local",
+        ),
+        BackendKind(
             provider="replay",
             path="fairjudge.backends.replay:ReplayBackend",
             what="replies recorded to a file: replay:<file>",
