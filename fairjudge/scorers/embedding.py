@@ -161,8 +161,9 @@ class TransformersEmbedder:
         if not counts.all():
             empty = texts[int(np.argmin(counts))]
             raise InputError(f"text {empty!r} has no token in the embedding model's vocabulary")
-        means = sums / np.maximum(counts, 1)[:, None]
-        return (means / np.linalg.norm(means, axis=1, keepdims=True)).astype(np.float32)
+        # Dividing a sum by its length gives the same direction as a mean would.
+        unit: NDArray[np.float64] = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+        return unit.astype(np.float32)
 
     def _pieces(self, texts: list[str]) -> tuple[list[list[int]], list[int]]:
         """Return token ids, at most a window each, and which text each piece is from."""
