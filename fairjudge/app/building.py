@@ -58,7 +58,7 @@ class BuildOutcome:
 
     clusters: tuple[Built, ...]
     bad_lines: tuple[BadLine, ...]
-    usage: Usage | None
+    spent: Spent | None
     signature: str
     run: Path
 
@@ -115,7 +115,9 @@ async def _build_file(
     }
     opened = open_run(run_folder, cache_folder=model.cache_folder, command="build", identity=identity)
     async with open_models(model) as models:
-        builder = make_builder(models, options)
+        builder = make_builder(
+            models, consolidation=options.consolidation, post_filter=options.post_filter
+        )
         with opened as run:
             built = await build_references(
                 loaded.records,
@@ -129,7 +131,7 @@ async def _build_file(
         return BuildOutcome(
             clusters=built,
             bad_lines=loaded.bad,
-            usage=models.usage(),
+            spent=models.spent(),
             signature=builder.signature,
             run=run.path,
         )
@@ -191,7 +193,7 @@ async def _build_one(
     articles, skipped = usable(cluster.articles)
     row: dict[str, Any] = {
         "eid": cluster.eid,
-        "skipped": [list(pair) for pair in skipped],
+        "skipped": [[one.aid, one.reason] for one in skipped],
         "retry": False,
     }
     why = why_not_buildable(cluster.model_copy(update={"articles": articles or cluster.articles}))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.app.judges import Fallback, make_fallback, make_judge
-from fairjudge.app.models import ModelOptions, Usage, open_models
+from fairjudge.app.models import ModelOptions, Spent, open_models
 from fairjudge.app.runs import check_writable, checkpoints, digest, open_run, resume, start
 from fairjudge.datasets import (
     BadLine,
@@ -79,7 +79,7 @@ class JudgeOutcome:
     signature: str
     without_tasks: tuple[str, ...]
     bad_lines: tuple[BadLine, ...]
-    usage: Usage | None
+    spent: Spent | None
     run: Path
 
     @property
@@ -175,7 +175,7 @@ async def _judge_all(
             judgements = await judge_tasks(
                 tasks,
                 judge=judge,
-                fallback=make_fallback(models, options.fallback),
+                fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
                 run=run,
                 concurrency=model.concurrency,
                 progress=progress(len(tasks)),
@@ -187,7 +187,7 @@ async def _judge_all(
             signature=judge.signature,
             without_tasks=(),
             bad_lines=(),
-            usage=models.usage(),
+            spent=models.spent(),
             run=run.path,
         )
 
