@@ -45,12 +45,12 @@ def test_entries_go_from_one_cache_to_another(make, tmp_path, name):
         ("nonsense", None),
         ("[]", "key"),
         ('{"key": "short", "value": {}}', "key"),
-        ('{{"key": "{}", "value": 3}}'.format(A), "value"),
+        (f'{{"key": "{A}", "value": 3}}', "value"),
     ],
 )
 def test_a_bad_line_is_named_and_what_stood_before_it_is_kept(make, tmp_path, line, field):
     path = tmp_path / "x.jsonl"
-    path.write_text('{{"key": "{}", "value": {{"n": 1}}}}\n\n{}\n'.format(B, line))
+    path.write_text(f'{{"key": "{B}", "value": {{"n": 1}}}}\n\n{line}\n')
     cache = make("one")
     with pytest.raises(InputError) as raised:
         import_cache(cache, path)

@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairjudge.app.runs import checkpoints, resume, start
-from fairjudge.datasets import why_not_buildable
-from fairjudge.domain import Article, Cluster, Reference
-from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
+from fairjudge.app.builders import Consolidation, make_builder
+from fairjudge.app.models import ModelOptions, Spent, open_models
+from fairjudge.app.runs import check_writable, checkpoints, digest, open_run, resume, start
+from fairjudge.datasets import BadLine, Loaded, read_clusters, why_not_buildable, write_records
+from fairjudge.domain import Cluster, Reference
+from fairjudge.graphs.reference import Progress, ReferenceDeps, Stage, build_reference_graph
 from fairjudge.records import RunFolder
 from fairjudge.references.ports import Builder
 from fairjudge.references.steps import Validity
@@ -93,9 +95,7 @@ def build_file(
     loaded = read_clusters(path, skip_bad=skip_bad)
     check_writable(output)
     return asyncio.run(
-        _build_file(
-            loaded, output, options=options, model=model, run_folder=run, progress=progress
-        )
+        _build_file(loaded, output, options=options, model=model, run_folder=run, progress=progress)
     )
 
 
@@ -113,7 +113,9 @@ async def _build_file(
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }
-    opened = open_run(run_folder, cache_folder=model.cache_folder, command="build", identity=identity)
+    opened = open_run(
+        run_folder, cache_folder=model.cache_folder, command="build", identity=identity
+    )
     async with open_models(model) as models:
         builder = make_builder(
             models, consolidation=options.consolidation, post_filter=options.post_filter

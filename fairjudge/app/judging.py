@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,11 @@ class JudgeOutcome:
     bad_lines: tuple[BadLine, ...]
     spent: Spent | None
     run: Path
+
+    @property
+    def unscored_reasons(self) -> Mapping[str, int]:
+        """How many judgements have no score, by reason."""
+        return Counter(j.unscored for j in self.judgements if j.unscored is not None)
 
     @property
     def n_unscored(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import gzip
 import json
 
@@ -26,7 +27,6 @@ from fairjudge.errors import (
     ServerError,
 )
 from fairjudge.protocols import Completion, DecisionRequest, Decisions, ModelRef, Usage
-import contextlib
 
 MINI = ModelRef(provider="openai", model="gpt-4o-mini")
 # $10 a million input tokens, $20 a million output tokens: numbers to do in the head.
