@@ -2,7 +2,7 @@
 
 from fairjudge.datasets._loading import BadLine, Loaded
 from fairjudge.datasets.checks import check_summaries, empty_articles, why_not_buildable
-from fairjudge.datasets.example_files import ExampleFile, example_path
+from fairjudge.datasets.example import ExampleFile, example_path
 from fairjudge.datasets.readers import (
     read_clusters,
     read_judgements,

@@ -15,4 +15,4 @@ def example_path(name: ExampleFile) -> Path:
 
     Its README says how each file was made.
     """
-    return Path(__file__).with_name("example") / name
+    return Path(__file__).with_name(name)
