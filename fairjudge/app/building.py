@@ -215,8 +215,9 @@ async def _build_one(
         n_questions=options.n_questions,
         progress=count,
     )
-    running = {"thread": thread, "context": deps, "max_concurrency": concurrency}
-    state = await resume(graph, **running) or await start(graph, **running)
+    state = await resume(
+        graph, thread=thread, context=deps, max_concurrency=concurrency
+    ) or await start(graph, thread=thread, context=deps, max_concurrency=concurrency)
     questions = state["question_answers"]
     return row | {
         "kept_aids": state["kept_aids"],
