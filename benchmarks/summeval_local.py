@@ -217,7 +217,7 @@ def report(data: Data, scorers: Mapping[str, Scores]) -> list[Row]:
         "held out": lambda eid: not is_development(eid),
         "all": lambda _: True,
     }
-    rows = []
+    rows: list[Row] = []
     for part, belongs in parts.items():
         eids = sorted(filter(belongs, data.articles))
         if eids and (part != "all" or len(rows) > len(scorers)):

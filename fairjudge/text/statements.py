@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from fairjudge.text.sentences import Span, split_sentences
 
 _END = re.compile(r"[.!?](?:\s?(?:''|['\"\u2019\u201d]))?\s+(?=\S)")
-_ABBREVIATED = """mr mrs ms dr st prof gen sen rep gov lt col sgt jr sr no vs corp inc co ltd mt rev hon
-capt dept al"""
+_ABBREVIATED = """mr mrs ms dr st prof gen sen rep gov lt col sgt jr sr no vs corp inc co ltd mt rev
+hon capt dept al"""
 _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
 
 
