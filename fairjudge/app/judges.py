@@ -19,7 +19,12 @@ Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
 
 
 def make_judge(
-    models: Models, *, plan: JudgingPlan, prompt: Path | None, scale: Path | None, temperature: float
+    models: Models,
+    *,
+    plan: JudgingPlan,
+    prompt: Path | None,
+    scale: Path | None,
+    temperature: float,
 ) -> Judge:
     """Return the judge for `plan`.
 

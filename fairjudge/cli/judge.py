@@ -110,4 +110,4 @@ def judge(
             progress=lambda total: progress.counter(shown, "judging", total=total),
         )
     display.judged(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_unscored, outcome.n_judged, most=max_unscored)
+    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored)

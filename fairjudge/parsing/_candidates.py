@@ -66,7 +66,9 @@ def _from_json(verdict: JsonVerdict, text: str, scale: Scale) -> Iterator[Candid
     yield Candidate(answer=answer, strength="stated")
 
 
-_POINT_SCALE = re.compile(r"\b(?:\d{1,3}|one|two|three|four|five|six|seven|ten)-?\s?point\b", re.I)
+_POINT_SCALE = re.compile(
+    r"\b(?:\d{1,3}|one|two|three|four|five|six|seven|ten)-?\s?point\b", re.IGNORECASE
+)
 _LEGEND = re.compile(r"\([^()\n]{0,80}\d\s?=[^()\n]{0,80}\)")
 
 
@@ -77,7 +79,9 @@ def _without_scale(text: str, scale: Scale) -> str:
     if scale.kind != "number":
         return text
     low, high = (re.escape(scale.answers[i]) for i in (0, -1))
-    whole = rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+    whole = (
+        rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+    )
     return re.sub(whole, lambda match: " " * len(match[0]), text)
 
 
@@ -157,8 +161,10 @@ def _may_stand(frame: Frame, answer: Answer, text: str, scale: Scale) -> bool:
     if _second(text, answer, scale) is not None:
         return True
     if frame.bare and not answer.explicit:
-        return scale.kind == "choice" and answer.end - answer.start > 1 and ends(
-            text, answer.end, strictly=True
+        return (
+            scale.kind == "choice"
+            and answer.end - answer.start > 1
+            and ends(text, answer.end, strictly=True)
         ) or _closes(text, answer)
     return ends(text, answer.end, strictly=frame.strict)
 
@@ -176,8 +182,9 @@ def _closes(text: str, answer: Answer) -> bool:
 def _second(text: str, answer: Answer, scale: Scale) -> Answer | None:
     """Return another answer offered in the same breath: "3 or 4", "1, 2, 3", "yes/no"."""
     place = or_after(text, answer.end)
-    if place is not None and not (scale.kind != "number" and text[place - 1] in "- "
-                                  and "-" in text[answer.end : place]):
+    if place is not None and not (
+        scale.kind != "number" and text[place - 1] in "- " and "-" in text[answer.end : place]
+    ):
         other = answer_at(text, place, scale)
         if other and other.value != answer.value and ends(text, other.end):
             return other

@@ -105,9 +105,7 @@ def frames(text: str) -> Iterator[Frame]:
         starts = _with_filler(text, match.end())
         yield Frame(start=match.start(), starts=starts, strength="stated", labelled=True)
     for match in _SAID.finditer(text):
-        yield Frame(
-            start=match.start(), starts=_with_filler(text, match.end()), strength="stated"
-        )
+        yield Frame(start=match.start(), starts=_with_filler(text, match.end()), strength="stated")
     for match in _MENTIONED.finditer(text):
         yield Frame(
             start=match.start(), starts=_with_filler(text, match.end()), strength="mentioned"

@@ -18,11 +18,48 @@ else:
 _COUNTRY_NAMES = {"america": "unitedstates", "us": "unitedstates", "usa": "unitedstates"}
 _PRONOUNS = frozenset(("it", "he", "she", "they", "him", "her", "them", "its", "his", "their"))
 _STAND_INS = frozenset(
-    "company firm club team bank agency group city council chain airline".split()
+    [
+        "company",
+        "firm",
+        "club",
+        "team",
+        "bank",
+        "agency",
+        "group",
+        "city",
+        "council",
+        "chain",
+        "airline",
+    ]
 )
 _TITLES = frozenset(
-    "mr mrs ms dr mayor president senator councillor councilor chief coach judge chair chairman "
-    "chairwoman minister governor professor sir captain sen rep gov prof secretary".split()
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "mayor",
+        "president",
+        "senator",
+        "councillor",
+        "councilor",
+        "chief",
+        "coach",
+        "judge",
+        "chair",
+        "chairman",
+        "chairwoman",
+        "minister",
+        "governor",
+        "professor",
+        "sir",
+        "captain",
+        "sen",
+        "rep",
+        "gov",
+        "prof",
+        "secretary",
+    ]
 )
 
 

@@ -67,7 +67,26 @@ _OPENINGS: tuple[tuple[Kind, str], ...] = (
     ("what", "what"),
 )
 _POLAR = frozenset(
-    "is are was were has have had do does did will would can could should may might must".split()
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "can",
+        "could",
+        "should",
+        "may",
+        "might",
+        "must",
+    ]
 )
 
 

@@ -393,7 +393,10 @@ PAIRS = [
     ("The latter wins.", "second"),
     ("Summary 1 is more detailed, but Summary 2 is better.", "second"),
     ("Although Summary 1 is more detailed, Summary 2 is more faithful overall.", "second"),
-    ("Summary 1 is more detailed. Summary 2 is more concise. Overall, Summary 1 is better.", "first"),
+    (
+        "Summary 1 is more detailed. Summary 2 is more concise. Overall, Summary 1 is better.",
+        "first",
+    ),
     ("Summary 1 is more detailed. Summary 2 is more concise.", "-"),
     ("Summary 1 covers 3 answers, Summary 2 covers 2.\n\nVerdict: 1", "first"),
     ("Summary 1: covers a lot.\nSummary 2: covers little.\n\nVerdict: 1", "first"),
