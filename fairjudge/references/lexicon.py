@@ -32,7 +32,8 @@ SYNONYMS = (
     {"recession", "downturn"},
     {"lawmaker", "legislator"},
     {"police", "officer"},
-    {"attorney", "lawyer"},
+    {"expert", "economist", "analyst", "scientist", "researcher", "strategist"},
+    {"critic", "opponent", "sceptic", "skeptic"},
 )
 _CANONICAL = {word: min(group) for group in SYNONYMS for word in group}
 
@@ -120,6 +121,24 @@ VAGUE_NOUNS = frozenset(
     "change idea position view look need effort work use role series couple dozen hundred thousand "
     "range pace peak high low line list hand head life world interview journal post times "
     "other most many such while kind spring summer autumn fall winter basis share".split()
+)
+EVALUATION_WORDS = frozenset(
+    "good bad wrong right fair unfair harsh soft disgrace mistake popular unpopular insulting "
+    "insult joke brave great poor terrible brilliant dull excellent disappointing disappointment "
+    "success successful failure best worst historic overdue biased impressive correct incorrect "
+    "correctly wrongly clear unclear necessary unnecessary reckless dangerous safe unsafe useless "
+    "useful welcome beautiful ugly stunning boring slow fast expensive cheap reliable unreliable "
+    "generous shameful outrageous justified unjustified deserve gift triumph scandal awful superb "
+    "weak strong solid inadequate sufficient insufficient gamble democratic illegal lawful unlawful "
+    "ineffective effective devastating encouraging better worse misguided sensible".split()
+)
+EVALUATION_VERBS = frozenset(
+    "praise criticize criticise welcome support oppose condemn dismiss defend reject applaud slam "
+    "blast call hail describe like love hate favor favour back denounce cheer mock".split()
+)
+MONEY_NOUNS = frozenset(
+    "damage cost loss fine price bill budget deal bid offer fund profit revenue fee ransom bail "
+    "compensation settlement".split()
 )
 LEVEL_NOUNS = frozenset(
     "inflation unemployment rate price temperature turnout growth support tax wage salary toll "

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.references import lexicon as lex
-from fairjudge.references.naming import Term, refers
+from fairjudge.references.naming import ANYTHING, Term, refers
 from fairjudge.references.reading import Kind, Query
 from fairjudge.references.syntax import Clause, Sentence
 
@@ -48,6 +48,17 @@ def match(query: Query, place: Place) -> Match | None:
     if place.sentence.span.text.rstrip("\"'”’) ").endswith("?"):
         return None
     return max(_RULES[query.kind](query, place), key=lambda found: found.strength, default=None)
+
+
+def loosely(query: Query) -> Query | None:
+    """Return `query` with its topic left open, or None where that would ask something else.
+
+    What matches the loose form has the grammar of an answer; whether it is on the topic must be
+    told in another way, such as the closeness of the sentence to the question.
+    """
+    if query.kind not in ("cause", "effect", "likely", "future") or query.topic is None:
+        return None
+    return None if query.topic.name else replace(query, topic=ANYTHING)
 
 
 def _cause(query: Query, place: Place) -> Iterator[Match]:
@@ -150,11 +161,19 @@ def _react(query: Query, place: Place) -> Iterator[Match]:
                 yield Match(1.0, clause)
 
 
-def _describe(query: Query, place: Place) -> Iterator[Match]:
+def _opinion(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
-        if clause.verb.lemma_ == "be" and place.speaks_of(query.topic, clause.subject):
-            if any(t.dep_ in ("acomp", "attr", "conj") for t in clause.objects):
-                yield Match(1.0, clause)
+        words = {token.lemma_.lower() for token in clause.verb.subtree}
+        judged = clause.lemma in lex.EVALUATION_VERBS and any(
+            place.speaks_of(query.topic, noun)
+            for noun in (*clause.patients, *(noun for _, noun in clause.obliques))
+        )
+        called = bool(words & lex.EVALUATION_WORDS) and (
+            place.speaks_of(query.topic, clause.subject)
+            or any(place.speaks_of(query.topic, noun) for noun in clause.patients)
+        )
+        if judged or called:
+            yield Match(1.0 if called else 0.8, clause)
 
 
 def _level(query: Query, place: Place) -> Iterator[Match]:
@@ -300,7 +319,7 @@ _RULES: Mapping[Kind, Callable[[Query, Place], Iterator[Match]]] = {
     "likely": _likely,
     "say": _say,
     "react": _react,
-    "describe": _describe,
+    "opinion": _opinion,
     "level": _level,
     "how_many": _how_many,
     "how_much": _how_much,

@@ -39,6 +39,10 @@ class Term:
     modifiers: frozenset[str]
 
 
+ANYTHING = Term("*", (), frozenset())
+"""The term that every noun stands for."""
+
+
 def term_of(token: Token) -> Term:
     """Return the term whose head is `token`; worked out once a token."""
     known: dict[int, Term] = token.doc.user_data.setdefault("fairjudge terms", {})
@@ -80,7 +84,7 @@ def surface_words(token: Token) -> tuple[str, ...]:
 def _name_parts(token: Token) -> list[Token]:
     parts = [token]
     for child in reversed(list(token.lefts)):
-        if child.dep_ in ("compound", "flat") and child.pos_ in ("PROPN", "NOUN"):
+        if child.dep_ in ("compound", "flat") and child.pos_ == "PROPN":
             parts[:0] = [*(c for c in child.lefts if c.dep_ == "compound"), child]
     parts.extend(c for c in token.rights if c.dep_ == "flat")
     return parts
@@ -126,6 +130,8 @@ def refers(term: Term, token: Token | None, before: Iterable[Sentence] = ()) -> 
     """
     if token is None:
         return False
+    if term is ANYTHING:
+        return token.pos_ in ("NOUN", "PROPN", "PRON")
     if _direct(term, token):
         return True
     if term.name and token.lemma_.lower() in _STAND_INS and _definite(token):

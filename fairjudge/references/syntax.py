@@ -189,7 +189,8 @@ def _modality(verb: Token) -> Iterator[str]:
         elif child.lower_ in DUTY_AUX:
             yield "duty"
         elif child.lower_ in FUTURE_AUX:
-            yield "future"
+            if not any(other.lemma_ == "have" for other in helpers):
+                yield "future"
         elif child.tag_ == "VBD":
             yield "past"
     if verb.tag_ == "VBD":
