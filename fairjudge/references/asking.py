@@ -160,7 +160,7 @@ def _counts(articles: Sequence[Parsed]) -> Iterator[tuple[int, Clause, str, str]
                 for noun in clause.patients:
                     if is_count(noun) and clause.passive:
                         yield position, clause, "people", "people"
-                    elif any(is_count(c) and counted_noun(c) is noun for c in noun.lefts):
+                    elif any(is_count(c) and counted_noun(c) == noun for c in noun.lefts):
                         yield position, clause, noun.lemma_.lower(), noun.lower_
 
 
@@ -242,7 +242,7 @@ def _copula_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) 
                 complements[other.phrase] += 1
         for prep, noun in clause.obliques:
             other = frames.topic_of(noun)
-            if other is not None and other is not topic and noun.head.head is clause.verb:
+            if other is not None and other is not topic and noun.head.head == clause.verb:
                 complements[f"{prep} {other.phrase}"] += 1
     for words, count in sorted(complements.items()):
         if count >= 2:

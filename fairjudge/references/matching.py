@@ -137,7 +137,7 @@ def _likely(query: Query, place: Place) -> Iterator[Match]:
             continue
         near = {token.head, *token.children, *token.head.children, *token.subtree}
         near |= {grandchild for child in token.children for grandchild in child.children}
-        if any(place.speaks_of(query.topic, noun) for noun in near if noun is not token):
+        if any(place.speaks_of(query.topic, noun) for noun in near if noun != token):
             yield Match(1.0, _clause_of(place.sentence, token))
 
 
@@ -197,7 +197,7 @@ def _clause_of(sentence: Sentence, token: Token) -> Clause | None:
     """Return the smallest clause that holds `token`."""
     by_verb = {clause.verb.i: clause for clause in sentence.clauses}
     here = token
-    while here.i not in by_verb and here.head is not here:
+    while here.i not in by_verb and here.head.i != here.i:
         here = here.head
     return by_verb.get(here.i)
 
@@ -213,7 +213,7 @@ def _how_many(query: Query, place: Place) -> Iterator[Match]:
             continue
         noun = counted_noun(number)
         if noun is None:
-            if query.topic.head in lex.PEOPLE and clause.subject is number:
+            if query.topic.head in lex.PEOPLE and clause.subject == number:
                 yield Match(0.9, clause)
         elif same_count(query.topic.head, noun.lemma_):
             yield Match(1.0, clause)
@@ -231,7 +231,7 @@ def is_count(token: Token) -> bool:
 def counted_noun(number: Token) -> Token | None:
     """Return the noun that `number` counts, or None where it stands alone."""
     here = number
-    while here.dep_ in ("nummod", "compound", "quantmod") and here.head is not here:
+    while here.dep_ in ("nummod", "compound", "quantmod") and here.head.i != here.i:
         here = here.head
         if here.pos_ in ("NOUN", "PROPN"):
             return here

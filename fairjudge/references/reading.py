@@ -136,6 +136,6 @@ def _participants(main: Clause, kind: Kind) -> tuple[Token | None, Token | None]
     if kind == "how_many":
         counted = next((t for t in named if any(c.lower_ == "many" for c in t.lefts)), None)
         if counted is not None:
-            rest = [t for t in named if t is not counted]
+            rest = [t for t in named if t != counted]
             return counted, (rest[0] if rest else None)
     return (named[0] if named else None), (named[1] if len(named) > 1 else None)

@@ -160,7 +160,7 @@ def _subject(verb: Token, depth: int = 0) -> Token | None:
                 return asked
         return _subject(verb.head, depth + 1)
     if verb.dep_ in ("acomp", "xcomp") or verb.pos_ == "ADJ":
-        return _subject(verb.head, depth + 1) if verb.head is not verb else None
+        return _subject(verb.head, depth + 1) if verb.head != verb else None
     return None
 
 
