@@ -112,7 +112,8 @@ def _topic_questions(topic: Topic, frames: _Frames) -> Iterator[str]:
     if topic.term.head in lex.LEVEL_NOUNS:
         yield f"How high {are} {phrase}?"
     elif topic.term.head in _MONEY:
-        yield f"How large {are} {phrase}?"
+        article = "" if topic.plural or phrase.startswith("the ") else "the "
+        yield f"How large {are} {article}{phrase}?"
 
 
 _MONEY = frozenset(map(lex.canonical, lex.MONEY_NOUNS))
@@ -130,9 +131,7 @@ def _say_about(topics: Sequence[Topic], frames: _Frames) -> Iterator[str]:
                 yield f"What {do} {speaker.phrase} say about {topic.phrase}?"
 
 
-def _count_questions(
-    frames: _Frames, articles: Sequence[Parsed], at_least: int
-) -> Iterator[str]:
+def _count_questions(frames: _Frames, articles: Sequence[Parsed], at_least: int) -> Iterator[str]:
     """Yield "How many people were injured?" for counts that several articles give."""
     uses: dict[tuple[str, str], list[tuple[int, Clause, str]]] = defaultdict(list)
     for number, clause, noun, plain in _counts(articles):
@@ -142,9 +141,15 @@ def _count_questions(
         if len({number for number, _, _ in held}) < at_least:
             continue
         nouns = Counter(plain for _, _, plain in held)
-        plain = "people" if head == "people" and len(nouns) > 1 else min(nouns, key=lambda n: (-nouns[n], n))
+        plain = (
+            "people"
+            if head == "people" and len(nouns) > 1
+            else min(nouns, key=lambda n: (-nouns[n], n))
+        )
         clauses = [clause for _, clause, _ in held]
-        be = "will be" if sum("future" in c.modality for c in clauses) * 2 > len(clauses) else "were"
+        be = (
+            "will be" if sum("future" in c.modality for c in clauses) * 2 > len(clauses) else "were"
+        )
         participle = frames.participle(key)
         if participle is not None:
             yield f"How many {plain} {be} {participle}?"

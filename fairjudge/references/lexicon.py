@@ -3,6 +3,8 @@
 All entries are lemmas. The lists are general news vocabulary; none is about one story.
 """
 
+# ruff: noqa: SIM905 - word lists read better as running text than as literals
+
 from __future__ import annotations
 
 SYNONYMS = (
@@ -67,7 +69,9 @@ CAUSE_VERBS = frozenset(
     "attribute trace exacerbate worsen spur produce feed stoke".split()
 )
 CAUSE_FROM_VERBS = frozenset("stem result come arise emerge".split())
-CAUSE_NOUNS = frozenset("cause culprit reason responsible blame fault driver source root".split())
+CAUSE_NOUNS = frozenset(
+    "cause culprit reason responsible blame fault driver source root result factor".split()
+)
 REASON_PREPOSITIONS = frozenset(("because of", "due to", "owing to", "thanks to", "as a result of"))
 REASON_MARKS = frozenset(("because", "since", "as"))
 
@@ -137,11 +141,11 @@ EVALUATION_VERBS = frozenset(
     "blast call hail describe like love hate favor favour back denounce cheer mock".split()
 )
 MONEY_NOUNS = frozenset(
-    "damage cost loss fine price bill budget deal bid offer fund profit revenue fee ransom bail "
+    "damage loss fine bill budget deal bid offer fund profit revenue fee ransom bail "
     "compensation settlement".split()
 )
 LEVEL_NOUNS = frozenset(
-    "inflation unemployment rate price temperature turnout growth support tax wage salary toll "
+    "inflation unemployment rate price cost temperature turnout growth support tax wage salary toll "
     "interest debt deficit yield attendance share".split()
 )
 MOVE_VERBS = frozenset(

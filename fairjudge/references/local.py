@@ -9,6 +9,7 @@ understand: a question is found only where several articles use one of the gramm
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -30,8 +31,15 @@ MIN_SHARE = 0.3
 
 MIN_CLOSENESS = 0.25
 """Cosine with the question below which a sentence is no answer, whatever its grammar."""
-MIN_CLOSENESS_LOOSE = 0.6
+MIN_CLOSENESS_LOOSE = 0.58
 """The same for a sentence that has the grammar of an answer but does not name the topic."""
+
+SAME_MEANING = 0.9
+"""Cosine from which two answers are taken to say the same."""
+_NUMBER = re.compile(
+    r"\d[\d.,]*|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|"
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|dozens?|millions?|billions?)\b"
+)
 
 _KIND_WEIGHT: Mapping[Kind, float] = {
     "how_many": 1.0, "cause": 1.0, "likely": 0.95, "why": 0.9, "duty": 0.85, "future": 0.8,
@@ -131,7 +139,7 @@ class LocalReferences:
             candidate
             for query, matches in answered
             for candidate in [self._candidate(query, matches)]
-            if len(candidate.sources) >= at_least
+            if len(candidate.sources) >= at_least and _differ(candidate)
         ]
         valued = sorted(candidates, key=lambda c: (-_value(c, len(kept)), c.query.text))
         return _without_repeats(valued, n_questions)
@@ -213,6 +221,14 @@ class LocalReferences:
                 self._vectors[text] = vector
         rows = [self._vectors[text] for text in texts]
         return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+
+
+def _differ(candidate: _Candidate) -> bool:
+    """Whether not all answers say the same: other numbers where asked for, else other meanings."""
+    if candidate.query.kind in ("how_many", "how_much", "level"):
+        texts = [one.text for some in candidate.found for one in some]
+        return len({tuple(_NUMBER.findall(text.lower())) for text in texts}) > 1
+    return bool((candidate.vectors @ candidate.vectors[0] < SAME_MEANING).any())
 
 
 def _value(candidate: _Candidate, n_articles: int) -> float:

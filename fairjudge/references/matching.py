@@ -67,12 +67,14 @@ def _cause(query: Query, place: Place) -> Iterator[Match]:
             yield Match(1.0, clause)
         if place.speaks_of(query.topic, clause.subject) and _has_reason(clause):
             yield Match(0.9, clause)
-        nouns = [t.lemma_.lower() for t in clause.objects]
-        if clause.subject is not None and clause.verb.lemma_ == "be":
-            nouns.append(clause.subject.lemma_.lower())
-            if any(noun in lex.CAUSE_NOUNS for noun in nouns):
-                if place.mentions(query.topic):
-                    yield Match(0.9, clause)
+        if clause.lemma == "be" and _names_cause(clause) and place.mentions(query.topic):
+            yield Match(0.9, clause)
+
+
+def _names_cause(clause: Clause) -> bool:
+    """Whether the clause says that something is the cause, the result, or to blame."""
+    nouns = (*clause.objects, clause.subject, *clause.verb.children)
+    return any(t is not None and t.lemma_.lower() in lex.CAUSE_NOUNS for t in nouns)
 
 
 def _cause_verb(query: Query, place: Place, clause: Clause) -> bool:
