@@ -31,4 +31,6 @@ def looks_like_refusal(text: str) -> bool:
     A sign, not a proof: a reply that declines first and answers all the same looks so too.
     Ask it of texts without a verdict. Linear in the length of `text`.
     """
-    return bool(_REFUSAL.search(_QUOTED.sub(" ", text[: 2 * _OPENING_CHARACTERS])[:_OPENING_CHARACTERS]))
+    return bool(
+        _REFUSAL.search(_QUOTED.sub(" ", text[: 2 * _OPENING_CHARACTERS])[:_OPENING_CHARACTERS])
+    )

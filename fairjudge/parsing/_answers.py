@@ -65,9 +65,7 @@ def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
         return _glyphs_at(text, place, scale)
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
     denominator = match["denominator"]
-    wrong = match["percent"] or (
-        denominator and _to_number(denominator) != scale.levels[-1].value
-    )
+    wrong = match["percent"] or (denominator and _to_number(denominator) != scale.levels[-1].value)
     value = None if wrong else on_scale(number, scale)
     return Answer(
         start=place,

@@ -42,6 +42,8 @@ def candidates(thought: str, scale: Scale) -> list[Candidate]:
     text = _without_scale(without_quotations(text), scale)
     found += _leading(text, scale)
     found += _last_line(text, scale)
+    if scale.kind == "number":
+        found += _named_lines(text, scale)
     for frame in frames(text):
         found += _framed(frame, text, scale)
     if scale.kind == "pair":
@@ -59,14 +61,16 @@ def _from_json(verdict: JsonVerdict, text: str, scale: Scale) -> Iterator[Candid
     answer = Answer(start=place, end=place + len(said), value=None, problem="several")
     if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
         inner = choose(candidates(said, scale))
-        if inner is None:
+        if inner is None and _FOREIGN.fullmatch(said):
             answer = replace(answer, problem="off_scale")
-        else:
+        elif inner is not None:
             answer = replace(answer, value=inner.answer.value, problem=inner.answer.problem)
     yield Candidate(answer=answer, strength="stated")
 
 
-_POINT_SCALE = re.compile(r"\b(?:\d{1,3}|one|two|three|four|five|six|seven|ten)-?\s?point\b", re.I)
+_POINT_SCALE = re.compile(
+    r"\b(?:\d{1,3}|one|two|three|four|five|six|seven|ten)-?\s?point\b", re.IGNORECASE
+)
 _LEGEND = re.compile(r"\([^()\n]{0,80}\d\s?=[^()\n]{0,80}\)")
 
 
@@ -77,7 +81,9 @@ def _without_scale(text: str, scale: Scale) -> str:
     if scale.kind != "number":
         return text
     low, high = (re.escape(scale.answers[i]) for i in (0, -1))
-    whole = rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+    whole = (
+        rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+    )
     return re.sub(whole, lambda match: " " * len(match[0]), text)
 
 
@@ -112,13 +118,42 @@ def _is_enumerated(text: str, answer: Answer, scale: Scale) -> bool:
 
 
 def _last_line(text: str, scale: Scale) -> Iterator[Candidate]:
+    """A reply that ends with a line of an answer alone; two such lines in a row are a list."""
     stripped = text.rstrip()
     start = stripped.rfind("\n") + 1
-    edge = _EDGE.match(stripped, start)
-    place = edge.end() if edge else start
-    answer = answer_at(stripped, place, scale)
-    if answer and _REST_OF_LINE.match(stripped, answer.end):
-        yield Candidate(answer=answer, strength="stated")
+    last = _whole_line(stripped, start, scale)
+    if last is None:
+        return
+    above = stripped[:start].rstrip()
+    former = _whole_line(above, above.rfind("\n") + 1, scale) if above.strip() else None
+    if former and former.value != last.value:
+        last = replace(last, value=None, problem="several")
+    yield Candidate(answer=last, strength="stated")
+
+
+def _whole_line(text: str, start: int, scale: Scale) -> Answer | None:
+    edge = _EDGE.match(text, start)
+    answer = answer_at(text, edge.end() if edge else start, scale)
+    return answer if answer and _REST_OF_LINE.match(text, answer.end) else None
+
+
+_NAMED_LINE = re.compile(
+    r"^[ #>|•-]{0,12}[^\W\d][^\W\d -]{1,20}(?: [^\W\d]{1,20}){0,3}\s{0,3}[:|]\s{0,4}", re.MULTILINE
+)
+
+
+def _named_lines(text: str, scale: Scale) -> Iterator[Candidate]:
+    """Lines such as "Consistency: 4"; where they differ, none of them is the verdict."""
+    found = [
+        answer
+        for match in _NAMED_LINE.finditer(text)
+        if (answer := answer_at(text, match.end(), scale))
+        and re.compile(r"[ .!)|]{0,20}$", re.MULTILINE).match(text, answer.end)
+    ]
+    if found:
+        agreed = len({answer.value for answer in found}) == 1
+        answer = found[-1] if agreed else replace(found[-1], value=None, problem="several")
+        yield Candidate(answer=answer, strength="mentioned")
 
 
 def _framed(frame: Frame, text: str, scale: Scale) -> Iterator[Candidate]:
@@ -151,18 +186,23 @@ def _may_stand(frame: Frame, answer: Answer, text: str, scale: Scale) -> bool:
     if frame.labelled:
         if continues(text, answer.end) and _second(text, answer, scale) is None:
             return False
-        return scale.kind != "pair" or ends(text, answer.end)
+        if scale.kind == "pair":
+            return ends(text, answer.end) and not _SUBJECT.match(text, answer.end)
+        return True
     if denied(text, frame.start, answer.end):
         return False
     if _second(text, answer, scale) is not None:
         return True
     if frame.bare and not answer.explicit:
-        return scale.kind == "choice" and answer.end - answer.start > 1 and ends(
-            text, answer.end, strictly=True
-        ) or _closes(text, answer)
+        length = answer.end - answer.start
+        whole = scale.kind == "choice" and length > 1
+        return (whole and ends(text, answer.end, strictly=length < 4)) or _closes(text, answer)
     return ends(text, answer.end, strictly=frame.strict)
 
 
+_SUBJECT = re.compile(
+    r"\s?[<>=≈]|\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
+)
 _CLOSING = re.compile(r"[\s.!)\"']{0,20}$")
 _SENTENCE_START = re.compile(r"[.!?;(]\s{0,3}$")
 
@@ -176,8 +216,9 @@ def _closes(text: str, answer: Answer) -> bool:
 def _second(text: str, answer: Answer, scale: Scale) -> Answer | None:
     """Return another answer offered in the same breath: "3 or 4", "1, 2, 3", "yes/no"."""
     place = or_after(text, answer.end)
-    if place is not None and not (scale.kind != "number" and text[place - 1] in "- "
-                                  and "-" in text[answer.end : place]):
+    if place is not None and not (
+        scale.kind != "number" and text[place - 1] in "- " and "-" in text[answer.end : place]
+    ):
         other = answer_at(text, place, scale)
         if other and other.value != answer.value and ends(text, other.end):
             return other
@@ -235,7 +276,13 @@ def _stated_pairs(text: str, scale: Scale) -> Iterator[Candidate]:
         value=last.position if agreed else None,
         problem=None if agreed else "several",
     )
-    yield Candidate(answer=answer, strength="mentioned")
+    labelled = _PAIR_LABEL.search(text, max(0, last.start - 20), last.end)
+    yield Candidate(answer=answer, strength="stated" if labelled else "mentioned")
+
+
+_PAIR_LABEL = re.compile(
+    r"\[\[|\b(?:verdict|winner|answer|conclusion|decision|preference)\s{0,3}[:=]", re.IGNORECASE
+)
 
 
 def _offers(scale: Scale, position: Position) -> bool:
