@@ -7,6 +7,7 @@ reply is `fairjudge.parsing`'s business.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import re
@@ -74,6 +75,11 @@ class Scale:
 
     def __post_init__(self) -> None:
         _check(self)
+
+    @property
+    def label(self) -> str:
+        """The name with a hash of all that the scale says, for signatures."""
+        return f"{self.name}@{hashlib.sha256(repr(self).encode()).hexdigest()[:8]}"
 
     @property
     def answers(self) -> tuple[str, ...]:
