@@ -164,10 +164,10 @@ def sentence_around(answer: str, context: str | None) -> str:
 
     The answer itself where there is no context or the answer does not occur in it.
     """
-    start = -1 if context is None else context.lower().find(answer.lower())
-    if context is None or start < 0 or not answer:
+    found = re.search(re.escape(answer), context or "", re.IGNORECASE) if answer else None
+    if context is None or found is None:
         return answer
-    end = start + len(answer)
+    start, end = found.span()
     breaks = [match.end() for match in _SENTENCE_BREAK.finditer(context)]
     first = max((place for place in breaks if place <= start), default=0)
     last = min((place for place in breaks if place >= end), default=len(context))

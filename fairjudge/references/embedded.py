@@ -10,7 +10,6 @@ from fairjudge.protocols import Embedder
 from fairjudge.references.consolidation import consolidate
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import Groups
-from fairjudge.text.sentences import split_sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +42,7 @@ class LocalAnswerer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingConsolidator:
-    """Groups answers by sentence embeddings; an answer's context is the sentence it stands in."""
+    """Groups answers by sentence embeddings, each with its article as context."""
 
     embedder: Embedder
 
@@ -52,14 +51,10 @@ class EmbeddingConsolidator:
     ) -> Groups | Unscored:
         """See `fairjudge.references.ports.Consolidator`."""
         content = {article.aid: article.content for article in articles}
-        contexts = [_context(answer.answer, content[answer.aid]) for answer in answers]
-        texts = [answer.answer for answer in answers]
-        return consolidate(question, texts, contexts=contexts, embedder=self.embedder)
+        return consolidate(
+            question,
+            [answer.answer for answer in answers],
+            contexts=[content[answer.aid] for answer in answers],
+            embedder=self.embedder,
+        )
 
-
-def _context(answer: str, content: str) -> str | None:
-    """Return the sentence of `content` that `answer` stands in, or None if it is not verbatim."""
-    start = content.find(answer)
-    if start < 0:
-        return None
-    return next((s.text for s in split_sentences(content) if s.start <= start < s.end), None)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,8 @@ def tiny_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
     )
-    PreTrainedTokenizerFast(
+    wrapper: Any = PreTrainedTokenizerFast  # unannotated
+    wrapper(
         tokenizer_object=tokenizer,
         unk_token=unknown,
         pad_token=pad,
