@@ -12,7 +12,7 @@ from fairjudge.parsing._context import comma_after, continues, denied, ends, or_
 from fairjudge.parsing._frames import NOT_AN_ANSWER, Frame, Strength, frames
 from fairjudge.parsing._json import JsonVerdict, json_verdicts
 from fairjudge.parsing._pairs import pair_statements
-from fairjudge.scales import Position, Scale
+from fairjudge.scales import Level, Position, Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +74,17 @@ _POINT_SCALE = re.compile(
 _LEGEND = re.compile(r"\([^()\n]{0,80}\d\s?=[^()\n]{0,80}\)")
 
 
+def _described(level: Level) -> str:
+    """Return the line that describes a level in the prompt, as it looks once cleaned."""
+    return normalised(f"{level.answer}: {level.anchor}") if level.anchor else ""
+
+
 def _without_scale(text: str, scale: Scale) -> str:
     """Blank descriptions of the scale itself: "1-5", "from 1 to 5", "5-point", "(1 = poor)"."""
+    echoed = [said for said in map(_described, scale.levels) if said and said in text]
+    if len(echoed) > 1:
+        for said in echoed:
+            text = text.replace(said, " " * len(said))
     for pattern in (_POINT_SCALE, _LEGEND):
         text = pattern.sub(lambda match: " " * len(match[0]), text)
     if scale.kind != "number":

@@ -68,7 +68,7 @@ _MENTIONED = re.compile(
 )
 # "4/5", "3 stars" wherever they stand; "so yes", "is partially supported"
 _BARE = re.compile(
-    rf"(?<![\w.,/:$€£-])(?={_NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be),?\s{{1,3}}",
+    rf"(?<![\w.,/:$€£★-])(?={_NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be),?\s{{1,3}}",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(
