@@ -197,9 +197,7 @@ def average_orders(
     )
 
 
-def _by_side(
-    found: ScoreDistribution, scale: Scale, *, order_is_ab: bool
-) -> dict[Verdict, float]:
+def _by_side(found: ScoreDistribution, scale: Scale, *, order_is_ab: bool) -> dict[Verdict, float]:
     sides: dict[Verdict, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
     for level in scale.levels:
         if isinstance(level.value, str):
@@ -225,10 +223,11 @@ def _shares_of(verdict: float | Position, scale: Scale) -> dict[str, float]:
     if isinstance(verdict, str):
         return {}
     for low, high in zip(scale.levels, scale.levels[1:], strict=False):
-        if isinstance(low.value, int | float) and isinstance(high.value, int | float):
-            if low.value < verdict < high.value:
-                share = (verdict - low.value) / (high.value - low.value)
-                return {low.answer: 1.0 - share, high.answer: share}
+        if isinstance(low.value, str) or isinstance(high.value, str):
+            continue
+        if low.value < verdict < high.value:
+            share = (verdict - low.value) / (high.value - low.value)
+            return {low.answer: 1.0 - share, high.answer: share}
     return {}
 
 

@@ -24,7 +24,7 @@ class Candidate:
 
 
 def choose(found: list[Candidate]) -> Candidate | None:
-    """The last stated verdict; else the last one mentioned, unusable ones aside if possible."""
+    """Return the last stated verdict; else the last mentioned one, if possible a usable one."""
     stated = [c for c in found if c.strength == "stated"]
     if stated:
         return max(stated, key=lambda c: (c.answer.end, c.answer.start))
@@ -102,14 +102,14 @@ _REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
 
 
 def _leading(text: str, scale: Scale) -> Iterator[Candidate]:
-    """A reply that opens with a bare answer: "B: ...", "Four stars. ...", "4 - ..."."""
+    """Read a reply that opens with a bare answer: "B: ...", "Four stars. ...", "4 - ..."."""
     edge = _EDGE.match(text)
     place = edge.end() if edge else 0
     answer = answer_at(text, place, scale)
     if answer is None or (continues(text, answer.end) and text[answer.end] != ":"):
         return
     if _AFTER_LEAD.match(text, answer.end) and not _is_enumerated(text, answer, scale):
-        yield from _weighed(text, place, answer, scale, "stated")
+        yield from _weighed(text, answer, scale, "stated")
 
 
 def _is_enumerated(text: str, answer: Answer, scale: Scale) -> bool:
@@ -127,7 +127,7 @@ def _is_enumerated(text: str, answer: Answer, scale: Scale) -> bool:
 
 
 def _last_line(text: str, scale: Scale) -> Iterator[Candidate]:
-    """A reply that ends with a line of an answer alone; two such lines in a row are a list."""
+    """Read a last line that is an answer alone; two such lines in a row are a list."""
     stripped = text.rstrip()
     start = stripped.rfind("\n") + 1
     last = _whole_line(stripped, start, scale)
@@ -173,17 +173,17 @@ def _framed(frame: Frame, text: str, scale: Scale) -> Iterator[Candidate]:
         if answer is None:
             continue
         if _may_stand(frame, answer, text, scale):
-            yield from _weighed(text, frame.start, answer, scale, frame.strength)
+            yield from _weighed(text, answer, scale, frame.strength)
         return
     if frame.labelled:
-        yield from _foreign(text, frame, scale)
+        yield from _foreign(text, frame)
 
 
 _FOREIGN = re.compile(r"[(\[\"']?(?:[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?)(?![\w+-])")
 
 
-def _foreign(text: str, frame: Frame, scale: Scale) -> Iterator[Candidate]:
-    """An answer of another scale after a plain label: "Grade: F" where A to E are offered."""
+def _foreign(text: str, frame: Frame) -> Iterator[Candidate]:
+    """Yield an answer of another scale after a plain label: "Grade: F" where A to E are offered."""
     match = _FOREIGN.match(text, frame.starts[0])
     if match and ends(text, match.end(), strictly=True):
         answer = Answer(start=match.start(), end=match.end(), value=None, problem="off_scale")
@@ -192,21 +192,27 @@ def _foreign(text: str, frame: Frame, scale: Scale) -> Iterator[Candidate]:
 
 def _may_stand(frame: Frame, answer: Answer, text: str, scale: Scale) -> bool:
     """Whether the answer is complete where it ends, and neither denied nor only supposed."""
+    one_of_several = _second(text, answer, scale) is not None
     if frame.labelled:
-        if continues(text, answer.end) and _second(text, answer, scale) is None:
-            return False
-        if scale.kind == "pair":
-            return ends(text, answer.end) and not _SUBJECT.match(text, answer.end)
-        return True
+        return one_of_several or _may_follow_label(answer, text, scale)
     if denied(text, frame.start, answer.end):
         return False
-    if _second(text, answer, scale) is not None:
+    if one_of_several:
         return True
     if frame.bare and not answer.explicit:
         length = answer.end - answer.start
         whole = scale.kind == "choice" and length > 1
         return (whole and ends(text, answer.end, strictly=length < 4)) or _closes(text, answer)
     return ends(text, answer.end, strictly=frame.strict)
+
+
+def _may_follow_label(answer: Answer, text: str, scale: Scale) -> bool:
+    """Whether the answer is not the beginning of something else: "4th", "Summary 1 is worse"."""
+    if continues(text, answer.end):
+        return False
+    if scale.kind == "pair":
+        return ends(text, answer.end) and not _SUBJECT.match(text, answer.end)
+    return True
 
 
 _SUBJECT = re.compile(
@@ -242,9 +248,7 @@ def _second(text: str, answer: Answer, scale: Scale) -> Answer | None:
 _FALLING = re.compile(r"(\d{1,3})-(\d{1,3})")
 
 
-def _weighed(
-    text: str, start: int, answer: Answer, scale: Scale, strength: Strength
-) -> Iterator[Candidate]:
+def _weighed(text: str, answer: Answer, scale: Scale, strength: Strength) -> Iterator[Candidate]:
     """Yield the answer as a candidate, as one of several, or (a match result, "6-1") not at all."""
     other = _second(text, answer, scale)
     if other is not None:
@@ -272,7 +276,7 @@ _STARS = re.compile(r"star|★", re.IGNORECASE)
 
 
 def _stated_pairs(text: str, scale: Scale) -> Iterator[Candidate]:
-    """The preference that the prose concludes with; several that disagree are no verdict."""
+    """Yield the preference that the prose concludes with; several that disagree are no verdict."""
     statements = [s for s in pair_statements(text) if _offers(scale, s.position)]
     if not statements:
         return

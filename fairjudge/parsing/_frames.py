@@ -39,7 +39,7 @@ _NUMERAL = r"(?:\d|★|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)
 _VERB_STEM = r"(?:earn|receiv|deserv|merit|scor|get|rat|warrant|garner|achiev|award|assign|giv)"
 _OBJECT = r"(?:(?:it|itself|this|the\s{1,3}summary|this\s{1,3}summary)\s{1,3})?"
 
-# "Verdict: 4", "Score for consistency (1-5) = 4", "[[B]]", "\boxed{4}", "<score>4</score>"
+# Plain labels such as "Verdict: 4", "Score for consistency (1-5) = 4", "[[B]]", "<score>4"
 _LABELLED = re.compile(
     rf"(?<!\w){_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}[:=]\s{{0,8}}"
     rf"|['\"]{_LABEL}['\"]\s{{0,4}}:\s{{0,4}}"

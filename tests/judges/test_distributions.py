@@ -37,7 +37,9 @@ def completion(*tokens: tuple[str, dict[str, float]]) -> Completion:
 def test_expected_score_weighs_the_values_and_reports_what_is_off_the_scale():
     """0.5 on 4, 0.25 on 5, 0.15 on "The", 0.1 unlisted: (0.5*4 + 0.25*5) / 0.75 = 13/3."""
     reply = completion(
-        ("Verdict", {"Verdict": 1.0}), (":", {":": 1.0}), (" 4", {" 4": 0.5, " 5": 0.25, "The": 0.15})
+        ("Verdict", {"Verdict": 1.0}),
+        (":", {":": 1.0}),
+        (" 4", {" 4": 0.5, " 5": 0.25, "The": 0.15}),
     )
     got = from_tokens(reply, likert())
     assert isinstance(got, ScoreDistribution)
@@ -48,7 +50,7 @@ def test_expected_score_weighs_the_values_and_reports_what_is_off_the_scale():
 
 
 def test_tokens_of_one_answer_add_up():
-    """" 4", "4" and "four" all mean 4: mass 0.4 + 0.2 + 0.1 against 0.3 on 2."""
+    """ " 4", "4" and "four" all mean 4: mass 0.4 + 0.2 + 0.1 against 0.3 on 2."""
     reply = completion(
         ("Score: ", {"Score: ": 1.0}), ("4", {"4": 0.4, " 4": 0.2, "four": 0.1, "2": 0.3})
     )
@@ -107,7 +109,9 @@ def test_one_verdict_is_certain():
 
 
 def test_a_decision_models_distribution_is_taken_as_it_is():
-    got = from_decision(Distribution(probabilities={"yes": 0.6, "no": 0.2, "unsure": 0.2}), binary())
+    got = from_decision(
+        Distribution(probabilities={"yes": 0.6, "no": 0.2, "unsure": 0.2}), binary()
+    )
     assert got.expected == pytest.approx(0.75)
     assert got.off_scale == pytest.approx(0.2)
 

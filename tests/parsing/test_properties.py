@@ -1,5 +1,6 @@
 """Whatever a judge writes, reading it never fails, never leaves the scale, and stays quick."""
 
+# ruff: noqa: RUF001 - judges write look-alikes too
 from __future__ import annotations
 
 import time
@@ -63,7 +64,8 @@ def test_a_plain_verdict_at_the_end_always_counts(score, words):
 
 
 SLOW = [
-    "4", " ", "\n", "{", '{"a":', "'", '"', "Score: ", "score of ", "I'd give ", "1, ", "★", "<think>",
+    "4", " ", "\n", "{", '{"a":', "'", '"', "Score: ", "score of ", "I'd give ", "1, ", "★",
+    "<think>",
     "</think>", "[[", "(", "not ", "a ", "Summary 1 ", "is better ", "> ", "- ", "=", "actually, ",
     "3 or ", "x", "If ", "would be a ", "Score for a b c d ", "1.", "\\boxed{", "`", "*", "，", "٤",
     "Summary 1 is better. ", "4/5 ", "four ", "'a ", "neither is ", "Score (", "more ",
