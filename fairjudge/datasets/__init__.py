@@ -8,6 +8,7 @@ from fairjudge.datasets.readers import (
     read_judgements,
     read_labels,
     read_references,
+    read_replies,
     read_summaries,
 )
 from fairjudge.datasets.writers import write_jsonl, write_records
@@ -23,6 +24,7 @@ __all__ = [
     "read_judgements",
     "read_labels",
     "read_references",
+    "read_replies",
     "read_summaries",
     "why_not_buildable",
     "write_jsonl",
