@@ -27,9 +27,15 @@ def choose(found: list[Candidate]) -> Candidate | None:
     """Return the last stated verdict; else the last mentioned one, if possible a usable one."""
     stated = [c for c in found if c.strength == "stated"]
     if stated:
-        return max(stated, key=lambda c: (c.answer.end, c.answer.start))
+        return max(stated, key=_place)
     usable = [c for c in found if c.answer.problem != "several"]
-    return max(usable or found, key=lambda c: (c.answer.end, c.answer.start), default=None)
+    return max(usable or found, key=_place, default=None)
+
+
+def _place(candidate: Candidate) -> tuple[int, bool, int]:
+    """Order by place; where two end together, the one that saw several answers saw more."""
+    answer = candidate.answer
+    return answer.end, answer.problem == "several", answer.start
 
 
 def candidates(thought: str, scale: Scale) -> list[Candidate]:
@@ -42,8 +48,10 @@ def candidates(thought: str, scale: Scale) -> list[Candidate]:
     text = _without_scale(without_quotations(text), scale)
     found += _leading(text, scale)
     found += _last_line(text, scale)
-    if scale.kind == "number":
+    if scale.kind != "pair":
         found += _named_lines(text, scale)
+    if scale.kind != "number":
+        found += _last_sentence(text, scale)
     for frame in frames(text):
         found += _framed(frame, text, scale)
     if scale.kind == "pair":
@@ -96,8 +104,8 @@ def _without_scale(text: str, scale: Scale) -> str:
     return re.sub(whole, lambda match: " " * len(match[0]), text)
 
 
-_EDGE = re.compile(r"[\s#>(\[\"'•|_=-]{0,200}")
-_AFTER_LEAD = re.compile(r"\s{0,3}(?:$|[\n.:;,!?)\]\"'|]|-\s|-{2})|\s{1,3}-")
+_EDGE = re.compile(r"[\s#>(\[\"'•|_=:$-]{0,200}(?:(?:an?|level)\s(?=[\d★]))?", re.IGNORECASE)
+_AFTER_LEAD = re.compile(r"\s{0,3}(?:$|[\n.:;,!?)\]\"'|(]|-\s|-{2})|\s{1,3}-")
 _REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
 
 
@@ -116,7 +124,9 @@ def _is_enumerated(text: str, answer: Answer, scale: Scale) -> bool:
     """Whether the opening "1." or "A:" is but the first of several such marks."""
     if answer.explicit or text[answer.end : answer.end + 1] not in {".", ")", ":"}:
         return False
-    for mark in re.finditer(r"(?:^|\n|\s)[ (*#>-]{0,6}(?=\w{1,12}[.):]\s)", text[answer.end :]):
+    for mark in re.finditer(
+        r"(?:^|\n|\s)[ (*#>-]{0,6}(?=(?:\w{1,12}\s)?#?\w{1,12}[.):]\s)", text[answer.end :]
+    ):
         other = answer_at(text, answer.end + mark.end(), scale)
         if other is None or other.value in {None, answer.value}:
             continue
@@ -140,6 +150,19 @@ def _last_line(text: str, scale: Scale) -> Iterator[Candidate]:
     yield Candidate(answer=last, strength="stated")
 
 
+_LAST_SENTENCE = re.compile(r"[.!?;:]\s{1,3}([^.!?;:\n]{1,40})[.!)\"' ]{0,5}$")
+
+
+def _last_sentence(text: str, scale: Scale) -> Iterator[Candidate]:
+    """Read a last sentence that is an answer alone: "It is not covered. No."."""
+    stripped = text.rstrip()
+    window = max(0, len(stripped) - 60)
+    match = _LAST_SENTENCE.search(stripped, window)
+    answer = answer_at(stripped, match.start(1), scale) if match else None
+    if answer and _REST_OF_LINE.match(stripped, answer.end):
+        yield Candidate(answer=answer, strength="mentioned")
+
+
 def _whole_line(text: str, start: int, scale: Scale) -> Answer | None:
     edge = _EDGE.match(text, start)
     answer = answer_at(text, edge.end() if edge else start, scale)
@@ -147,7 +170,11 @@ def _whole_line(text: str, start: int, scale: Scale) -> Answer | None:
 
 
 _NAMED_LINE = re.compile(
-    r"^[ #>|•-]{0,12}[^\W\d][^\W\d -]{1,20}(?: [^\W\d]{1,20}){0,3}\s{0,3}[:|]\s{0,4}", re.MULTILINE
+    r"^[ #>|•-]{0,12}"
+    r"(?![^:\n]{0,40}\b(?:errors?|omissions?|mistakes?|hallucinations?|confidence|facts?|claims?|counts?"
+    r"|number|answers?|questions?|summary|articles?|sources?|steps?|sentences?|missing|issues?|words?)\b)"
+    r"[^\W\d][^\W\d -]{1,20}(?: [^\W\d]{1,20}){0,3}\s{0,3}[:|]\s{0,4}",
+    re.MULTILINE | re.IGNORECASE,
 )
 
 
@@ -219,12 +246,12 @@ _SUBJECT = re.compile(
     r"\s?[<>=≈]|\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
 )
 _CLOSING = re.compile(r"[\s.!)\"']{0,20}$")
-_SENTENCE_START = re.compile(r"[.!?;(]\s{0,3}$")
+_SENTENCE_START = re.compile(r"(?:[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE)
 
 
 def _closes(text: str, answer: Answer) -> bool:
     """Whether the answer is the last sentence, or stands in brackets at the end: "... (1)."."""
-    opened = _SENTENCE_START.search(text[max(0, answer.start - 4) : answer.start])
+    opened = _SENTENCE_START.search(text[max(0, answer.start - 14) : answer.start])
     return bool(opened and _CLOSING.match(text, answer.end))
 
 
@@ -267,9 +294,13 @@ _LAST_WORDS = re.compile(r"(?:\s(?:for|on|in)\s(?:\w{1,20}\s){0,3}\w{1,20})?[\s.
 
 
 def _concludes(text: str, answer: Answer) -> bool:
-    return bool(_LAST_WORDS.match(text, answer.end)) and not _STARS.search(
-        text, answer.start, answer.end
-    )
+    """Whether the reply ends with this score; stars and named lines may tell of other things."""
+    if not _LAST_WORDS.match(text, answer.end) or _STARS.search(text, answer.start, answer.end):
+        return False
+    return not _NAMED.search(text[max(0, answer.start - 60) : answer.start])
+
+
+_NAMED = re.compile(r"(?:^|\n)[^\n:]{1,50}:\s{0,4}$")
 
 
 _STARS = re.compile(r"star|★", re.IGNORECASE)
@@ -289,7 +320,7 @@ def _stated_pairs(text: str, scale: Scale) -> Iterator[Candidate]:
         value=last.position if agreed else None,
         problem=None if agreed else "several",
     )
-    labelled = _PAIR_LABEL.search(text, max(0, last.start - 20), last.end)
+    labelled = _PAIR_LABEL.search(text, max(0, last.start - 2), last.end)
     yield Candidate(answer=answer, strength="stated" if labelled else "mentioned")
 
 
