@@ -18,7 +18,7 @@ _ENDS = re.compile(
 _STRICT_END = re.compile(r"""\s*$ | \s*\n | \s{0,3}[.,;!?)\]}"'](?=\W|$) | \s{1,3}\(""", re.VERBOSE)
 _OR = re.compile(
     r"\s{0,3}(?:,\s{0,3}or|or|to|and|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
-    r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
+    r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?|\s{0,3}-{1,2}>\s{0,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
 )
 _COMMA = re.compile(r"\s{0,3}[,|]\s{0,3}(?:or\s{1,3}|and\s{1,3})?")
 _DENIED = re.compile(

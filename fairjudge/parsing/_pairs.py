@@ -24,7 +24,7 @@ _TURN = re.compile(
 _TIE = re.compile(
     r"\bequal(?:ly)?\b|\b(?:it'?s|is|are|as|a|call)\s(?:it\s)?(?:a\s)?(?:tied?|draw|toss-up)\b|\btied\b|\bon\spar\b"
     r"|\bno\s(?:\w+\s)?(?:difference|winner|preference)\b|\bneither\b.{0,60}\b(?:better|best|more|superior|stronger|preferred|outperforms?)\b"
-    r"|\bindistinguishable\b|\bidentical(?:ly)?\b|\b(?:are|is)\s(?:\w+ly\s)?(?:comparable|the\ssame)\b|\bsimilar\s(?:in\s)?quality|^\W*(?:a\s)?(?:tie|draw)\W*$|\bsimilarly\s(?:good|bad|faithful|consistent|relevant|accurate|complete|well|poor)"
+    r"|\bthey\stie\b|\bindistinguishable\b|\bidentical(?:ly)?\b|\b(?:are|is)\s(?:\w+ly\s)?(?:comparable|the\ssame)\b|\bsimilar\s(?:in\s)?quality|^\W*(?:a\s)?(?:tie|draw)\W*$|\bsimilarly\s(?:good|bad|faithful|consistent|relevant|accurate|complete|well|poor)"
     r"|\bsame\s(?:level|extent|degree|quality|number|amount|facts)\b|\b(?:as|just\sas)\s(?:good|faithful|accurate|consistent|relevant|complete|comprehensive)\sas\b",
     re.IGNORECASE,
 )
@@ -46,7 +46,7 @@ _BETTER = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
-    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
+    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
     r"[\s:]{1,3}(?:(?:the|is|to|be|for|towards?)\s){0,2}$",
     re.IGNORECASE,
 )
