@@ -133,7 +133,7 @@ EVALUATION_WORDS = frozenset(
     "correctly wrongly clear unclear necessary unnecessary reckless dangerous safe unsafe useless "
     "useful welcome beautiful ugly stunning boring slow fast expensive cheap reliable unreliable "
     "generous shameful outrageous justified unjustified deserve gift triumph scandal awful superb "
-    "weak strong solid inadequate sufficient insufficient gamble democratic illegal lawful unlawful "
+    "weak strong solid inadequate sufficient insufficient gamble democratic illegal lawful "
     "ineffective effective devastating encouraging better worse misguided sensible".split()
 )
 EVALUATION_VERBS = frozenset(
@@ -145,7 +145,7 @@ MONEY_NOUNS = frozenset(
     "compensation settlement".split()
 )
 LEVEL_NOUNS = frozenset(
-    "inflation unemployment rate price cost temperature turnout growth support tax wage salary toll "
+    "inflation unemployment rate price cost temperature turnout growth support tax wage salary "
     "interest debt deficit yield attendance share".split()
 )
 MOVE_VERBS = frozenset(

@@ -1,5 +1,7 @@
 """From the words of a question to what it asks: the kind of answer, and of whom or what."""
 
+# ruff: noqa: SIM905 - word lists read better as running text than as literals
+
 from __future__ import annotations
 
 import re
@@ -38,15 +40,15 @@ class Query:
 
 
 _TOPIC_FORMS: tuple[tuple[Kind, str], ...] = (
-    ("cause", r"what (?:caused|causes|is causing|could cause|is driving|is to blame for) (?P<t>.+)"),
+    ("cause", r"what (?:caused|causes|is causing|could cause|is to blame for) (?P<t>.+)"),
     ("cause", r"who is (?:to blame|responsible) for (?P<t>.+)"),
     ("future", r"what (?:is expected to|could|will|might|may) happen (?:to|with) (?P<t>.+)"),
     ("future", r"what (?:will|might|could|is) (?P<t>.+?) (?:do next|expected to do)"),
     ("future", r"what (?:does|do) (?P<t>.+?) (?:plan|intend|expect) to do"),
     ("duty", r"what should (?P<t>.+?) do(?: about (?P<o>.+))?"),
     ("duty", r"what should (?:happen to|be done about) (?P<t>.+)"),
-    ("effect", r"what effects? (?:does|did|do|will|could|would|might) (?P<t>.+?) have(?: on (?P<o>.+))?"),
-    ("effect", r"what effects? (?:has|have) (?P<t>.+?) had(?: on (?P<o>.+))?"),
+    ("effect", r"what effect (?:does|did|do|will|could|would) (?P<t>.+?) have(?: on (?P<o>.+))?"),
+    ("effect", r"what effect (?:has|have) (?P<t>.+?) had(?: on (?P<o>.+))?"),
     ("effect", r"how (?:does|did|do|will|could|would|might) (?P<t>.+?) affect (?P<o>.+)"),
     ("likely", r"how likely (?:is|are) (?P<t>.+)"),
     ("opinion", r"what (?:do|did) people think (?:of|about) (?P<t>.+)"),
