@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fairjudge.references.naming import Term, term_of
@@ -91,7 +91,39 @@ def _read(sentence: Sentence) -> Query:
                 other=_term_at(sentence, found.span("o")) if groups.get("o") else None,
                 keys=sentence.keys,
             )
-    return _read_clause(sentence, text)
+    query = _read_clause(sentence, text)
+    return query if query.verb is not None and query.topic is not None else _reread(query)
+
+
+_INVERTED = re.compile(
+    r"(?:how much |when |why |where )?(?:did|does|do|will|should|would|could) (?P<rest>.+)\?",
+    re.IGNORECASE,
+)
+
+
+def _reread(query: Query) -> Query:
+    """Read a question again as a statement, where its verb was taken for a noun.
+
+    "When will the mill reopen?" is tried as "The mill will reopen", with the verb at each place.
+    """
+    found = _INVERTED.fullmatch(query.text)
+    if found is None:
+        return query
+    words = found["rest"].split()
+    for place in range(len(words) - 1, 0, -1):
+        subject, predicate = " ".join(words[:place]), " ".join(words[place:])
+        sentence = parse_texts((f"{subject} will {predicate}.",))[0]
+        main = next((c for c in sentence.clauses if c.verb.dep_ == "ROOT"), None)
+        if main is not None and main.subject is not None and main.verb.text == words[place]:
+            topic, other = _participants(main, query.kind)
+            if topic is not None:
+                return replace(
+                    query,
+                    topic=term_of(topic),
+                    verb=main.key,
+                    other=None if other is None else term_of(other),
+                )
+    return query
 
 
 def _term_at(sentence: Sentence, place: tuple[int, int]) -> Term | None:
