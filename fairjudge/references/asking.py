@@ -165,6 +165,8 @@ def _counts(articles: Sequence[Parsed]) -> Iterator[tuple[int, Clause, str, str]
                 continue
             for clause in sentence.clauses:
                 for noun in clause.patients:
+                    if noun.lemma_.lower() in lex.UNITS:
+                        continue
                     if is_count(noun) and clause.passive:
                         yield position, clause, "people", "people"
                     elif any(is_count(c) and counted_noun(c) == noun for c in noun.lefts):
@@ -210,7 +212,7 @@ def _active_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) 
     tail = _usual_object(clauses, frames)
     if tail is not None:
         whole = f"{core} {tail}".strip()
-        yield from (f"Why {whole}?", f"When {whole}?")
+        yield from (f"Why {whole}?", f"When {_foreseen(whole)}?")
         if _is_open(clauses):
             yield f"{whole}?"
 
@@ -223,9 +225,14 @@ def _passive_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames)
     else:
         past, present = ("were", "are") if topic.plural else ("was", "is")
         core = f"{past if auxiliary == 'did' else present} {topic.phrase} {participle}"
-    yield from (f"Why {core}?", f"When {core}?")
+    yield from (f"Why {core}?", f"When {_foreseen(core)}?")
     if _is_open(clauses):
         yield f"{core}?"
+
+
+def _foreseen(core: str) -> str:
+    """Ask when something will be, where the articles say when it should."""
+    return "will" + core.removeprefix("should") if core.startswith("should ") else core
 
 
 def _is_open(clauses: Sequence[Clause]) -> bool:

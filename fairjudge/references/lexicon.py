@@ -144,6 +144,13 @@ MONEY_NOUNS = frozenset(
     "damage loss fine bill budget deal bid offer fund profit revenue fee ransom bail "
     "compensation settlement".split()
 )
+CURRENCIES = frozenset("dollar euro pound yen yuan franc peso rupee krona crown cent".split())
+UNITS = CURRENCIES | frozenset(
+    "percent degree kilometre kilometer mile metre meter foot inch litre liter gallon barrel ton "
+    "tonne kilogram hectare acre hour minute second day week month year decade time point "
+    "million billion trillion thousand hundred".split()
+)
+"""Nouns after a number that measure; nobody asks how many there were."""
 IRREGULAR_PARTICIPLES = {
     "catch": "caught", "lose": "lost", "win": "won", "sell": "sold", "buy": "bought",
     "hold": "held", "build": "built", "pay": "paid", "find": "found", "make": "made",

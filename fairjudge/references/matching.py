@@ -145,7 +145,9 @@ def _likely(query: Query, place: Place) -> Iterator[Match]:
 
 def _say(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
-        if clause.lemma not in lex.SAY_VERBS or not place.speaks_of(query.topic, clause.subject):
+        if clause.passive or clause.lemma not in lex.SAY_VERBS:
+            continue
+        if not place.speaks_of(query.topic, clause.subject):
             continue
         if query.other is None or place.mentions(query.other):
             yield Match(1.0 if _has_content(clause) else 0.6, clause)
@@ -160,7 +162,7 @@ def _has_content(clause: Clause) -> bool:
 def _react(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
         complete = _has_content(clause) or bool(clause.obliques)
-        reacts = clause.lemma in lex.REACT_VERBS and complete
+        reacts = clause.lemma in lex.REACT_VERBS and complete and not clause.passive
         if reacts and place.speaks_of(query.topic, clause.subject):
             yield Match(1.0, clause)
 
@@ -194,7 +196,14 @@ def _clause_tokens(place: Place, token: Token) -> list[Token]:
 
 
 def _has_amount(tokens: Sequence[Token]) -> bool:
-    return any(t.ent_type_ in ("PERCENT", "MONEY", "QUANTITY") and t.like_num for t in tokens)
+    return any(
+        t.like_num
+        and (
+            t.ent_type_ in ("PERCENT", "MONEY", "QUANTITY")
+            or t.head.lemma_.lower() in lex.CURRENCIES
+        )
+        for t in tokens
+    )
 
 
 def _clause_of(sentence: Sentence, token: Token) -> Clause | None:

@@ -1,5 +1,6 @@
 """References without an LLM, on a small cluster of our own with planted disagreements."""
 
+import json
 import math
 import zlib
 from pathlib import Path
@@ -17,6 +18,9 @@ from fairjudge.references.usable import MIN_WORDS, usable
 CLUSTER = Cluster.model_validate_json(
     Path(__file__).with_name("bakery.json").read_text(encoding="utf-8")
 )
+
+
+RECESSION = Path(__file__).parents[3] / "shared/data/recession/cluster.json"
 
 
 class WordBag:
@@ -114,6 +118,22 @@ def test_clusters_without_news_give_no_question(local):
 def test_identical_articles_do_not_differ(local):
     same = [Article(aid=f"a{i}", content=CLUSTER.articles[0].content) for i in range(4)]
     assert local.build(same) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RECESSION.exists(), reason="the shared data are not here")
+def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers():
+    # 46 articles as crawled, 13 of them empty or a notice (README of the data)
+    cluster = Cluster.model_validate(json.loads(RECESSION.read_text(encoding="utf-8"))[0])
+    kept, skipped = usable(cluster.articles)
+    assert len(kept) + len(skipped) == 46
+    assert 13 <= len(skipped) <= 15
+    content = {article.aid: article.content for article in kept}
+    built = LocalReferences(WordBag()).build(cluster.articles)
+    assert len(built) >= 5
+    for one in built:
+        assert len({aid for aid, _ in one.answers}) >= math.ceil(0.3 * len(kept))
+        assert all(answer in content[aid] for aid, answer in one.answers)
 
 
 def test_empty_and_stub_articles_are_named():
