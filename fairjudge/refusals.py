@@ -1,40 +1,40 @@
-"""Telling a refusal in plain text from an answer."""
+"""Tells a model's plain-text refusal from an answer."""
 
 from __future__ import annotations
 
 import re
 
-_CANNOT = (
-    r"(?:won't be able to|will not be able to|can(?:no|')t|can not|could not|couldn't|won't"
-    r"|will not|am unable to|'m unable to"
-    r"|am not able to|'m not able to|am not comfortable|'m not comfortable|must decline to"
-    r"|must decline|have to decline|need to decline|decline to|do not feel comfortable"
-    r"|don't feel comfortable|am not allowed to|'m not allowed to|am not permitted to)"
-)
-_DO = (
-    r"(?:help|assist|comply|fulfil|provide|rate|evaluat|judg|assess|scor|compar|complet|engag"
-    r"|discuss|continu|respond|answer|participat|generat|creat|process|do (?:that|this|so)"
-    r"|with (?:that|this)|this request|your request|to (?:this|that))"
-)
+_OPENING_CHARACTERS = 400
+
 _REFUSAL = re.compile(
-    rf"\b(?:i|we)(?: am sorry,? but i| apologi[sz]e,? but i)?(?:,[^,.]{{0,40}},)? ?{_CANNOT}"
-    rf"(?: \w+){{0,2}}? {_DO}\w*(?! (?:\w+ ){{0,4}}(?:higher|lower|above|below|more than|better))"
-    rf"|\bi(?:'m| am) sorry,? (?:but )?(?:i )?{_CANNOT}(?:[,.!]|$)"
-    r"|\b(?:this|the|your) (?:request|content|text|prompt) (?:violates|goes against)\b"
-    r"|\bas an? (?:ai|artificial intelligence|large language|language)\b[^.]{0,60}"
-    r"\b(?:can(?:no|')t|unable|not able|don't|do not)\b"
-    r"|\bi must (?:respectfully )?(?:decline|refuse)\b",
-    re.IGNORECASE,
+    r"""
+    \b(?:i['\u2019]?m|i\s+am|we['\u2019]?re|we\s+are)\s+(?:(?:really|very|so|deeply)\s+)?
+        (?:sorry|afraid|unable|not\s+able|not\s+allowed|not\s+comfortable|not\s+permitted)\b
+        (?!,?\s+(?:to|that)\s+(?:say|hear))
+    | ^\W*(?:sorry|apologies|unfortunately|my\s+apologies|i\s+apologi[sz]e)\b
+    | \b(?:i|we)\s+(?:can\s?not
+        |can['\u2019]?t|won['\u2019]?t|will\s+not|must\s+decline|have\s+to\s+decline
+        |decline|am\s+unable|do\s+not\s+feel\s+comfortable|don['\u2019]?t\s+feel\s+comfortable)\b
+        \s+(?:to\s+)?(?:\w+\s+){0,3}?(?:help|assist|provide|rate|evaluate|assess|judge|score|answer
+        |comply|fulfil+|complete|do|give|offer|continue|engage|discuss|comment|respond|compare)\b
+        (?!\s+(?:\w+\s+){0,4}(?:higher|lower|above|below|more\s+than|better)\b)
+    | \bas\s+an\s+(?:ai|artificial\s+intelligence|llm|automated|language)\b[^.!?\n]{0,60}
+        \b(?:can\s?not|can['\u2019]?t|unable|not\s+able|do\s+not|don['\u2019]?t|won['\u2019]?t)\b
+    | \bi\s+must\s+(?:respectfully\s+)?(?:decline|refuse)\b
+    | \b(?:this|the|your)\s+(?:request|content|text|prompt)\s+(?:violates|goes\s+against)\b
+    | \bagainst\s+(?:my|our|the)\s+(?:\w+\s+){0,2}(?:policy|policies|guidelines|programming)\b
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
-_OPENING_CHARACTERS = 300
+_QUOTED = re.compile(r'"[^"\n]{0,1000}"|\u201c[^\u201d\n]{0,1000}\u201d|«[^»\n]{0,1000}»')
 
 
 def looks_like_refusal(text: str) -> bool:
-    """Say whether `text` opens by declining to answer, in English.
+    """Say whether `text` opens by declining, in the model's own (unquoted) words.
 
-    Models also refuse in an ordinary reply with an ordinary stop. Ask this only of a text in which
-    no verdict was found: "I cannot rate it higher than 2" is a verdict, and so may be an apology.
-    Only the first 300 characters count; later ones often quote the articles.
+    A sign, not a proof: a reply that declines first and answers all the same looks so too.
+    Ask it of texts without a verdict. Linear in the length of `text`.
     """
-    opening = " ".join(text.replace("\u2019", "'").split())[:_OPENING_CHARACTERS]
-    return _REFUSAL.search(opening) is not None
+    return bool(
+        _REFUSAL.search(_QUOTED.sub(" ", text[: 2 * _OPENING_CHARACTERS])[:_OPENING_CHARACTERS])
+    )
