@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from tiny_model import WORDS, make_tiny_model
+
+from fairjudge.backends import open_backend, resolve_target
 
 pytest.importorskip("torch")
 pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
 gguf = pytest.importorskip("gguf")
-
-from tiny_model import WORDS, make_tiny_model
-
-from fairjudge.backends import open_backend, resolve_target
 
 pytestmark = pytest.mark.filterwarnings("default")
 
