@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from fairjudge import __version__
-from fairjudge.cli import backends, build, cache, judge, prompts, quickstart, summarize
+from fairjudge.cli import (
+    backends,
+    build,
+    cache,
+    import_,
+    judge,
+    prompts,
+    quickstart,
+    summarize,
+)
 from fairjudge.errors import FairJudgeError
 
 app = typer.Typer(
@@ -23,6 +32,7 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.command("import")(import_.import_)
 app.command("quickstart")(quickstart.quickstart)
 app.command("backends")(backends.backends)
 app.add_typer(cache.app, name="cache")
