@@ -6,6 +6,7 @@ through unchanged. Results stay inside: slotted dataclasses.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeAlias
@@ -111,10 +112,8 @@ class _Target(Record):
 
     @model_validator(mode="after")
     def _one_or_two_systems(self) -> Self:
-        pair = (self.system_a, self.system_b)
-        if (self.system is None) == (pair == (None, None)) or (
-            None in pair and self.system is None
-        ):
+        given = (self.system is not None, self.system_a is not None, self.system_b is not None)
+        if given not in {(True, False, False), (False, True, True)}:
             raise ValueError("expected either 'system', or both 'system_a' and 'system_b'")
         return self
 
@@ -148,6 +147,32 @@ class Judgement(_Target):
         if (self.value is None) == (self.unscored is None):
             raise ValueError("expected exactly one of 'value' and 'unscored'")
         return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTask:
+    """One question to a judge: what is judged, against what, and how.
+
+    ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks.
+    Faithfulness stands on ``articles``, coverage on ``questions``; the other is empty. ``unit``
+    is as in `Judgement`; for ``"sentence:<i>"`` the text is that sentence.
+    """
+
+    eid: str
+    systems: tuple[str, ...]
+    texts: tuple[str, ...]
+    aspect: Aspect
+    protocol: ProtocolName
+    unit: str
+    order: Order | None = None
+    articles: tuple[Article, ...] = ()
+    questions: tuple[QuestionAnswers, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Return a key that is unique within a run."""
+        parts = (self.eid, *self.systems, self.aspect, self.protocol, self.unit, self.order)
+        return json.dumps(parts, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """The ports: what the core asks of models, caches and judges. One method each.
 
-Wire values (requests and what comes back) are pydantic, because they are hashed, cached and recorded.
+Wire values (requests and replies) are pydantic: they are hashed, cached and recorded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Wire(BaseModel):
 
 
 class ModelRef(Wire):
-    """Which model answers: ``provider:model``, and the server where it is not the provider's own."""
+    """Which model answers: ``provider:model``, and the server if not the provider's own."""
 
     provider: str
     model: str
