@@ -30,7 +30,7 @@ def vector(values: ArrayLike, *, name: str) -> FloatArray:
     if bad.size:
         first = int(bad[0])
         raise StatisticsError(
-            f"{name}[{first}] is {array[first]!r}: leave missing values out, or mark them as such"
+            f"{name}[{first}] is {float(array[first])!r}: leave missing values out"
         )
     return array
 

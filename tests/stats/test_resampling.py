@@ -56,7 +56,7 @@ def test_bounds_are_those_of_scipy_on_the_same_replicates(method):
 
 
 def test_expanded_tail_by_hand():
-    # d = 5: t(0.975, 4) = 2.776445 (tables); sqrt(5/4) * that = 3.104160; Phi(-3.104160) = 0.000954.
+    # d = 5: t(0.975, 4) = 2.776445; sqrt(5/4) * that = 3.104160; Phi(-3.104160) = 0.000954.
     drawn = np.linspace(0.0, 1.0, 100_001)
     bounds = expanded_bounds(drawn, level=0.95, n_documents=5)
     assert bounds.low == pytest.approx(0.000954, abs=1e-6)
