@@ -117,7 +117,8 @@ def length_controlled(
 
     z is the length difference over its root mean square, so that 0 stays equal length. After
     Dubois et al. (2024), "Length-controlled AlpacaEval"; the position term is ours. All
-    coefficients carry the small penalty `RIDGE`. The variance is a sandwich over documents. ``matched`` keeps pairs with |z| <= `matched_within`.
+    coefficients carry the small penalty `RIDGE`. The variance is a sandwich over documents.
+    ``matched`` keeps pairs with |z| <= `matched_within`.
 
     Undefined for no verdicts, or where no two systems differ.
     """
