@@ -114,8 +114,7 @@ def averaged_correlations(
     is given. ``n`` and ``n_excluded`` are summed over parts.
     """
     prepared = {
-        name: [_BUILDERS[level](part, n_documents, name) for part in parts]
-        for name in CORRELATIONS
+        name: [_BUILDERS[level](part, n_documents, name) for part in parts] for name in CORRELATIONS
     }
     defined = {
         name: [item for item in items if isinstance(item, _Prepared)]
@@ -125,10 +124,7 @@ def averaged_correlations(
 
     def together(counts: FloatArray) -> FloatArray:
         return np.column_stack(
-            [
-                np.mean([item.statistic(counts) for item in defined[name]], axis=0)
-                for name in names
-            ]
+            [np.mean([item.statistic(counts) for item in defined[name]], axis=0) for name in names]
         )
 
     estimates = (
@@ -195,7 +191,9 @@ def _per_document(part: Part, n_documents: int, name: CorrelationName) -> _Prepa
         totals = counts @ sums
         return divide(totals[:, 0], totals[:, 1])
 
-    return _Prepared(statistic=statistic, n=n_known, n_excluded=np.unique(part.documents).size - n_known)
+    return _Prepared(
+        statistic=statistic, n=n_known, n_excluded=np.unique(part.documents).size - n_known
+    )
 
 
 def document_correlations(part: Part, n_documents: int, name: CorrelationName) -> FloatArray:
@@ -242,4 +240,8 @@ def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | 
     )
 
 
-_BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefined]] = {"pooled": _pooled, "per_document": _per_document, "system": _system}
+_BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefined]] = {
+    "pooled": _pooled,
+    "per_document": _per_document,
+    "system": _system,
+}
