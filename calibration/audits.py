@@ -130,29 +130,8 @@ def _position(
     *,
     level: float,
 ) -> PositionAudit:
-    verdicts: dict[tuple[str, str, str, str], dict[bool, Verdict]] = defaultdict(dict)
-    counts: Counter[str] = Counter()
-    for row in rows:
-        if not isinstance(row.value, str):
-            counts["unscored"] += 1
-        elif row.order is None:
-            counts["unknown"] += 1
-        else:
-            key, a_first, verdict = _in_name_order(row, row.value)
-            counts["repeated"] += a_first in verdicts[key]
-            verdicts[key].setdefault(a_first, verdict)
-    pairs = [
-        BothOrders(
-            document=key[0],
-            system_a=key[1],
-            system_b=key[2],
-            when_a_first=both[True],
-            when_b_first=both[False],
-        )
-        for key, both in verdicts.items()
-        if len(both) == 2
-    ]
-    one_order = len(verdicts) - len(pairs)
+    collected = _collect(rows)
+    pairs, counts = collected.pairs, collected.counts
 
     def split(name: Callable[[BothOrders], str | None]) -> dict[str, PositionBias]:
         parts: dict[str, list[BothOrders]] = defaultdict(list)
@@ -174,14 +153,48 @@ def _position(
     return PositionAudit(
         judge=judge,
         aspect=aspect,
-        bias=position_bias(pairs, level=level, n_excluded=one_order),
+        bias=position_bias(pairs, level=level, n_excluded=counts["one_order"]),
         n_unscored=counts["unscored"],
-        n_one_order=one_order,
+        n_one_order=counts["one_order"],
         n_unknown_order=counts["unknown"],
         n_repeated=counts["repeated"],
         by_systems=split(lambda pair: f"{pair.system_a} vs {pair.system_b}"),
         by_closeness=split(closeness),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Collected:
+    pairs: tuple[BothOrders, ...]
+    counts: Counter[str]
+
+
+def _collect(rows: Sequence[Judgement]) -> _Collected:
+    """Bring the two orders of each pair together."""
+    verdicts: dict[tuple[str, str, str, str], dict[bool, Verdict]] = defaultdict(dict)
+    counts: Counter[str] = Counter()
+    for row in rows:
+        if not isinstance(row.value, str):
+            counts["unscored"] += 1
+        elif row.order is None:
+            counts["unknown"] += 1
+        else:
+            key, a_first, verdict = _in_name_order(row, row.value)
+            counts["repeated"] += a_first in verdicts[key]
+            verdicts[key].setdefault(a_first, verdict)
+    pairs = tuple(
+        BothOrders(
+            document=key[0],
+            system_a=key[1],
+            system_b=key[2],
+            when_a_first=both[True],
+            when_b_first=both[False],
+        )
+        for key, both in verdicts.items()
+        if len(both) == 2
+    )
+    counts["one_order"] = len(verdicts) - len(pairs)
+    return _Collected(pairs=pairs, counts=counts)
 
 
 def _in_name_order(

@@ -5,13 +5,14 @@ A figure is ``{"value", "low", "high", "n", ...}``; one without a value has null
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
 from fairjudge.calibration.agreement import Agreement
 from fairjudge.calibration.analysis import Analysis, CalibrationReport, Comparison, GroupReport
 from fairjudge.calibration.assessment import ErrorScores, ReliabilityBin
+from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, SystemEstimate
 from fairjudge.calibration.groups import GroupError
 from fairjudge.calibration.items import ItemKey, Joined
@@ -77,6 +78,45 @@ def verbosity_json(bias: VerbosityBias) -> Json:
         "original": figure(bias.original, times=100.0),
         "extended": figure(bias.extended, times=100.0),
         "original_minus_extended": figure(bias.original_minus_extended, times=100.0),
+    }
+
+
+def position_audit_json(audits: Sequence[PositionAudit]) -> Json:
+    """Return what ``fairjudge audit position --json`` writes."""
+    return {
+        "groups": [
+            {
+                "judge": one.judge,
+                "aspect": one.aspect,
+                **position_json(one.bias),
+                "n_unscored": one.n_unscored,
+                "n_one_order": one.n_one_order,
+                "n_unknown_order": one.n_unknown_order,
+                "n_repeated": one.n_repeated,
+                "by_systems": {name: position_json(some) for name, some in one.by_systems.items()},
+                "by_closeness": {
+                    name: position_json(some) for name, some in one.by_closeness.items()
+                },
+            }
+            for one in audits
+        ]
+    }
+
+
+def verbosity_audit_json(audits: Sequence[VerbosityAudit]) -> Json:
+    """Return what ``fairjudge audit verbosity --json`` writes."""
+    return {
+        "groups": [
+            {
+                "judge": one.judge,
+                "aspect": one.aspect,
+                "protocol": one.protocol,
+                **verbosity_json(one.bias),
+                "n_unscored": one.n_unscored,
+                "n_unmatched": one.n_unmatched,
+            }
+            for one in audits
+        ]
     }
 
 
