@@ -50,8 +50,9 @@ class Joined:
 
     ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
     step: n items that have both a judgement and a label; ``ratings`` has shape (n, m). ``human`` is
-    the mean label. A pair's values run from -1 (the second is better) to 1. ``rest`` and ``judged_rest`` are judged items
-    without a label; ``unjudged`` labelled items without a judgement.
+    the mean label. A pair's values run from -1 (the second is better) to 1. ``rest`` and
+    ``judged_rest`` are judged items without a label; ``unjudged`` labelled items that were not
+    judged.
     """
 
     judge: str
