@@ -7,6 +7,7 @@ reply is `fairjudge.parsing`'s business.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import re
@@ -74,6 +75,11 @@ class Scale:
 
     def __post_init__(self) -> None:
         _check(self)
+
+    @property
+    def label(self) -> str:
+        """The name with a hash of all that the scale says, for signatures."""
+        return f"{self.name}@{hashlib.sha256(repr(self).encode()).hexdigest()[:8]}"
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -207,6 +213,9 @@ def _number(answer: str) -> float | None:
     return float(answer) if re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", answer, re.ASCII) else None
 
 
+_NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
 LIKERT_ANCHORS = (
     "does not meet the criterion at all",
     "meets it in small part",
@@ -224,7 +233,12 @@ def likert(
     Judges answer "3.5" though asked for whole numbers; with `fractions` that is read as given.
     """
     levels = tuple(
-        Level(answer=str(number), value=float(number), anchor=anchor)
+        Level(
+            answer=str(number),
+            value=float(number),
+            anchor=anchor,
+            aliases=_NUMBER_WORDS[number : number + 1],
+        )
         for number, anchor in enumerate(anchors, low)
     )
     name = f"likert-{low}-{low + len(levels) - 1}"
@@ -291,6 +305,7 @@ def to_verdict(position: Position, order: Order) -> Verdict:
     return "a" if (position == "first") == (order == "ab") else "b"
 
 
+_POSITIONS: tuple[Position, ...] = ("first", "second", "tie")
 _SCALE_FIELDS = {"name", "kind", "fractions", "instruction", "levels"}
 _LEVEL_FIELDS = {"answer", "value", "anchor", "aliases"}
 
@@ -351,8 +366,9 @@ def _level(table: object, number: int) -> Level:
 def _value(value: object, *, field: str) -> float | Position:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    if value == "first" or value == "second" or value == "tie":
-        return value
+    for position in _POSITIONS:
+        if value == position:
+            return position
     raise InputError(f'expected a number, "first", "second" or "tie", not {value!r}', field=field)
 
 

@@ -12,6 +12,7 @@ import asyncio
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -207,7 +208,7 @@ async def _write_seed(
 ) -> ReferenceState:
     deps = runtime.context
     written = await deps.builder.seed_writer.write(
-        (medium_length_article(deps.articles),), n=deps.n_seed_questions
+        (medium_length_article(deps.articles),), cluster=deps.articles, n=deps.n_seed_questions
     )
     deps.progress("questions", 1)
     if isinstance(written, Unscored):
@@ -225,10 +226,11 @@ async def _write_questions(
         if middle
         else (medium_length_article(deps.articles),)
     )
-    written = await deps.builder.writer.write(articles, n=deps.n_questions)
+    write = partial(deps.builder.writer.write, cluster=deps.articles, n=deps.n_questions)
+    written = await write(articles)
     while isinstance(written, Unscored) and written.reason == "too_long" and len(articles) > 1:
         articles = articles[: len(articles) // 2]
-        written = await deps.builder.writer.write(articles, n=deps.n_questions)
+        written = await write(articles)
     deps.progress("questions", 1)
     if isinstance(written, Unscored):
         problem = f"no questions: {written.reason}: {written.detail}"

@@ -78,7 +78,13 @@ class LlmQuestionWriter:
 
     asker: Asker
 
-    async def write(self, articles: Sequence[Article], *, n: int) -> tuple[str, ...] | Unscored:
+    async def write(
+        self,
+        articles: Sequence[Article],
+        *,
+        cluster: Sequence[Article],  # noqa: ARG002  # the representative articles stand for it
+        n: int,
+    ) -> tuple[str, ...] | Unscored:
         """See `fairjudge.references.ports.QuestionWriter`."""
         n_factual = max(1, n // 4)
         return await self.asker.ask(

@@ -15,8 +15,10 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]
 class QuestionWriter(Protocol):
     """Asks questions about a story."""
 
-    async def write(self, articles: Sequence[Article], *, n: int) -> tuple[str, ...] | Unscored:
-        """Return up to `n` questions that articles like these answer, without near-duplicates."""
+    async def write(
+        self, articles: Sequence[Article], *, cluster: Sequence[Article], n: int
+    ) -> tuple[str, ...] | Unscored:
+        """Return up to `n` questions, written on the representative `articles` of `cluster`."""
         ...
 
 

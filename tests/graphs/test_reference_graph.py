@@ -22,7 +22,7 @@ class Writer:
     def __init__(self, *questions, failing=()):
         self.questions, self.shown, self.failing = questions, [], list(failing)
 
-    async def write(self, articles, *, n):
+    async def write(self, articles, *, cluster, n):
         self.shown.append([article.aid for article in articles])
         return self.failing.pop(0) if self.failing else self.questions[:n]
 

