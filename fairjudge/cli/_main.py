@@ -13,6 +13,7 @@ from fairjudge.cli import (
     backends,
     build,
     cache,
+    calibrate,
     import_,
     judge,
     prompts,
@@ -33,6 +34,8 @@ app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
 app.command("import")(import_.import_)
+app.command("calibrate")(calibrate.calibrate)
+app.command("apply")(calibrate.apply)
 app.command("quickstart")(quickstart.quickstart)
 app.command("backends")(backends.backends)
 app.add_typer(cache.app, name="cache")
