@@ -6,11 +6,21 @@ through unchanged. Results stay inside: slotted dataclasses.
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    model_validator,
+)
 
 Aspect: TypeAlias = str
 """``"coverage"``, ``"faithfulness"``, or the name of a custom criterion."""
@@ -31,7 +41,38 @@ def _id_from_number(value: object) -> object:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
+def replace_lone_surrogates(value: object) -> object:
+    """Put U+FFFD for halves of surrogate pairs, which no UTF-8 file can hold.
+
+    Scraped news and model replies contain them; anything but a string is returned as it is.
+    """
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _number_or_verdict(value: object) -> float | Verdict:
+    """Accept a finite number or a verdict, and keep 3 apart from 3.0 so that files stay equal."""
+    if isinstance(value, str) and value in {"a", "b", "tie"}:
+        return cast("Verdict", value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            finite = math.isfinite(value)
+        except OverflowError:  # an integer beyond every float
+            finite = False
+        if finite:
+            return value
+    raise ValueError("expected a finite number, or 'a', 'b' or 'tie'")
+
+
 Id = Annotated[str, BeforeValidator(_id_from_number), Field(min_length=1)]
+"""A name that is never empty. A JSON integer is taken too, and written back as a string."""
+Text = Annotated[str, BeforeValidator(replace_lone_surrogates)]
+"""Free text that can always be written as UTF-8."""
+Value = Annotated[
+    float | Verdict, PlainValidator(_number_or_verdict), PlainSerializer(lambda value: value)
+]
+"""A score, or a verdict on a pair."""
 
 
 class Record(BaseModel):
@@ -48,10 +89,10 @@ class Article(Record):
     """One source document of a cluster; ``content`` may be empty, as crawled news is."""
 
     aid: Id
-    title: str = ""
+    title: Text = ""
     url: str = ""
     domain: str = ""
-    content: str
+    content: Text
     attributes: Mapping[str, AttributeValue] = Field(default_factory=dict)
 
 
@@ -75,13 +116,13 @@ class Answer(Record):
     """What one article answers to a question."""
 
     aid: Id
-    answer: str
+    answer: Text
 
 
 class QuestionAnswers(Record):
     """A question with its groups of equivalent answers."""
 
-    question: str
+    question: Text
     answer_groups: tuple[tuple[Answer, ...], ...]
 
 
@@ -96,7 +137,7 @@ class Summary(Record):
 
     eid: Id
     system: Id
-    text: str
+    text: Text
 
 
 class _Target(Record):
@@ -111,10 +152,8 @@ class _Target(Record):
 
     @model_validator(mode="after")
     def _one_or_two_systems(self) -> Self:
-        pair = (self.system_a, self.system_b)
-        if (self.system is None) == (pair == (None, None)) or (
-            None in pair and self.system is None
-        ):
+        given = (self.system is not None, self.system_a is not None, self.system_b is not None)
+        if given not in {(True, False, False), (False, True, True)}:
             raise ValueError("expected either 'system', or both 'system_a' and 'system_b'")
         return self
 
@@ -123,7 +162,7 @@ class Label(_Target):
     """What one annotator said; ``value`` is a number, or a verdict for a pair."""
 
     annotator: Id
-    value: float | Verdict
+    value: Value
 
 
 class Judgement(_Target):
@@ -136,9 +175,9 @@ class Judgement(_Target):
     order: Order | None = None
     protocol: ProtocolName
     judge: str = Field(min_length=1)
-    value: float | Verdict | None = None
+    value: Value | None = None
     unscored: UnscoredReason | None = None
-    raw: str | None = None
+    raw: Text | None = None
     scored_by: ScoredBy = "llm"
     probabilities: Mapping[str, float] | None = None
     signature: str = ""
@@ -148,6 +187,32 @@ class Judgement(_Target):
         if (self.value is None) == (self.unscored is None):
             raise ValueError("expected exactly one of 'value' and 'unscored'")
         return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeTask:
+    """One question to a judge: what is judged, against what, and how.
+
+    ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks.
+    Faithfulness stands on ``articles``, coverage on ``questions``; the other is empty. ``unit``
+    is as in `Judgement`; for ``"sentence:<i>"`` the text is that sentence.
+    """
+
+    eid: str
+    systems: tuple[str, ...]
+    texts: tuple[str, ...]
+    aspect: Aspect
+    protocol: ProtocolName
+    unit: str
+    order: Order | None = None
+    articles: tuple[Article, ...] = ()
+    questions: tuple[QuestionAnswers, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """Return a key that is unique within a run."""
+        parts = (self.eid, *self.systems, self.aspect, self.protocol, self.unit, self.order)
+        return json.dumps(parts, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,9 @@
 
 FairJudgeError
 ├── InputError            a file or value that the user gave is wrong (file, line and field named)
-├── ConfigurationError    the request cannot be carried out as asked: unknown backend, missing key
+├── ConfigurationError    cannot be carried out as asked: unknown backend, missing key
 │   └── MissingExtraError an optional dependency is not installed
-├── PromptError           a template is malformed, changed after release, or rendered with wrong fields
+├── PromptError           a template is malformed, changed after release, or got wrong fields
 ├── CacheError            the cache folder is unusable or holds rows that are refused
 ├── RunError              a run folder is locked, belongs to another command, or cannot be written
 ├── StatisticsError       a statistic was called with arguments it is not defined for

@@ -1,19 +1,33 @@
 """The ports: what the core asks of models, caches and judges. One method each.
 
-Wire values (requests and what comes back) are pydantic, because they are hashed, cached and recorded.
+Wire values (requests and replies) are pydantic: they are hashed, cached and recorded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from fairjudge.domain import replace_lone_surrogates
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 FinishReason: TypeAlias = Literal["stop", "length", "refusal", "other"]
+
+
+def clean_text(text: object) -> object:
+    """Drop NUL and replace each lone surrogate by U+FFFD; what is not text is returned as it is.
+
+    Neither can be sent as JSON to every server or kept in SQLite, so they go before a request is
+    hashed: the key is that of what was really sent.
+    """
+    return replace_lone_surrogates(text.replace("\0", "") if isinstance(text, str) else text)
+
+
+CleanText = Annotated[str, BeforeValidator(clean_text)]
 
 
 class Wire(BaseModel):
@@ -23,7 +37,7 @@ class Wire(BaseModel):
 
 
 class ModelRef(Wire):
-    """Which model answers: ``provider:model``, and the server where it is not the provider's own."""
+    """Which model answers: ``provider:model``, and the server if not the provider's own."""
 
     provider: str
     model: str
@@ -37,7 +51,7 @@ class Message(Wire):
     """One chat message."""
 
     role: Role
-    content: str
+    content: CleanText
 
 
 class CompletionRequest(Wire):
@@ -55,7 +69,7 @@ class CompletionRequest(Wire):
     top_p: float | None = None
     max_output_tokens: int = Field(default=1024, gt=0)
     seed: int | None = None
-    stop: tuple[str, ...] = ()
+    stop: tuple[CleanText, ...] = ()
     top_logprobs: int | None = Field(default=None, ge=0)
     sample_index: int = Field(default=0, ge=0)
 
@@ -70,14 +84,14 @@ class Usage(Wire):
 class TokenAlternatives(Wire):
     """One generated token and the log-probabilities (nats) of the likeliest tokens at its place."""
 
-    token: str
-    logprobs: Mapping[str, float]
+    token: CleanText
+    logprobs: Mapping[CleanText, float]
 
 
 class Completion(Wire):
     """What a model replied. ``text`` is never empty and never a refusal: those are errors."""
 
-    text: str = Field(min_length=1)
+    text: CleanText = Field(min_length=1)
     finish_reason: FinishReason = "stop"
     usage: Usage = Usage()
     served_model: str | None = None
@@ -101,8 +115,8 @@ class Question(Wire):
 
     name: str
     kind: Literal["predicate", "choice", "score"]
-    text: str
-    options: Mapping[str, str] = Field(min_length=2)
+    text: CleanText
+    options: Mapping[CleanText, CleanText] = Field(min_length=2)
 
 
 class DecisionRequest(Wire):
@@ -132,6 +146,11 @@ class Decisions(Wire):
     answers: Mapping[str, Distribution | DecisionRefusal]
     usage: Usage = Usage()
     served_model: str | None = None
+
+    @property
+    def refused(self) -> tuple[str, ...]:
+        """The names of the questions that the model declined to answer."""
+        return tuple(n for n, a in self.answers.items() if isinstance(a, DecisionRefusal))
 
 
 class DecisionBackend(Protocol):

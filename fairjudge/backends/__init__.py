@@ -1,1 +1,169 @@
-"""Clients for models, and wrappers around them."""
+"""Backends: who answers, and the wrappers around them.
+
+Importing this package imports no client library; `open_backend` imports the one that is asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from typing import Any
+
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_base_url
+from fairjudge.backends.ports import AnyBackend, Warn
+from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.protocols import ModelRef
+
+__all__ = ["BackendKind", "backend_kinds", "open_backend", "resolve_target"]
+
+LOCAL = "local"
+"""The embedded default; it is no language model, and is opened elsewhere."""
+ENTRY_POINT_GROUP = "fairjudge.backends"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendKind:
+    """One provider: what stands before the colon of ``provider:model``.
+
+    ``path`` is ``"module:Class"``; the class is called with a `ModelRef` and the keyword arguments
+    ``timeout_seconds`` and ``warn``. ``needs`` names a package that must be installed, ``extra``
+    the extra of FairJudge that brings it, ``key_variable`` the environment variable of its key, and
+    ``url_variables`` those that may name its server.
+    """
+
+    provider: str
+    path: str
+    what: str
+    needs: str | None = None
+    extra: str | None = None
+    key_variable: str | None = None
+    url_variables: tuple[str, ...] = ()
+
+    @property
+    def installed(self) -> bool:
+        """Whether the package it needs is there."""
+        return self.needs is None or importlib.util.find_spec(self.needs) is not None
+
+    @property
+    def has_key(self) -> bool:
+        """Whether it needs no key, or its key is set."""
+        return self.key_variable is None or bool(os.environ.get(self.key_variable, "").strip())
+
+
+_KINDS: Mapping[str, BackendKind] = {
+    kind.provider: kind
+    for kind in (
+        BackendKind(
+            provider="openai",
+            path="fairjudge.backends.openai:OpenAIBackend",
+            what="OpenAI, or any server of its chat completions format by --base-url",
+            key_variable="OPENAI_API_KEY",
+            url_variables=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+        ),
+    )
+}
+
+
+def backend_kinds() -> tuple[BackendKind, ...]:
+    """Return every provider: those built in, then those of the entry points, by name."""
+    found = {
+        point.name: BackendKind(
+            provider=point.name, path=point.value, what=f"from the package {_package(point)}"
+        )
+        for point in entry_points(group=ENTRY_POINT_GROUP)
+        if point.name not in _KINDS
+    }
+    return (*_KINDS.values(), *(found[name] for name in sorted(found)))
+
+
+def _package(point: Any) -> str:
+    return point.dist.name if point.dist is not None else point.module
+
+
+def resolve_target(
+    spec: str, *, base_url: str | None = None, extra_kinds: Iterable[BackendKind] = ()
+) -> ModelRef:
+    """Read ``provider:model`` and find its server.
+
+    Parameters
+    ----------
+    spec : str
+        Such as ``"openai:gpt-4o-mini"``.
+    base_url : str, optional
+        The server; without it the provider's environment variable (such as OPENAI_BASE_URL) is
+        read here, once, because the server is part of every cache key.
+    extra_kinds : iterable of BackendKind, optional
+        Providers of your own.
+
+    Raises
+    ------
+    ConfigurationError
+        When `spec` has no colon or model, the provider is unknown, or the URL is none.
+    """
+    provider, colon, model = spec.partition(":")
+    if not colon or not model:
+        raise ConfigurationError(f"{spec!r} is not a backend; write it as provider:model")
+    kind = _find(provider, extra_kinds)
+    named = (os.environ.get(variable, "").strip() for variable in kind.url_variables)
+    url = base_url or next((url for url in named if url), None)
+    return ModelRef(
+        provider=provider, model=model, base_url=None if url is None else check_base_url(url)
+    )
+
+
+def open_backend(
+    target: str | ModelRef,
+    *,
+    base_url: str | None = None,
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+    warn: Warn | None = None,
+    extra_kinds: Iterable[BackendKind] = (),
+) -> AnyBackend:
+    """Open the backend of `target`; wrap it with what the run needs.
+
+    Parameters
+    ----------
+    target : str or ModelRef
+        ``provider:model``, or what `resolve_target` made of it: what requests must carry.
+    base_url : str, optional
+        The server, where `target` is a text.
+    timeout_seconds : float, optional
+        Longest wait for one reply.
+    warn : callable, optional
+        Called with one sentence about something that did not stop the work.
+    extra_kinds : iterable of BackendKind, optional
+        Providers of your own.
+
+    Raises
+    ------
+    ConfigurationError
+        When the provider is unknown, its key is missing, or an extra is not installed.
+    """
+    if isinstance(target, str):
+        target = resolve_target(target, base_url=base_url, extra_kinds=extra_kinds)
+    kind = _find(target.provider, extra_kinds)
+    if not kind.installed and kind.extra is not None:
+        raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
+    backend: AnyBackend = _load(kind.path)(target, timeout_seconds=timeout_seconds, warn=warn)
+    return backend
+
+
+def _find(provider: str, extra_kinds: Iterable[BackendKind]) -> BackendKind:
+    kinds = {kind.provider: kind for kind in (*backend_kinds(), *extra_kinds)}
+    if provider in kinds:
+        return kinds[provider]
+    close = difflib.get_close_matches(provider, [*kinds, LOCAL], n=1)
+    hint = f"; did you mean {close[0]!r}?" if close else "."
+    raise ConfigurationError(
+        f"unknown backend {provider!r}{hint} Known: {', '.join([*kinds, LOCAL])}"
+    )
+
+
+def _load(path: str) -> Any:
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)

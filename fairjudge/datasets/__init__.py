@@ -1,1 +1,27 @@
 """Readers and writers of the file formats."""
+
+from fairjudge.datasets._loading import BadLine, Loaded
+from fairjudge.datasets.checks import check_summaries, empty_articles, why_not_buildable
+from fairjudge.datasets.readers import (
+    read_clusters,
+    read_judgements,
+    read_labels,
+    read_references,
+    read_summaries,
+)
+from fairjudge.datasets.writers import write_jsonl, write_records
+
+__all__ = [
+    "BadLine",
+    "Loaded",
+    "check_summaries",
+    "empty_articles",
+    "read_clusters",
+    "read_judgements",
+    "read_labels",
+    "read_references",
+    "read_summaries",
+    "why_not_buildable",
+    "write_jsonl",
+    "write_records",
+]

@@ -1,0 +1,234 @@
+"""Judging every summary of a file, and saying what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairjudge.app.judges import Fallback, make_fallback, make_judge
+from fairjudge.app.models import ModelOptions, Usage, open_models
+from fairjudge.app.runs import check_writable, checkpoints, digest, open_run, resume, start
+from fairjudge.datasets import (
+    BadLine,
+    Loaded,
+    check_summaries,
+    read_clusters,
+    read_references,
+    read_summaries,
+    write_records,
+)
+from fairjudge.domain import Cluster, Judgement, JudgeTask, ProtocolName, Reference
+from fairjudge.errors import InputError
+from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
+from fairjudge.judges.aggregate import SystemScore, system_scores
+from fairjudge.judges.ports import Judge
+from fairjudge.judges.tasks import (
+    JudgingPlan,
+    Preset,
+    ReferenceUnit,
+    TextUnit,
+    plan_tasks,
+    resolve_plan,
+)
+from fairjudge.records import RunFolder
+from fairjudge.text.sentences import sentence_texts
+
+_ROWS = "judgements"
+_THREAD = "judge"
+_CHUNK = 64
+_PASSING = frozenset({"backend", "budget"})
+"""Reasons that another try may not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions:
+    """What is asked of the judge; see the help of ``fairjudge judge``."""
+
+    aspect: str
+    protocol: ProtocolName | None = None
+    preset: Preset | None = None
+    reference_unit: ReferenceUnit | None = None
+    text_unit: TextUnit | None = None
+    prompt: Path | None = None
+    scale: Path | None = None
+    fallback: Fallback = "none"
+    temperature: float = 0.0
+
+    def plan(self) -> JudgingPlan:
+        """Return the row of the table of protocols that these options mean."""
+        return resolve_plan(
+            self.aspect,
+            protocol=self.protocol,
+            reference_unit=self.reference_unit,
+            text_unit=self.text_unit,
+            preset=self.preset,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOutcome:
+    """What ``fairjudge judge`` did. ``without_tasks`` are clusters that had nothing to judge."""
+
+    judgements: tuple[Judgement, ...]
+    scores: tuple[SystemScore, ...]
+    plan: JudgingPlan
+    signature: str
+    without_tasks: tuple[str, ...]
+    bad_lines: tuple[BadLine, ...]
+    usage: Usage | None
+    run: Path
+
+    @property
+    def n_unscored(self) -> int:
+        """How many judgements have no score."""
+        return sum(judgement.unscored is not None for judgement in self.judgements)
+
+
+def judge_files(
+    references: Path,
+    summaries: Path,
+    output: Path,
+    *,
+    options: JudgeOptions,
+    model: ModelOptions,
+    run: Path | None,
+    skip_bad: bool,
+    progress: Callable[[int], Callable[[int], None]],
+) -> JudgeOutcome:
+    """Judge the summaries in one file against the references in another; write judgements.
+
+    Raises
+    ------
+    FairJudgeError
+        If a file, the backend or the run folder cannot be used. Items that fail are outcomes.
+    """
+    plan = options.plan()
+    needs_questions = plan.reference_unit in {"qa_pairs", "qa_pair"}
+    clusters: Loaded[Reference] | Loaded[Cluster] = (
+        read_references(references, skip_bad=skip_bad)
+        if needs_questions
+        else read_clusters(references, skip_bad=skip_bad)
+    )
+    written = read_summaries(summaries, skip_bad=skip_bad)
+    check_summaries(written, clusters)
+    check_writable(output)
+    tasks = plan_tasks(clusters.records, written.records, plan, split_sentences=sentence_texts)
+    if not tasks:
+        raise InputError(_why_nothing(plan), path=references)
+    judged = {task.eid for task in tasks}
+    identity = {
+        "options": _plain(options),
+        "model": model.identity(),
+        "references": digest(clusters.records),
+        "summaries": digest(written.records),
+    }
+    opened = open_run(run, cache_folder=model.cache_folder, command="judge", identity=identity)
+    outcome = asyncio.run(
+        _judge_all(tasks, options=options, plan=plan, model=model, opened=opened, progress=progress)
+    )
+    write_records(output, outcome.judgements)
+    return replace(
+        outcome,
+        without_tasks=tuple(dict.fromkeys(s.eid for s in written if s.eid not in judged)),
+        bad_lines=(*clusters.bad, *written.bad),
+    )
+
+
+def _plain(options: JudgeOptions) -> dict[str, Any]:
+    """Return `options` as JSON, own files by their content."""
+    return {
+        key: hashlib.sha256(value.read_bytes()).hexdigest() if isinstance(value, Path) else value
+        for key, value in asdict(options).items()
+    }
+
+
+def _why_nothing(plan: JudgingPlan) -> str:
+    if plan.protocol == "pairwise":
+        return "nothing to judge: pairwise needs two systems' summaries of one cluster"
+    if plan.reference_unit in {"qa_pairs", "qa_pair"}:
+        return "nothing to judge: no cluster with a summary has questions; run 'fairjudge build'"
+    return "nothing to judge: no cluster has both a summary and an article with content"
+
+
+async def _judge_all(
+    tasks: Sequence[JudgeTask],
+    *,
+    options: JudgeOptions,
+    plan: JudgingPlan,
+    model: ModelOptions,
+    opened: RunFolder,
+    progress: Callable[[int], Callable[[int], None]],
+) -> JudgeOutcome:
+    async with open_models(model) as models:
+        judge = make_judge(
+            models,
+            plan=plan,
+            prompt=options.prompt,
+            scale=options.scale,
+            temperature=options.temperature,
+        )
+        with opened as run:
+            judgements = await judge_tasks(
+                tasks,
+                judge=judge,
+                fallback=make_fallback(models, options.fallback),
+                run=run,
+                concurrency=model.concurrency,
+                progress=progress(len(tasks)),
+            )
+        return JudgeOutcome(
+            judgements=judgements,
+            scores=system_scores(judgements),
+            plan=plan,
+            signature=judge.signature,
+            without_tasks=(),
+            bad_lines=(),
+            usage=models.usage(),
+            run=run.path,
+        )
+
+
+async def judge_tasks(
+    tasks: Sequence[JudgeTask],
+    *,
+    judge: Judge,
+    fallback: Judge | None,
+    run: RunFolder,
+    concurrency: int,
+    progress: Callable[[int], None],
+) -> tuple[Judgement, ...]:
+    """Judge `tasks`, leaving out those that the run already holds; in the order of `tasks`.
+
+    A killed run is first brought to its end. Then what earlier runs left unscored for a server's
+    failure or a spent budget is asked again.
+    """
+    kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(_ROWS)}
+    passing = [task for task, judgement in kept.items() if judgement.unscored in _PASSING]
+
+    def record(task_id: str, judgement: Judgement) -> None:
+        if task_id not in kept:
+            run.append(_ROWS, {"task": task_id, "judgement": judgement.to_json()})
+            kept[task_id] = judgement
+
+    deps = JudgeDeps(
+        tasks={task.id: task for task in tasks},
+        judge=judge,
+        fallback=fallback,
+        record=record,
+        recorded=lambda: kept,
+        chunk_size=_CHUNK,
+        progress=progress,
+    )
+    most = concurrency // _CHUNK + 2
+    async with checkpoints(run) as saver:
+        graph = build_judge_graph(checkpointer=saver)
+        await resume(graph, thread=_THREAD, context=deps, max_concurrency=most)
+        for task in passing:
+            del kept[task]
+        state = await start(graph, thread=_THREAD, context=deps, max_concurrency=most)
+    run.sync()
+    return tuple(Judgement.model_validate(row) for row in state["judgements"])

@@ -1,0 +1,100 @@
+"""Opening a run: its identity, its folder, its checkpoints."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+from langgraph.graph.state import CompiledStateGraph
+
+from fairjudge import __version__
+from fairjudge.domain import Record
+from fairjudge.errors import InputError
+from fairjudge.records import RunFolder
+
+
+def digest(records: Iterable[Record]) -> str:
+    """Return sha256 over what was read, so that a run is tied to its inputs and not to paths."""
+    total = hashlib.sha256()
+    for record in records:
+        text = json.dumps(record.to_json(), sort_keys=True, ensure_ascii=False)
+        total.update(text.encode("utf-8", errors="replace") + b"\n")
+    return total.hexdigest()
+
+
+def check_writable(output: Path) -> None:
+    """Refuse an output that cannot be written, before any work is done for it.
+
+    Raises
+    ------
+    InputError
+        If its folder does not exist or cannot be written to, or it is a folder itself.
+    """
+    if str(output) == "-":
+        return
+    folder = output.parent
+    if not folder.is_dir():
+        raise InputError("the folder for this output does not exist", path=output)
+    if output.is_dir():
+        raise InputError("expected a file to write, this is a folder", path=output)
+    if not os.access(folder, os.W_OK):
+        raise InputError("the folder for this output cannot be written to", path=output)
+
+
+def open_run(
+    folder: Path | None, *, cache_folder: Path, command: str, identity: Mapping[str, Any]
+) -> RunFolder:
+    """Return the run's folder, not yet entered.
+
+    Without `folder` it lies under `cache_folder` and is named by the identity, so that the same
+    command finds it again and another command does not.
+    """
+    whole = {"command": command, "version": __version__, **identity}
+    if folder is None:
+        text = json.dumps(whole, sort_keys=True)
+        name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+        folder = cache_folder / "runs" / name
+    return RunFolder(folder, identity=whole)
+
+
+@asynccontextmanager
+async def checkpoints(run: RunFolder) -> AsyncIterator[AsyncSqliteSaver]:
+    """Open the run's checkpoint database."""
+    async with AsyncSqliteSaver.from_conn_string(str(run.path / "checkpoints.sqlite")) as saver:
+        yield saver
+
+
+async def start(
+    graph: CompiledStateGraph[Any, Any], *, thread: str, context: object, max_concurrency: int
+) -> dict[str, Any]:
+    """Run `graph` from its beginning and return its final state."""
+    state: dict[str, Any] = await graph.ainvoke(
+        {}, _config(thread, max_concurrency), context=context
+    )
+    return state
+
+
+async def resume(
+    graph: CompiledStateGraph[Any, Any], *, thread: str, context: object, max_concurrency: int
+) -> dict[str, Any] | None:
+    """Bring a killed run of `graph` to its end and return its state; None where there is none."""
+    config = _config(thread, max_concurrency)
+    if not (await graph.aget_state(config)).next:
+        return None
+    state: dict[str, Any] = await graph.ainvoke(None, config, context=context)
+    return state
+
+
+def _config(thread: str, max_concurrency: int) -> RunnableConfig:
+    return {
+        "configurable": {"thread_id": thread},
+        "max_concurrency": max_concurrency,
+        "recursion_limit": 100,
+    }

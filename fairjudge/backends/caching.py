@@ -1,0 +1,116 @@
+"""Answers from the cache what was asked before."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from fairjudge.backends.keys import request_key
+from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
+from fairjudge.protocols import (
+    Cache,
+    Completion,
+    CompletionRequest,
+    DecisionRequest,
+    Decisions,
+    Wire,
+)
+
+Request = TypeVar("Request", CompletionRequest, DecisionRequest)
+Reply = TypeVar("Reply", Completion, Decisions)
+
+
+class CachingBackend:
+    """Keeps every reply of `inner` and never asks the same thing twice.
+
+    Errors, refusals and empty replies raise, so they are never stored, and neither is a decision
+    that refuses one of its questions. A reply cut off by the token limit (``finish_reason ==
+    "length"``) is stored: the limit is part of the key, so the same request would be cut off again.
+    Requests with one key that are under way together share one call.
+
+    Parameters
+    ----------
+    inner : Backend or DecisionBackend
+        Asked on a miss. Budgets and retries belong inside, so that hits are free.
+    cache : Cache
+        Where replies are kept, such as `fairjudge.cache.ReplyCache`.
+    warn : callable, optional
+        Told about a stored reply that no longer reads as one; it is asked for again.
+
+    Attributes
+    ----------
+    hits, misses : int
+        How many requests were answered from the cache (or by a call already under way), and how
+        many were not.
+    """
+
+    def __init__(self, inner: AnyBackend, *, cache: Cache, warn: Warn | None = None) -> None:
+        self._inner = inner
+        self._cache = cache
+        self._warn = warn
+        self._under_way: dict[tuple[int, str], asyncio.Task[Any]] = {}
+        self.hits = 0
+        self.misses = 0
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Return the stored reply, or ask and store it."""
+        return await self._answer(request, text_port(self._inner), Completion)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Return the stored distributions, or ask and store them."""
+        return await self._answer(request, decision_port(self._inner), Decisions)
+
+    async def aclose(self) -> None:
+        """Close `inner`; the cache is its owner's to close."""
+        await aclose(self._inner)
+
+    async def _answer(
+        self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
+    ) -> Reply:
+        key = request_key(request)
+        stored = self._stored(key, kind)
+        if stored is not None:
+            self.hits += 1
+            return stored
+        place = (id(asyncio.get_running_loop()), key)
+        task: asyncio.Task[Reply] | None = self._under_way.get(place)
+        if task is None:
+            self.misses += 1
+            task = asyncio.create_task(self._ask_and_store(key, request, ask))
+            self._under_way[place] = task
+            task.add_done_callback(lambda done: self._finish(place, done))
+        else:
+            self.hits += 1
+        # Shielded: one caller that gives up must not cancel the call the others wait for.
+        return await asyncio.shield(task)
+
+    def _stored(self, key: str, kind: type[Reply]) -> Reply | None:
+        value = self._cache.get(key)
+        if value is None:
+            return None
+        try:
+            return kind.model_validate(value["reply"])
+        except (KeyError, TypeError, ValidationError):
+            if self._warn is not None:
+                self._warn(f"the cache's entry {key[:12]} is not a reply; asking again")
+            return None
+
+    async def _ask_and_store(
+        self, key: str, request: Request, ask: Callable[[Request], Awaitable[Reply]]
+    ) -> Reply:
+        reply = await ask(request)
+        if not (isinstance(reply, Decisions) and reply.refused):
+            self._cache.put(key, {"model": str(request.target), "reply": _as_json(reply)})
+        return reply
+
+    def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
+        self._under_way.pop(place, None)
+        if not task.cancelled():
+            task.exception()  # seen here, or an error nobody waits for any more is complained about
+
+
+def _as_json(reply: Wire) -> dict[str, Any]:
+    return reply.model_dump(mode="json", exclude_defaults=True)

@@ -1,0 +1,178 @@
+"""What every client of a server needs: targets, keys, and errors in our words."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Generic, TypeVar
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+from fairjudge.errors import (
+    AuthenticationError,
+    BackendError,
+    BadRequestError,
+    ConfigurationError,
+    ContextTooLongError,
+    RateLimitError,
+    RequestTimeoutError,
+    ServerError,
+)
+from fairjudge.protocols import CompletionRequest, DecisionRequest, ModelRef
+
+DEFAULT_TIMEOUT_SECONDS = 300.0
+CONNECT_TIMEOUT_SECONDS = 10.0
+PLACEHOLDER_KEY = "no-key"
+"""Sent where a server of one's own asks for no key but the client insists on one."""
+
+_CONTEXT_TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size|limit)|maximum model length|prompt is too long"
+    r"|input is too long|too many (?:input )?tokens|input tokens exceed|max_model_len"
+    r"|request_too_large",
+    re.IGNORECASE,
+)
+_NO_CREDIT = re.compile(
+    r"insufficient_quota|exceeded your current quota|credit balance", re.IGNORECASE
+)
+
+_BY_STATUS: Mapping[int, type[BackendError]] = {
+    401: AuthenticationError,
+    402: AuthenticationError,
+    403: AuthenticationError,
+    408: RequestTimeoutError,
+}
+
+Client = TypeVar("Client")
+
+
+class PerLoop(Generic[Client]):
+    """One client for each event loop that asks: connections belong to the loop they rose in."""
+
+    def __init__(self, make: Callable[[], Client]) -> None:
+        self._make = make
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
+
+    def get(self) -> Client:
+        """Return the running loop's client."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = self._make()
+        return self._clients[loop]
+
+    def pop(self) -> Client | None:
+        """Forget and return the running loop's client, if it has one."""
+        return self._clients.pop(asyncio.get_running_loop(), None)
+
+
+def check_base_url(base_url: str) -> str:
+    """Return `base_url` without trailing slashes, or raise `ConfigurationError`."""
+    parts = urlsplit(base_url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise ConfigurationError(
+            f"{base_url!r} is not a base URL; expected something like 'http://localhost:8000/v1'"
+        )
+    if parts.username or parts.password or parts.query:
+        raise ConfigurationError(
+            "a base URL must carry no user name, password or query, because it is written to "
+            "records; put the key into the provider's environment variable"
+        )
+    return base_url.rstrip("/")
+
+
+def is_loopback(base_url: str) -> bool:
+    """Say whether `base_url` names this machine."""
+    host = urlsplit(base_url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def api_key(variable: str, target: ModelRef) -> str:
+    """Return the key in the environment's `variable`.
+
+    A server named by a base URL may need none, so a placeholder is returned for it; for the
+    provider's own server a missing key raises `ConfigurationError`.
+    """
+    key = os.environ.get(variable, "").strip()
+    if key:
+        return key
+    if target.base_url is not None:
+        return PLACEHOLDER_KEY
+    raise ConfigurationError(
+        f"{target} needs a key: set the environment variable {variable}, "
+        "or name another server with --base-url"
+    )
+
+
+def check_target(request: CompletionRequest | DecisionRequest, target: ModelRef) -> None:
+    """Raise `ConfigurationError` unless `request` is meant for `target`.
+
+    The target is part of the cache key: a reply from another model or server would be kept under
+    a wrong one.
+    """
+    if request.target != target:
+        raise ConfigurationError(
+            f"a request for {request.target} at {request.target.base_url} was given to the "
+            f"backend of {target} at {target.base_url}"
+        )
+
+
+def seconds_to_wait(headers: Mapping[str, str], *, now: float | None = None) -> float | None:
+    """Return the wait that a reply's headers ask for, in seconds, or None.
+
+    Reads ``retry-after-ms``, and ``retry-after`` as seconds or as an HTTP date (RFC 9110, 10.2.3);
+    `now` is the present in seconds since 1970.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    seconds = _number(text)
+    if seconds is not None or text is None:
+        return seconds
+    try:
+        then = parsedate_to_datetime(text).timestamp()
+    except ValueError:
+        return None
+    return max(0.0, then - (time.time() if now is None else now))
+
+
+def _number(text: str | None) -> float | None:
+    """Return a non-negative finite number, or None for anything else."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*", text or "")
+    return float(match[1]) if match else None
+
+
+def one_line(text: object, *, secrets: Iterable[str] = (), limit: int = 300) -> str:
+    """Return `text` on one line, without any of `secrets`, cut to `limit` characters."""
+    line = " ".join(str(text).split())
+    for secret in secrets:
+        if secret and secret != PLACEHOLDER_KEY:
+            line = line.replace(secret, "[key]")
+    return line if len(line) <= limit else line[: limit - 3] + "..."
+
+
+def error_for_status(
+    status: int, message: str, *, where: str, headers: Mapping[str, str]
+) -> BackendError:
+    """Return the error of ours for an HTTP `status` >= 400.
+
+    `message` is what the server said, with the code it gave; `where` names the server.
+    """
+    said = f"{where} answered {status}: {message}"
+    if _NO_CREDIT.search(message):
+        return AuthenticationError(f"{said} (the account behind the key cannot pay)")
+    if status == 429 or status >= 500:
+        kind = RateLimitError if status == 429 else ServerError
+        return kind(said, retry_after_seconds=seconds_to_wait(headers))
+    if status == 413 or (status not in _BY_STATUS and _CONTEXT_TOO_LONG.search(message)):
+        return ContextTooLongError(said)
+    return _BY_STATUS.get(status, BadRequestError)(said)

@@ -1,0 +1,209 @@
+"""OpenAI's chat completions, and every server that speaks them, through langchain-openai."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import openai
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
+
+from fairjudge.backends.http import (
+    CONNECT_TIMEOUT_SECONDS,
+    DEFAULT_TIMEOUT_SECONDS,
+    PerLoop,
+    api_key,
+    check_target,
+    error_for_status,
+    is_loopback,
+    one_line,
+)
+from fairjudge.backends.openai_dialect import Dialect
+from fairjudge.backends.ports import Warn
+from fairjudge.errors import (
+    BackendError,
+    ConnectionFailedError,
+    EmptyReplyError,
+    MalformedReplyError,
+    RefusedError,
+    RequestTimeoutError,
+)
+from fairjudge.protocols import (
+    Completion,
+    CompletionRequest,
+    FinishReason,
+    Message,
+    ModelRef,
+    TokenAlternatives,
+    Usage,
+)
+
+KEY_VARIABLE = "OPENAI_API_KEY"
+OWN_URL = "https://api.openai.com/v1"
+
+_FINISH: Mapping[object, FinishReason] = {"stop": "stop", "length": "length"}
+
+
+class OpenAIBackend:
+    """A model behind the chat completions wire format.
+
+    A parameter that the server says it does not support (``response_format``, ``temperature`` of
+    reasoning models, ``logprobs``, ...) is left out from then on, and `warn` is told once.
+
+    Parameters
+    ----------
+    target : ModelRef
+        The model; its ``base_url`` None means OpenAI's own server.
+    timeout_seconds : float, optional
+        Longest wait for one whole reply.
+    warn : callable, optional
+        Told what the server did not take.
+
+    Raises
+    ------
+    ConfigurationError
+        When OPENAI_API_KEY is not set and `target` names no other server.
+    """
+
+    def __init__(
+        self,
+        target: ModelRef,
+        *,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        warn: Warn | None = None,
+    ) -> None:
+        self.target = target
+        self._url = target.base_url or OWN_URL
+        self._key = api_key(KEY_VARIABLE, target)
+        self._timeout_seconds = timeout_seconds
+        self._dialect = Dialect(own_server=self._url == OWN_URL, server=self._url, warn=warn)
+        self._models = PerLoop(self._make_model)
+        # langchain-openai turns two kinds of 400 into advice about its own classes.
+        warnings.filterwarnings("ignore", message="This model does not support OpenAI's struct")
+        warnings.filterwarnings("ignore", message="Invalid schema for OpenAI's structured")
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        check_target(request, self.target)
+        messages = [_as_langchain(message) for message in request.messages]
+        while True:
+            options = self._dialect.options(request)
+            try:
+                async with asyncio.timeout(self._timeout_seconds):
+                    return read_reply(await self._models.get().ainvoke(messages, **options))
+            except Exception as error:
+                if not self._dialect.adapts_to(error, options):
+                    ours = map_openai_error(error, where=self._url, secrets=(self._key,))
+                    raise ours from None
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        model = self._models.pop()
+        if model is not None:
+            await model.root_async_client.close()
+
+    def _make_model(self) -> ChatOpenAI:
+        return ChatOpenAI(
+            model=self.target.model,
+            api_key=SecretStr(self._key),
+            base_url=self._url,
+            max_retries=0,
+            timeout=openai.Timeout(self._timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
+            http_async_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(self._url)),
+            use_responses_api=False,
+            cache=False,
+        )
+
+
+def _as_langchain(message: Message) -> BaseMessage:
+    kinds: dict[str, type[BaseMessage]] = {
+        "system": SystemMessage,
+        "user": HumanMessage,
+        "assistant": AIMessage,
+    }
+    return kinds[message.role](content=message.content)
+
+
+def map_openai_error(error: Exception, *, where: str, secrets: tuple[str, ...]) -> Exception:
+    """Return the error of ours for what the OpenAI client or langchain-openai raised.
+
+    An exception that says nothing about the server is returned as it is.
+    """
+    if isinstance(error, openai.APIStatusError):
+        said = one_line(f"{error.message} {error.code or ''}", secrets=secrets)
+        return error_for_status(
+            error.status_code, said, where=where, headers=error.response.headers
+        )
+    if isinstance(error, TimeoutError | openai.APITimeoutError):
+        return RequestTimeoutError(f"{where} sent no reply in time")
+    if isinstance(error, openai.APIConnectionError):
+        cause = one_line(_innermost(error), secrets=secrets)
+        return ConnectionFailedError(f"cannot reach {where}, or it broke off: {cause}")
+    if isinstance(error, openai.OpenAIError):
+        return BackendError(f"{where}: {one_line(error, secrets=secrets)}")
+    # langchain-openai and the client raise these on bodies that are not chat completions.
+    if isinstance(error, ValueError | KeyError | TypeError | AttributeError | IndexError):
+        return MalformedReplyError(
+            f"{where} sent no chat completion: {one_line(error, secrets=secrets)}"
+        )
+    return error
+
+
+def _innermost(error: BaseException) -> BaseException:
+    while error.__cause__ is not None or error.__context__ is not None:
+        error = error.__cause__ or error.__context__ or error
+    return error
+
+
+def read_reply(reply: AIMessage) -> Completion:
+    """Return what the model said; raise for a refusal or an empty reply."""
+    said = reply.additional_kwargs.get("refusal")
+    finish = reply.response_metadata.get("finish_reason")
+    if said:
+        raise RefusedError(f"the model declined: {one_line(said)}")
+    if finish == "content_filter":
+        raise RefusedError("the provider's content filter stopped the reply")
+    text = reply.text
+    if not text.strip():
+        raise EmptyReplyError(f"the reply has no text (finish reason {finish!r})")
+    counted = reply.usage_metadata
+    return Completion(
+        text=text,
+        finish_reason=_FINISH.get(finish, "other"),
+        usage=Usage(
+            input_tokens=counted["input_tokens"] if counted else None,
+            output_tokens=counted["output_tokens"] if counted else None,
+        ),
+        served_model=reply.response_metadata.get("model_name"),
+        tokens=read_logprobs(reply.response_metadata.get("logprobs")),
+    )
+
+
+def read_logprobs(logprobs: Any) -> tuple[TokenAlternatives, ...] | None:
+    """Return the alternatives at each token from OpenAI's ``logprobs``, or None."""
+    content = logprobs.get("content") if isinstance(logprobs, dict) else None
+    if not content:
+        return None
+    return tuple(
+        TokenAlternatives(token=place["token"], logprobs=_alternatives(place)) for place in content
+    )
+
+
+def _alternatives(place: Mapping[str, Any]) -> dict[str, float]:
+    """Return log-probabilities by text; two tokens that read the same add up."""
+    listed = place.get("top_logprobs") or []
+    if all(entry["token"] != place["token"] for entry in listed):
+        listed = [place, *listed]
+    found: dict[str, float] = {}
+    for entry in listed:
+        token, logprob = entry["token"], entry.get("logprob")
+        if logprob is None or not math.isfinite(logprob):
+            continue
+        known = found.get(token)
+        found[token] = logprob if known is None else math.log(math.exp(known) + math.exp(logprob))
+    return found

@@ -1,0 +1,79 @@
+"""A backend that answers by a function of yours: for tests of judges, prompts and graphs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+from fairjudge.errors import EmptyReplyError
+from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
+
+Scripted: TypeAlias = str | Completion | Exception
+Handler: TypeAlias = Callable[[CompletionRequest], Scripted | Awaitable[Scripted]]
+DecisionHandler: TypeAlias = Callable[
+    [DecisionRequest], Decisions | Exception | Awaitable[Decisions | Exception]
+]
+
+
+class ScriptedBackend:
+    """Answers each request with what `handler` returns for it.
+
+    Parameters
+    ----------
+    handler : callable, optional
+        From a `CompletionRequest` to a text, a `Completion`, or an exception that is then raised;
+        may be async. Without one, `complete` raises `TypeError`.
+    decide : callable, optional
+        From a `DecisionRequest` to `Decisions` or an exception; may be async.
+
+    Attributes
+    ----------
+    requests : list
+        Every request received, in order.
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from fairjudge.protocols import Message, ModelRef
+    >>> backend = ScriptedBackend(lambda request: f"You said {request.messages[-1].content!r}.")
+    >>> request = CompletionRequest(
+    ...     target=ModelRef(provider="scripted", model="echo"),
+    ...     messages=(Message(role="user", content="hello"),),
+    ... )
+    >>> asyncio.run(backend.complete(request)).text
+    "You said 'hello'."
+    """
+
+    def __init__(
+        self, handler: Handler | None = None, *, decide: DecisionHandler | None = None
+    ) -> None:
+        self._handler = handler
+        self._decide = decide
+        self.requests: list[CompletionRequest | DecisionRequest] = []
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Return what the handler says; an empty text raises `EmptyReplyError`."""
+        if self._handler is None:
+            raise TypeError("this ScriptedBackend was given no handler for text")
+        self.requests.append(request)
+        said = self._handler(request)
+        reply = await said if inspect.isawaitable(said) else said
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(reply, Completion):
+            return reply
+        if not reply:
+            raise EmptyReplyError("the script's reply is empty")
+        return Completion(text=reply)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Return what the decision handler says."""
+        if self._decide is None:
+            raise TypeError("this ScriptedBackend was given no handler for decisions")
+        self.requests.append(request)
+        said = self._decide(request)
+        reply = await said if inspect.isawaitable(said) else said
+        if isinstance(reply, Exception):
+            raise reply
+        return reply

@@ -1,0 +1,343 @@
+"""Replies kept on disk: diskcache without pickle, shared by processes, checked on every read.
+
+A row is one line of text: a checksum of key and value, then the value as JSON. diskcache's own
+serialization falls back to pickle, which runs whatever a writer of the folder put there
+(CVE-2025-69872); a row marked so is moved aside and never read.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sqlite3
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import diskcache
+from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
+
+from fairjudge import cache_quarantine as quarantine
+from fairjudge.errors import CacheError
+
+Warn = Callable[[str], None]
+
+BUSY_TIMEOUT_SECONDS = 10.0
+BUSY_ATTEMPTS = 6
+
+_REFUSED = "it is not text that this cache wrote (mode {}) and is never read"
+_SETTINGS: Mapping[str, Any] = {
+    "eviction_policy": "none",  # reading a row must not write one
+    "statistics": 0,
+    "cull_limit": 0,
+    "size_limit": 2**62,
+    "disk_min_file_size": 2**31,  # everything stays in the database
+    "sqlite_journal_mode": "wal",
+    "sqlite_synchronous": 1,
+    "sqlite_mmap_size": 2**28,
+    "sqlite_auto_vacuum": 0,
+}
+
+
+class RefusedRowError(CacheError):
+    """A row is not what this cache writes."""
+
+
+class JsonDisk(diskcache.Disk):  # type: ignore[misc]
+    """Stores JSON text under text keys and nothing else; never touches pickle or files."""
+
+    def put(self, key: object) -> tuple[str, bool]:
+        """Return the database key."""
+        if not isinstance(key, str):
+            raise TypeError(f"a cache key is text, not {key!r}")
+        return key, True
+
+    def get(self, key: object, raw: object) -> str:
+        """Return the key that a database key stands for."""
+        if not isinstance(key, str) or not raw:
+            raise RefusedRowError("its key is not text")
+        return key
+
+    def store(self, value: Any, read: object, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
+        """Return the columns for `value`."""
+        if read:
+            raise TypeError("a cache value is JSON, not a file")
+        text = _encode(key, value)
+        return len(text), MODE_RAW, None, text
+
+    def fetch(self, mode: int, filename: str | None, value: object, read: object) -> str:
+        """Return the text of a row; `_decode` checks it."""
+        if mode != MODE_RAW or filename is not None or not isinstance(value, str) or read:
+            raise RefusedRowError(_REFUSED.format(mode))
+        return value
+
+
+def _encode(key: str, value: Mapping[str, Any]) -> str:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return f"{_checksum(key, text):08x}{text}"
+
+
+def _decode(key: str, row: str) -> dict[str, Any]:
+    """Return the value of a row; raise `RefusedRowError` if it is not as it was written."""
+    text = row[8:]
+    if row[:8] != f"{_checksum(key, text):08x}":
+        raise RefusedRowError("its checksum does not fit")
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise RefusedRowError("it is not a JSON object")
+    return value
+
+
+def _checksum(key: str, text: str) -> int:
+    return zlib.crc32(text.encode("utf-8", "surrogatepass"), zlib.crc32(key.encode()))
+
+
+def default_cache_dir() -> Path:
+    """Return the user's cache folder for FairJudge (it need not exist)."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "fairjudge"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStats:
+    """What a cache folder holds; `size_bytes` is the room its database takes."""
+
+    path: Path
+    n_entries: int
+    size_bytes: int
+    n_quarantined: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheReport:
+    """What `ReplyCache.verify` found; what was refused has been moved aside.
+
+    `refused` has one line for each bad row (its key and why), or one for a broken database.
+    """
+
+    n_sound: int
+    refused: tuple[str, ...]
+
+
+class ReplyCache:
+    """JSON values by key, in a folder that any number of processes may share.
+
+    What is damaged is never an answer: a bad row is moved to ``quarantine/rows.jsonl``, a broken
+    database to ``quarantine/``, `warn` is told, and the entry counts as absent. A value that cannot
+    be written (disk full, folder read-only) is told to `warn` and not kept, so that the reply in
+    hand is not lost.
+
+    Parameters
+    ----------
+    path : Path, optional
+        The folder; made if absent. Default: `default_cache_dir`.
+    warn : callable, optional
+        Called with one sentence. Default: a warning in the log ``fairjudge.cache``.
+
+    Raises
+    ------
+    CacheError
+        When the folder cannot be used.
+    """
+
+    def __init__(self, path: str | Path | None = None, *, warn: Warn | None = None) -> None:
+        self.path = default_cache_dir() if path is None else Path(path)
+        self._warn = warn or logging.getLogger(__name__).warning
+        self._told: set[str] = set()
+        self._disk = self._open()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return the value kept under `key`, or None."""
+        try:
+            row = self._disk.get(key)
+            return None if row is None else _decode(key, row)
+        except (RefusedRowError, ValueError) as error:
+            self._move_aside(key, str(error))
+        except sqlite3.DatabaseError as error:
+            if "decode to UTF-8" in str(error):
+                self._move_aside(key, "it is not UTF-8")
+            else:
+                self._recover(error)
+        return None
+
+    def put(self, key: str, value: Mapping[str, Any]) -> None:
+        """Keep `value` under `key`: an object of text, numbers, booleans, null, lists, objects."""
+        for _ in range(2):
+            try:
+                self._write(key, value)
+            except sqlite3.DatabaseError as error:
+                if self._recover(error):
+                    continue
+            except (diskcache.Timeout, OSError) as error:
+                self._tell_once(f"cannot write to the cache {self.path}: {error!r}")
+            return
+
+    def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield every sound (key, value) in the order kept; bad rows are moved aside."""
+        try:
+            for row in self._rows():
+                problem = row.problem()
+                if problem is None:
+                    yield row.name, row.read()
+                else:
+                    self._remove(row, problem)
+        except sqlite3.DatabaseError as error:
+            self._recover(error)
+
+    def stats(self) -> CacheStats:
+        """Count what is there."""
+        files = [file for file in self.path.glob(f"{DBNAME}*") if file.is_file()]
+        return CacheStats(
+            path=self.path,
+            n_entries=len(self._disk),
+            size_bytes=sum(file.stat().st_size for file in files),
+            n_quarantined=quarantine.count(self.path),
+        )
+
+    def verify(self) -> CacheReport:
+        """Read every row and move the bad ones aside."""
+        n_sound, refused = 0, []
+        try:
+            self._check_database()
+            for row in self._rows():
+                problem = row.problem()
+                if problem is None:
+                    n_sound += 1
+                else:
+                    refused.append(f"{row.name}: {problem}")
+                    self._remove(row, problem)
+        except sqlite3.DatabaseError as error:
+            if not self._recover(error):
+                raise CacheError(f"cannot read the cache {self.path}: {error}") from error
+            refused.append(f"the database: {error}")
+        return CacheReport(n_sound=n_sound, refused=tuple(refused))
+
+    def clear(self) -> int:
+        """Remove every entry and return how many; what is in quarantine stays."""
+        return int(self._disk.clear(retry=True))
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        self._disk.close()
+
+    def _check_database(self) -> None:
+        ((state,),) = self._query("PRAGMA quick_check(1)")
+        if state != "ok":
+            raise sqlite3.DatabaseError(f"malformed: {state}")
+
+    def _open(self) -> Any:
+        for _ in range(BUSY_ATTEMPTS):
+            try:
+                return diskcache.Cache(
+                    str(self.path), timeout=BUSY_TIMEOUT_SECONDS, disk=JsonDisk, **_SETTINGS
+                )
+            except (OSError, TypeError) as error:
+                raise CacheError(f"cannot use {self.path} as a cache folder: {error}") from error
+            except sqlite3.DatabaseError as error:
+                if quarantine.is_damage(error):
+                    self._tell_moved(error, quarantine.move_database(self.path))
+                elif "locked" not in str(error):
+                    raise CacheError(f"cannot use the cache {self.path}: {error}") from error
+        raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
+
+    def _write(self, key: str, value: Mapping[str, Any]) -> None:
+        for attempt in range(BUSY_ATTEMPTS):
+            try:
+                self._disk.set(key, value)
+            except diskcache.Timeout:
+                # diskcache says so of any failure to begin; only a busy database gets better.
+                if attempt == BUSY_ATTEMPTS - 1 or not os.access(self.path / DBNAME, os.W_OK):
+                    raise
+            else:
+                return
+
+    def _recover(self, error: sqlite3.DatabaseError) -> bool:
+        """Move a damaged database aside and start a new one; say whether that was done."""
+        if not quarantine.is_damage(error):
+            self._tell_once(f"the cache {self.path} cannot be used now: {error}")
+            return False
+        self._disk.close()
+        self._tell_moved(error, quarantine.move_database(self.path))
+        self._disk = self._open()
+        return True
+
+    def _rows(self) -> Iterator[_Row]:
+        last = -(2**63)
+        while batch := self._select("rowid > ? ORDER BY rowid LIMIT 500", last):
+            last = batch[-1].rowid
+            yield from batch
+
+    def _select(self, where: str, parameter: object) -> list[_Row]:
+        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608
+        return [_Row(*row) for row in columns]
+
+    def _query(self, sql: str, *parameters: object) -> list[Any]:
+        with closing(
+            sqlite3.connect(self.path / DBNAME, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None)
+        ) as database:
+            return database.execute(sql, parameters).fetchall()
+
+    def _move_aside(self, key: str, why: str) -> None:
+        for row in self._select("raw = 1 AND key = ?", key):
+            self._remove(row, why)
+
+    def _remove(self, row: _Row, problem: str) -> None:
+        quarantine.keep_row(self.path, row.name, problem, row.value)
+        self._query("DELETE FROM Cache WHERE rowid = ?", row.rowid)
+        self._warn(
+            f"the cache {self.path} held a bad row {row.name[:12]} ({problem}); "
+            f"moved to {quarantine.FOLDER}, to be asked for again"
+        )
+
+    def _tell_moved(self, error: Exception, moved: Path | None) -> None:
+        if moved is not None:
+            self._warn(f"the cache database was damaged ({error}); moved to {moved}, starting anew")
+
+    def _tell_once(self, message: str) -> None:
+        if message not in self._told:
+            self._told.add(message)
+            self._warn(message)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row as it is on disk: no column is trusted to have the type it should."""
+
+    rowid: int
+    key: bytes
+    value: bytes
+    mode: int
+    form: str
+
+    COLUMNS: ClassVar[str] = (
+        "rowid, CAST(key AS BLOB), CAST(value AS BLOB), mode,"
+        " typeof(key) || ' ' || raw || ' ' || typeof(value) || ' ' || ifnull(filename, '')"
+    )
+
+    @property
+    def name(self) -> str:
+        return self.key.decode("utf-8", "replace")
+
+    def read(self) -> dict[str, Any]:
+        """Return the value; raise `RefusedRowError` or `ValueError` if it is not sound."""
+        if self.mode != MODE_RAW or self.form != "text 1 text ":
+            raise RefusedRowError(_REFUSED.format(self.mode))
+        return _decode(self.name, self.value.decode())
+
+    def problem(self) -> str | None:
+        """Return why the row is not sound, or None."""
+        try:
+            self.read()
+        except (RefusedRowError, ValueError) as error:
+            return str(error)
+        return None

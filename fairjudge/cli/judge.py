@@ -1,0 +1,113 @@
+"""``fairjudge judge``: judge summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fairjudge.cli import options as opt
+
+
+def judge(
+    *,
+    references: Annotated[
+        Path,
+        typer.Option(help="References; plain clusters do where the aspect needs no questions."),
+    ],
+    summaries: Annotated[Path, typer.Option(help="Summaries: eid, system, text.")],
+    output: opt.Output,
+    aspect: Annotated[
+        str, typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion.")
+    ],
+    protocol: Annotated[
+        Literal["likert", "binary", "pairwise"] | None,
+        typer.Option(help="How verdicts are given; or choose a --preset."),
+    ] = None,
+    preset: Annotated[
+        Literal["recommended", "budget", "granular"] | None,
+        typer.Option(help="Protocol and units that DiverseSumm's comparison recommends."),
+    ] = None,
+    reference_unit: Annotated[
+        Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
+        typer.Option(
+            help="What one question to the judge is about: one article or all (faithfulness), all "
+            "QA pairs or one (coverage)."
+        ),
+    ] = None,
+    text_unit: Annotated[
+        Literal["summary", "sentence"] | None,
+        typer.Option(help="Whole summaries, or their sentences (faithfulness, all articles)."),
+    ] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(help="Your own prompt template, for any aspect.")
+    ] = None,
+    scale: Annotated[Path | None, typer.Option(help="Your own scale (TOML).")] = None,
+    backend: opt.Backend = "local",
+    fallback: Annotated[
+        Literal["entailment", "embedding", "none"],
+        typer.Option(help="Local scorer that fills in what the judge leaves unscored, marked so."),
+    ] = "none",
+    embedding_model: opt.EmbeddingModel = None,
+    temperature: Annotated[float, typer.Option(min=0.0, max=2.0)] = 0.0,
+    run: opt.Run = None,
+    cache: opt.CacheDir = None,
+    concurrency: opt.Concurrency = 8,
+    base_url: opt.BaseUrl = None,
+    seed: opt.Seed = None,
+    max_cost: opt.MaxCost = None,
+    max_calls: opt.MaxCalls = None,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Judge summaries and rank the systems that wrote them.
+
+    Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
+    articles support it. Pairwise asks both orders of every pair; a side wins when both name it.
+
+    The local backend measures support by sentence embeddings, numbers, names and negation. It is
+    quick and free, says so in every record (scored_by: embedding), and is no substitute for
+    reading: it knows wording, not truth. Calibrate any judge before you trust it.
+
+        fairjudge judge --references refs.jsonl --summaries s.jsonl --aspect coverage \\
+            --protocol likert -o judgements.jsonl
+    """
+    from fairjudge.app.judging import JudgeOptions, judge_files
+    from fairjudge.app.models import ModelOptions
+    from fairjudge.cli import display, progress
+
+    with progress.display(quiet=quiet) as shown:
+        outcome = judge_files(
+            references,
+            summaries,
+            output,
+            options=JudgeOptions(
+                aspect=aspect,
+                protocol=protocol,
+                preset=preset,
+                reference_unit=reference_unit,
+                text_unit=text_unit,
+                prompt=prompt,
+                scale=scale,
+                fallback=fallback,
+                temperature=temperature,
+            ),
+            model=ModelOptions(
+                backend=backend,
+                base_url=base_url,
+                embedding_model=embedding_model,
+                cache=cache,
+                concurrency=concurrency,
+                seed=seed,
+                max_cost=max_cost,
+                max_calls=max_calls,
+            ),
+            run=run,
+            skip_bad=skip_bad,
+            progress=lambda total: progress.counter(shown, "judging", total=total),
+        )
+    display.judged(outcome, output=output, json_file=json_file)
+    display.finish(outcome.n_unscored, outcome.n_judged, most=max_unscored)

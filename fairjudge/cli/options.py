@@ -1,0 +1,67 @@
+"""Options that several commands share, declared once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+Output: TypeAlias = Annotated[
+    Path,
+    typer.Option("-o", "--output", help="File to write; .gz compresses, - is standard output."),
+]
+Backend: TypeAlias = Annotated[
+    str,
+    typer.Option(
+        help="Who answers: 'local' (embedded, no LLM, no key) or provider:model, such as "
+        "openai:gpt-4o-mini. 'fairjudge backends' lists them."
+    ),
+]
+BaseUrl: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Server to use instead of the provider's own, e.g. http://localhost:8000/v1."
+    ),
+]
+Run: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Run folder (manifest, checkpoints, records). The same command with the same folder "
+        "resumes. By default one under the cache folder, found again by the same command."
+    ),
+]
+CacheDir: TypeAlias = Annotated[
+    Path | None,
+    typer.Option("--cache", help="Folder of the reply cache; by default under your cache folder."),
+]
+Concurrency: TypeAlias = Annotated[
+    int, typer.Option(min=1, max=4096, help="Most model calls in flight at once.")
+]
+Seed: TypeAlias = Annotated[
+    int | None, typer.Option(help="Passed to the model where it takes one; part of the cache key.")
+]
+MaxCost: TypeAlias = Annotated[
+    float | None, typer.Option(min=0, help="Stop calling before this many US dollars are spent.")
+]
+MaxCalls: TypeAlias = Annotated[
+    int | None, typer.Option(min=0, help="Stop calling after this many paid calls.")
+]
+MaxUnscored: TypeAlias = Annotated[
+    float,
+    typer.Option(min=0.0, max=1.0, help="Exit with 3 if a larger share than this is unscored."),
+]
+SkipBad: TypeAlias = Annotated[
+    bool, typer.Option("--skip-bad", help="Leave out bad lines, counted and listed, and go on.")
+]
+Json: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--json", help="Also write the table's numbers as JSON; - is standard output."),
+]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+EmbeddingModel: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        help="Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."
+    ),
+]

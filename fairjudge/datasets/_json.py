@@ -1,0 +1,178 @@
+"""JSON, read strictly: what could not be written back unchanged is refused or repaired here."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fairjudge.domain import replace_lone_surrogates
+
+MAX_DEPTH = 64
+"""Levels of nesting; a reference has 7."""
+_BRACKETS_WORTH_A_WALK = MAX_DEPTH
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+class JsonError(Exception):
+    """Text that is no usable JSON value.
+
+    ``position`` is an offset into the text, ``field`` a path to the value at fault, each None if
+    unknown. ``cut_off`` says that the text ended too early.
+    """
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        position: int | None = None,
+        field: str | None = None,
+        cut_off: bool = False,
+    ) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.position = position
+        self.field = field
+        self.cut_off = cut_off
+
+
+def parse(text: str) -> Any:
+    """Parse one JSON value that fills ``text`` but for white space around it."""
+    start = len(text) - len(text.lstrip())
+    value, end = parse_at(text, start)
+    rest = text[end:].lstrip()
+    if rest:
+        raise JsonError(
+            f"not valid JSON: nothing should follow the value, found {rest[:20]!r}",
+            position=len(text) - len(rest),
+        )
+    return value
+
+
+def parse_at(text: str, start: int) -> tuple[Any, int]:
+    """Parse the JSON value that begins at ``start``; return it and the offset of its end.
+
+    Raises
+    ------
+    JsonError
+        Not JSON, NaN or a number beyond every float, a key twice in one object, nested too deeply.
+    """
+    try:
+        value, end = _STRICT.raw_decode(text, start)
+    except json.JSONDecodeError as error:
+        raise _syntax_problem(text, error) from None
+    except RecursionError:
+        raise _too_deep() from None
+    except _NotFiniteError:
+        raise _not_finite(text, start) from None
+    except ValueError as error:  # an integer of thousands of digits
+        if "digit" in str(error):
+            raise JsonError("a number has too many digits") from None
+        raise JsonError(str(error)) from None
+    brackets = text.count("[", start, end) + text.count("{", start, end)
+    if brackets > _BRACKETS_WORTH_A_WALK and _depth(value) > MAX_DEPTH:
+        raise _too_deep()
+    return value, end
+
+
+def end_of_refused(text: str, start: int) -> int | None:
+    """Return where a value that ``parse_at`` refused ends, or None where it is not JSON at all."""
+    try:
+        return _LENIENT.raw_decode(text, start)[1]
+    except (ValueError, RecursionError):
+        return None
+
+
+def without_lone_surrogates(text: str, value: Any) -> tuple[Any, bool]:
+    r"""Replace lone surrogates that escapes such as ``\ud800`` brought into ``value``.
+
+    Returns the value and whether anything was replaced. ``text`` is what it was parsed from.
+    """
+    if not _SURROGATE_ESCAPE.search(text):
+        return value, False
+    repaired = _repair(value)
+    return repaired, repaired != value
+
+
+def _repair(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {replace_lone_surrogates(key): _repair(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_repair(item) for item in value]
+    return replace_lone_surrogates(value)
+
+
+class _NotFiniteError(ValueError):
+    pass
+
+
+def _finite(literal: str) -> float:
+    number = float(literal)
+    if not math.isfinite(number):
+        raise _NotFiniteError
+    return number
+
+
+def _refuse_constant(_: str) -> float:
+    raise _NotFiniteError
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"key {twice!r} stands twice in one object")
+    return result
+
+
+_STRICT = json.JSONDecoder(
+    strict=False,
+    object_pairs_hook=_object,
+    parse_float=_finite,
+    parse_constant=_refuse_constant,
+)
+_LENIENT = json.JSONDecoder(strict=False)
+
+
+def _syntax_problem(text: str, error: json.JSONDecodeError) -> JsonError:
+    message = error.msg[0].lower() + error.msg[1:]
+    unterminated = error.msg.startswith("Unterminated string")
+    cut_off = unterminated or not text[error.pos :].strip()
+    return JsonError(f"not valid JSON: {message}", position=error.pos, cut_off=cut_off)
+
+
+def _too_deep() -> JsonError:
+    return JsonError(f"nested more than {MAX_DEPTH} levels deep")
+
+
+def _not_finite(text: str, start: int) -> JsonError:
+    problem = "expected a finite number; JSON has no NaN or Infinity (use null or leave it out)"
+    try:
+        value, _ = _LENIENT.raw_decode(text, start)
+    except ValueError:
+        return JsonError(problem)
+    return JsonError(problem, field=next(_not_finite_fields(value, ""), None))
+
+
+def _not_finite_fields(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield path
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _not_finite_fields(item, f"{path}.{key}" if path else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _not_finite_fields(item, f"{path}[{index}]")
+
+
+def _depth(value: Any) -> int:
+    level, depth = [value], 0
+    while level := [item for item in level if isinstance(item, dict | list)]:
+        depth += 1
+        level = [
+            child for item in level for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return depth

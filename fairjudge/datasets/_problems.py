@@ -1,0 +1,103 @@
+"""Say in plain words why a value is not a record."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+_EXPECTED = {
+    "string_type": "text",
+    "string_sub_type": "text",
+    "int_type": "a whole number",
+    "int_parsing": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "float_parsing": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "bool_parsing": "true or false",
+    "none_required": "null",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "mapping_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
+_PLAIN = {
+    "missing": "missing",
+    "too_short": "must not be empty",
+    "string_too_short": "must not be empty",
+}
+
+
+def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
+    """Return the first field at fault (None for the whole record) and what was expected there."""
+    details = error.errors(include_url=False)
+    by_place: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
+    for item in details:
+        by_place.setdefault(_place(item, value), []).append(item)
+    place, at_place = next(iter(by_place.items()))
+    problem = _problem(at_place)
+    if len(by_place) > 1:
+        problem += f" (and {len(by_place) - 1} more)"
+    return _path(place), problem
+
+
+def _problem(details: list[ErrorDetails]) -> str:
+    first = details[0]
+    if first["type"] == "value_error":
+        message = str(first["ctx"]["error"])
+        return message + _found(first["input"]) if message.startswith("expected a") else message
+    if first["type"] == "literal_error":
+        return f"expected {first['ctx']['expected']}{_found(first['input'])}"
+    if first["type"] in _PLAIN:
+        return _PLAIN[first["type"]]
+    known = dict.fromkeys(_EXPECTED[item["type"]] for item in details if item["type"] in _EXPECTED)
+    if not known:
+        return first["msg"]
+    *some, last = known
+    listed = f"{', '.join(some)} or {last}" if some else last
+    return f"expected {listed}{_found(first['input'])}"
+
+
+def _found(value: Any) -> str:
+    return f", found {describe(value)}"
+
+
+def describe(value: Any) -> str:
+    """Name the JSON kind of ``value``, with the value where it is short."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, list | tuple):
+        return "a list"
+    kind = "text" if isinstance(value, str) else "the number"
+    shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
+    return f"{kind} {shown}"
+
+
+def _place(item: ErrorDetails, value: Any) -> tuple[int | str, ...]:
+    """Return the part of the location that leads into ``value``; the rest names union members."""
+    if item["type"] == "missing":
+        return item["loc"]
+    place: tuple[int | str, ...] = ()
+    for step in item["loc"]:
+        try:
+            value = value[step]
+        except (KeyError, IndexError, TypeError):
+            break
+        place += (step,)
+    return place
+
+
+def _path(place: tuple[int | str, ...]) -> str | None:
+    path = ""
+    for step in place:
+        path += f"[{step}]" if isinstance(step, int) else f".{step}" if path else step
+    return path or None

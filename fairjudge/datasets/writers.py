@@ -1,0 +1,96 @@
+"""Write records so that a file is either whole or what it was before."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from fairjudge.datasets._source import kind_of
+from fairjudge.domain import Record, replace_lone_surrogates
+from fairjudge.errors import InputError
+
+
+class _Sink(Protocol):
+    def write(self, data: bytes, /) -> int: ...
+
+
+def write_jsonl(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
+    """Write one object a line; ``-`` is standard output, and ``.gz`` packs.
+
+    A file appears under its name only when all of it is written; until then, and on any error, what
+    was there before stays.
+
+    Raises
+    ------
+    InputError
+        The path cannot be written to.
+    """
+    with _sink(path) as sink:
+        for record in records:
+            sink.write(_encoded(record, indent=None))
+
+
+def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
+    """Write as the extension says: ``.json`` is one list, anything else one object a line."""
+    kind = kind_of(Path(path))
+    if kind == ".csv":
+        raise InputError("records are written as .json or .jsonl, not as .csv", path=path)
+    if kind != ".json":
+        write_jsonl(path, records)
+        return
+    with _sink(path) as sink:
+        sink.write(b"[\n")
+        for index, record in enumerate(records):
+            sink.write((b",\n" if index else b"") + _encoded(record, indent=1).rstrip(b"\n"))
+        sink.write(b"\n]\n")
+
+
+def _encoded(record: Record | Mapping[str, Any], *, indent: int | None) -> bytes:
+    value = record.to_json() if isinstance(record, Record) else dict(record)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return f"{replace_lone_surrogates(text)}\n".encode()
+
+
+@contextmanager
+def _sink(path: str | Path) -> Iterator[_Sink]:
+    if str(path) == "-":
+        sys.stdout.flush()
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path).resolve()  # through a link, to the file that it stands for
+    try:
+        with _atomic(target) if _replaceable(target) else target.open("wb") as raw:
+            if target.suffix.lower() != ".gz":
+                yield raw
+                return
+            # without a name and a time inside, equal records give equal bytes
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
+                yield packed
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot write the file: {reason}", path=path) from error
+
+
+def _replaceable(target: Path) -> bool:
+    """Whether ``target`` is a plain file or not there yet (not a pipe or a device)."""
+    return not target.exists() or target.is_file()
+
+
+@contextmanager
+def _atomic(target: Path) -> Iterator[IO[bytes]]:
+    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with draft.open("wb") as raw:
+            yield raw
+            raw.flush()
+            os.fsync(raw.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)

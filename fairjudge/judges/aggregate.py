@@ -1,0 +1,193 @@
+"""From single judgements to one line a system. Pure; unscored is counted, never a number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal, TypeAlias
+
+from fairjudge.domain import Judgement, Undefined, Verdict
+
+TieRule: TypeAlias = Literal["half", "strict"]
+
+PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairVerdict:
+    """What both orders say together (METHODS section 3, "Pairwise both ways").
+
+    ``verdict`` is None where an order is unscored. ``confidence`` is 0.5 for a win in one order
+    with an explicit tie in the other, else 1. ``flipped``: the orders named opposite sides.
+    """
+
+    verdict: Verdict | None
+    confidence: float = 1.0
+    flipped: bool = False
+
+
+def reconcile(ab: Verdict | None, ba: Verdict | None, *, tie_rule: TieRule = "half") -> PairVerdict:
+    """Return the verdict of two orders, each in terms of a and b, None where unscored.
+
+    A side wins when both orders name it. Opposite sides are a tie, and inconsistent. A win with an
+    explicit tie is that win at half confidence, or a tie under the rule ``"strict"``.
+    """
+    if ab is None or ba is None:
+        return PairVerdict(verdict=None)
+    if ab == ba:
+        return PairVerdict(verdict=ab)
+    if "tie" not in (ab, ba):
+        return PairVerdict(verdict="tie", flipped=True)
+    if tie_rule == "strict":
+        return PairVerdict(verdict="tie")
+    return PairVerdict(verdict=ba if ab == "tie" else ab, confidence=0.5)
+
+
+def pair_key(judgement: Judgement) -> PairKey:
+    """Return what the two orders of one pair have in common."""
+    return (
+        judgement.eid,
+        judgement.system_a,
+        judgement.system_b,
+        judgement.aspect,
+        judgement.unit,
+        judgement.judge,
+    )
+
+
+def reconciled_pairs(
+    judgements: Iterable[Judgement], *, tie_rule: TieRule = "half"
+) -> dict[PairKey, PairVerdict]:
+    """Return the verdict of every pair; a pair judged in one order only is unscored."""
+    orders: dict[PairKey, dict[str, Verdict | None]] = defaultdict(dict)
+    for judgement in judgements:
+        if judgement.protocol == "pairwise" and not isinstance(judgement.value, int | float):
+            orders[pair_key(judgement)][judgement.order or "ab"] = judgement.value
+    return {
+        key: reconcile(found.get("ab"), found.get("ba"), tie_rule=tie_rule)
+        for key, found in orders.items()
+    }
+
+
+def with_pair_verdicts(
+    judgements: Sequence[Judgement], *, tie_rule: TieRule = "half"
+) -> tuple[Judgement, ...]:
+    """Add ``verdict``, ``confidence`` and ``flipped`` to the rows of every pair."""
+    pairs = reconciled_pairs(judgements, tie_rule=tie_rule)
+    return tuple(
+        Judgement.model_validate(
+            judgement.to_json()
+            | {"verdict": pair.verdict, "confidence": pair.confidence, "flipped": pair.flipped}
+        )
+        if (pair := pairs.get(pair_key(judgement))) is not None
+        else judgement
+        for judgement in judgements
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemScore:
+    """One system's line.
+
+    ``mean`` is over clusters, each the mean over its scored units: a rating for likert, a share
+    for binary, and for pairwise the win rate in [0, 1] (a tie is half a win for each side, a win
+    at half confidence three quarters). ``low`` and ``high`` are the worst cases: every unscored
+    unit at the bottom or the top of the scale; equal to ``mean`` where all is scored.
+    """
+
+    system: str
+    mean: float | Undefined
+    low: float | Undefined
+    high: float | Undefined
+    n_clusters: int
+    n_judged: int
+    n_unscored: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Point:
+    """One unit's worth for one system; ``value`` is None where unscored."""
+
+    eid: str
+    system: str
+    value: float | None
+
+
+def system_scores(
+    judgements: Sequence[Judgement], *, scale_range: tuple[float, float] | None = None
+) -> tuple[SystemScore, ...]:
+    """Return one line a system, best first; systems without any score come last.
+
+    Parameters
+    ----------
+    judgements
+        Of one aspect, protocol and judge.
+    scale_range
+        Lowest and highest value of the scale, for the worst cases; by default 1 to 5 for likert,
+        0 to 1 for binary and pairwise.
+    """
+    if not judgements:
+        return ()
+    likert = judgements[0].protocol == "likert"
+    bottom, top = scale_range or ((1.0, 5.0) if likert else (0.0, 1.0))
+    by_system: dict[str, list[_Point]] = defaultdict(list)
+    for point in _points(judgements):
+        by_system[point.system].append(point)
+    scores = [_score(name, points, bottom, top) for name, points in by_system.items()]
+    return tuple(sorted(scores, key=_best_first))
+
+
+def _best_first(score: SystemScore) -> tuple[bool, float, str]:
+    if isinstance(score.mean, Undefined):
+        return True, 0.0, score.system
+    return False, -score.mean, score.system
+
+
+def _points(judgements: Sequence[Judgement]) -> Iterable[_Point]:
+    for judgement in judgements:
+        if judgement.protocol != "pairwise" and judgement.system is not None:
+            value = judgement.value if isinstance(judgement.value, int | float) else None
+            yield _Point(eid=judgement.eid, system=judgement.system, value=value)
+    for key, pair in reconciled_pairs(judgements).items():
+        eid, a, b = key[:3]
+        if a is not None and b is not None:
+            won = _share_of_a(pair)
+            yield _Point(eid=eid, system=a, value=won)
+            yield _Point(eid=eid, system=b, value=None if won is None else 1 - won)
+
+
+def _share_of_a(pair: PairVerdict) -> float | None:
+    if pair.verdict is None:
+        return None
+    lead = {"a": 0.5, "tie": 0.0, "b": -0.5}[pair.verdict]
+    return 0.5 + lead * pair.confidence
+
+
+def _score(system: str, points: Sequence[_Point], bottom: float, top: float) -> SystemScore:
+    values: Mapping[str, list[float | None]] = _by_eid(points)
+    n_unscored = sum(point.value is None for point in points)
+    scored = [[v for v in cell if v is not None] for cell in values.values()]
+    means = [fmean(cell) for cell in scored if cell]
+    nothing = Undefined(why="no unit of this system was scored")
+    return SystemScore(
+        system=system,
+        mean=fmean(means) if means else nothing,
+        low=_filled_mean(values, bottom) if means else nothing,
+        high=_filled_mean(values, top) if means else nothing,
+        n_clusters=len(means),
+        n_judged=len(points),
+        n_unscored=n_unscored,
+    )
+
+
+def _by_eid(points: Iterable[_Point]) -> dict[str, list[float | None]]:
+    cells: dict[str, list[float | None]] = defaultdict(list)
+    for point in points:
+        cells[point.eid].append(point.value)
+    return cells
+
+
+def _filled_mean(values: Mapping[str, list[float | None]], filler: float) -> float:
+    return fmean(fmean(filler if v is None else v for v in cell) for cell in values.values())

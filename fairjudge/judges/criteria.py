@@ -1,0 +1,185 @@
+"""Criteria: which prompt and which scale an aspect is judged with, and what fills the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, QuestionAnswers
+from fairjudge.errors import ConfigurationError
+from fairjudge.prompting import Fenced, Template, load_template
+from fairjudge.scales import Scale, binary, likert, pairwise
+
+_MOST_WORDINGS = 3
+"""How many wordings of one answer a prompt shows; more lengthen it and say the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """What a judge is asked for one aspect and protocol.
+
+    The template may use any of the fields that `fields_for` offers, and must use ``scale``.
+    """
+
+    aspect: Aspect
+    template: Template
+    scale: Scale
+
+    def __post_init__(self) -> None:
+        if "scale" not in self.template.fields:
+            raise ConfigurationError(
+                f"prompt {self.template.label} must use {{{{scale}}}}: it says how to answer"
+            )
+        unknown = self.template.fields - _FIELDS.keys()
+        if unknown:
+            raise ConfigurationError(
+                f"prompt {self.template.label} uses unknown fields {sorted(unknown)}; "
+                f"a judge's prompt may use {sorted(_FIELDS)}"
+            )
+
+    def fields_for(self, task: JudgeTask) -> dict[str, str | Fenced]:
+        """Return what fills the template for `task`."""
+        return {name: _FIELDS[name](task, self.scale) for name in self.template.fields}
+
+
+def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> Criterion:
+    """Return the criterion for ``"faithfulness"`` or ``"coverage"``.
+
+    ``per_answer`` says that coverage is judged one answer at a time, which reads differently.
+
+    Raises
+    ------
+    ConfigurationError
+        If `aspect` is neither.
+    """
+    if aspect not in _SCALES:
+        raise ConfigurationError(
+            f"no built-in aspect {aspect!r}: give 'faithfulness', 'coverage', or a criterion file"
+        )
+    kind = "pairwise" if protocol == "pairwise" else "single"
+    wording = "coverage-answer" if aspect == "coverage" and per_answer else aspect
+    return Criterion(
+        aspect=aspect,
+        template=load_template("judge", f"{aspect}-{kind}"),
+        scale=_SCALES[wording][protocol],
+    )
+
+
+_SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
+    "faithfulness": {
+        "likert": likert(
+            (
+                "most statements are unsupported, or it is no summary",
+                "several statements are unsupported, or a central one is wrong",
+                "about as much is supported as not, or one weighty statement is wrong",
+                "all but a minor detail is supported",
+                "every statement is supported",
+            )
+        ),
+        "binary": binary(
+            yes="every statement is supported", no="at least one statement is not supported"
+        ),
+        "pairwise": pairwise(),
+    },
+    "coverage": {
+        "likert": likert(
+            (
+                "covers none of the answers, or hardly any",
+                "covers fewer than half of them",
+                "covers about half of them",
+                "covers most of them",
+                "covers all of them, or all but one of many",
+            )
+        ),
+        "binary": binary(
+            yes="covers all of the answers, or all but one of many",
+            no="leaves out more than that",
+        ),
+        "pairwise": pairwise(),
+    },
+    "coverage-answer": {
+        "likert": likert(
+            (
+                "the answer does not appear at all",
+                "only its topic is touched",
+                "part of it is there, or it is there vaguely",
+                "it is there but for a detail",
+                "it is there in full",
+            )
+        ),
+        "binary": binary(
+            yes="the summary states the answer or makes it plain",
+            no="it does not, or only touches its topic",
+        ),
+    },
+}
+
+
+def _many(task: JudgeTask) -> bool:
+    return len(task.articles) != 1
+
+
+def _coverage_question(task: JudgeTask, scale: Scale) -> str:
+    if task.unit.startswith("answer:"):
+        return (
+            "does the summary cover this answer?"
+            if scale.protocol == "binary"
+            else "how fully does the summary cover this answer?"
+        )
+    return (
+        "does the summary cover these answers?"
+        if scale.protocol == "binary"
+        else "how many of these answers does the summary cover?"
+    )
+
+
+def _text_name(task: JudgeTask) -> str:
+    return "sentence" if task.unit.startswith("sentence:") else "summary"
+
+
+_FIELDS: Mapping[str, Callable[[JudgeTask, Scale], str | Fenced]] = {
+    "articles": lambda task, _: fence_articles(task.articles),
+    "articles_name": lambda task, _: "these articles" if _many(task) else "this article",
+    "support_rule": lambda task, _: (
+        "at least one of the articles says it or plainly implies it"
+        if _many(task)
+        else "the article says it or plainly implies it"
+    ),
+    "questions": lambda task, _: fence_questions(task.questions),
+    "coverage_question": _coverage_question,
+    "text": lambda task, _: Fenced(_text_name(task), (task.texts[0],)),
+    "text_name": lambda task, _: _text_name(task),
+    "first": lambda task, _: Fenced("summary", (_shown(task, 0),), ("1",)),
+    "second": lambda task, _: Fenced("summary", (_shown(task, 1),), ("2",)),
+    "scale": lambda _, scale: scale.prompt_line,
+}
+
+
+def _shown(task: JudgeTask, place: int) -> str:
+    """Return the text that stands at `place` (0 or 1) in the prompt, given the task's order."""
+    return task.texts[place if task.order != "ba" else 1 - place]
+
+
+def fence_articles(articles: tuple[Article, ...]) -> Fenced:
+    """Return `articles` fenced, each with its title and outlet."""
+    return Fenced(
+        "article",
+        tuple(f"{article.title}\n\n{article.content}".strip() for article in articles),
+        tuple(article.domain or article.title for article in articles),
+    )
+
+
+def fence_questions(questions: tuple[QuestionAnswers, ...]) -> Fenced:
+    """Return `questions` fenced, each with its answers: one line a group, its wordings together."""
+    return Fenced(
+        "reference",
+        tuple(
+            "\n".join([question.question, *map(_group_line, question.answer_groups)])
+            for question in questions
+        ),
+    )
+
+
+def _group_line(group: tuple[Answer, ...]) -> str:
+    wordings = dict.fromkeys(" ".join(answer.answer.split()) for answer in group)
+    return "- Answer: " + " / ".join(list(wordings)[:_MOST_WORDINGS])

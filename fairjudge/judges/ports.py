@@ -1,0 +1,37 @@
+"""What the judge graph asks of a judge."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.protocols import Wire
+
+
+class Reply(Wire):
+    """What a model wrote, before it is read. JSON through and through, for checkpoints."""
+
+    text: str
+    repaired: bool = False
+
+
+class Judge(Protocol):
+    """Answers tasks in two steps, so that reading can be repeated without asking again."""
+
+    name: str
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """Put `task` to the model. Judges that write nothing return the judgement itself."""
+        ...
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
+        """Turn what the model wrote into a judgement."""
+        ...
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
+        """Ask once more for the verdict of a reply that could not be read."""
+        ...
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """Return the judgement that says why there is no score."""
+        ...

@@ -1,0 +1,195 @@
+"""From references, summaries and a protocol to the single questions that a judge is asked.
+
+Every row of DiverseSumm's table of protocols (section 4.2, Table 5), for both aspects. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias, get_args
+
+from fairjudge.domain import (
+    Article,
+    Aspect,
+    Cluster,
+    JudgeTask,
+    Order,
+    ProtocolName,
+    QuestionAnswers,
+    Reference,
+    Summary,
+)
+from fairjudge.errors import ConfigurationError
+
+ReferenceUnit: TypeAlias = Literal["article", "articles", "qa_pairs", "qa_pair"]
+TextUnit: TypeAlias = Literal["summary", "sentence"]
+Preset: TypeAlias = Literal["recommended", "budget", "granular"]
+SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
+
+_EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
+    "faithfulness": ("articles", "article"),
+    "coverage": ("qa_pairs", "qa_pair"),
+}
+"""Which reference units an aspect knows; the first is the default. Custom criteria take any."""
+
+_PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUnit]]] = {
+    "recommended": {
+        "faithfulness": ("pairwise", "article", "summary"),
+        "coverage": ("likert", "qa_pairs", "summary"),
+    },
+    "budget": {
+        "faithfulness": ("likert", "article", "summary"),
+        "coverage": ("likert", "qa_pairs", "summary"),
+    },
+    "granular": {
+        "faithfulness": ("likert", "articles", "sentence"),
+        "coverage": ("binary", "qa_pair", "summary"),
+    },
+}
+"""DiverseSumm's recommendations (Table 5): the best and second-best protocol of each aspect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingPlan:
+    """What is asked about every summary: one row of the table of protocols.
+
+    Build it with `resolve_plan`, which fills in defaults and refuses rows that do not exist.
+    """
+
+    aspect: Aspect
+    protocol: ProtocolName
+    reference_unit: ReferenceUnit
+    text_unit: TextUnit
+
+
+def resolve_plan(
+    aspect: Aspect,
+    *,
+    protocol: ProtocolName | None = None,
+    reference_unit: ReferenceUnit | None = None,
+    text_unit: TextUnit | None = None,
+    preset: Preset | None = None,
+) -> JudgingPlan:
+    """Return the plan for these choices; what is given wins over the preset.
+
+    Raises
+    ------
+    ConfigurationError
+        If no protocol follows from the arguments, or the combination is not in the table.
+    """
+    base = _PRESETS[preset].get(aspect) if preset else None
+    if protocol is None and base is None:
+        raise ConfigurationError(
+            f"aspect {aspect!r} needs --protocol {'|'.join(get_args(ProtocolName))}"
+            + (", since no preset knows it" if preset else " or --preset")
+        )
+    known = _EVIDENCE.get(aspect, get_args(ReferenceUnit))
+    plan = JudgingPlan(
+        aspect=aspect,
+        protocol=protocol or (base[0] if base else "likert"),
+        reference_unit=reference_unit or (base[1] if base else known[0]),
+        text_unit=text_unit or (base[2] if base else "summary"),
+    )
+    if plan.reference_unit not in known:
+        raise ConfigurationError(
+            f"{aspect} is judged against {' or '.join(known)}, not {plan.reference_unit!r}"
+        )
+    if plan.text_unit == "sentence" and (
+        plan.protocol == "pairwise" or plan.reference_unit != "articles"
+    ):
+        raise ConfigurationError(
+            "single sentences are judged by likert or binary against all articles "
+            f"(--reference-unit articles), not {plan.protocol} against {plan.reference_unit}"
+        )
+    if plan.protocol == "pairwise" and plan.reference_unit == "qa_pair":
+        raise ConfigurationError("pairwise coverage is judged against all QA pairs (qa_pairs)")
+    return plan
+
+
+def plan_tasks(
+    clusters: Sequence[Cluster],
+    summaries: Sequence[Summary],
+    plan: JudgingPlan,
+    *,
+    split_sentences: SentenceSplitter,
+) -> tuple[JudgeTask, ...]:
+    """Return every question to the judge, in the order of clusters, then summaries, then units.
+
+    Summaries of unknown clusters must have been refused before. Articles without content take no
+    part. Pairs are all pairs of systems of a cluster, in order of appearance, each in both orders.
+    """
+    by_eid: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        by_eid.setdefault(summary.eid, []).append(summary)
+    return tuple(
+        task
+        for cluster in clusters
+        for task in _cluster_tasks(cluster, by_eid.get(cluster.eid, []), plan, split_sentences)
+    )
+
+
+def _cluster_tasks(
+    cluster: Cluster,
+    summaries: Sequence[Summary],
+    plan: JudgingPlan,
+    split_sentences: SentenceSplitter,
+) -> Iterator[JudgeTask]:
+    evidence = tuple(_evidence(cluster, plan.reference_unit))
+    if plan.protocol == "pairwise":
+        sides: Iterable[tuple[Summary, ...]] = combinations(summaries, 2)
+        orders: tuple[Order | None, ...] = ("ab", "ba")
+    else:
+        sides = ((summary,) for summary in summaries)
+        orders = (None,)
+    for side in sides:
+        for unit, articles, questions in evidence:
+            for text_unit, texts in _texts(side, plan.text_unit, split_sentences):
+                for order in orders:
+                    yield JudgeTask(
+                        eid=cluster.eid,
+                        systems=tuple(summary.system for summary in side),
+                        texts=texts,
+                        aspect=plan.aspect,
+                        protocol=plan.protocol,
+                        unit=text_unit or unit,
+                        order=order,
+                        articles=articles,
+                        questions=questions,
+                    )
+
+
+def _evidence(
+    cluster: Cluster, reference_unit: ReferenceUnit
+) -> Iterator[tuple[str, tuple[Article, ...], tuple[QuestionAnswers, ...]]]:
+    """Yield (unit, articles, questions) for each piece of evidence of `cluster`."""
+    articles = tuple(article for article in cluster.articles if article.content.strip())
+    questions = cluster.question_answers if isinstance(cluster, Reference) else ()
+    match reference_unit:
+        case "articles":
+            if articles:
+                yield "summary", articles, ()
+        case "article":
+            for article in articles:
+                yield f"article:{article.aid}", (article,), ()
+        case "qa_pairs":
+            if questions:
+                yield "summary", (), questions
+        case "qa_pair":
+            for q, question in enumerate(questions):
+                for g, group in enumerate(question.answer_groups):
+                    single = question.model_copy(update={"answer_groups": (group,)})
+                    yield f"answer:{q}.{g}", (), (single,)
+
+
+def _texts(
+    side: Sequence[Summary], text_unit: TextUnit, split_sentences: SentenceSplitter
+) -> Iterator[tuple[str | None, tuple[str, ...]]]:
+    """Yield (unit or None for the whole summary, texts)."""
+    whole = tuple(summary.text for summary in side)
+    if text_unit == "summary" or not whole[0].strip():
+        yield None, whole
+        return
+    for i, sentence in enumerate(split_sentences(whole[0])):
+        yield f"sentence:{i}", (sentence,)

@@ -1,0 +1,58 @@
+"""The one place where a backend's error becomes `Unscored`; nothing else catches broadly."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from fairjudge.domain import Unscored, UnscoredReason
+from fairjudge.errors import (
+    AuthenticationError,
+    BackendError,
+    BudgetExceededError,
+    ContextTooLongError,
+    EmptyReplyError,
+    MalformedReplyError,
+    RefusedError,
+)
+from fairjudge.protocols import Backend, Completion, CompletionRequest
+
+T = TypeVar("T")
+
+_REASONS: tuple[tuple[type[BackendError], UnscoredReason], ...] = (
+    (RefusedError, "refused"),
+    (BudgetExceededError, "budget"),
+    (ContextTooLongError, "too_long"),
+    (EmptyReplyError, "unparseable"),
+    (MalformedReplyError, "unparseable"),
+)
+
+
+async def or_unscored(call: Awaitable[T]) -> T | Unscored:
+    """Await `call`; return its result, or why there is none.
+
+    Raises
+    ------
+    AuthenticationError
+        A key that is not accepted fails the whole run at once, not item by item.
+    """
+    try:
+        return await call
+    except AuthenticationError:
+        raise
+    except BackendError as error:
+        return Unscored(reason=_reason(error), detail=f"{type(error).__name__}: {error}")
+
+
+def _reason(error: BackendError) -> UnscoredReason:
+    for kind, reason in _REASONS:
+        if isinstance(error, kind):
+            return reason
+    return "backend"
+
+
+async def complete_or_unscored(
+    backend: Backend, request: CompletionRequest
+) -> Completion | Unscored:
+    """Return the backend's reply to `request`, or why there is none."""
+    return await or_unscored(backend.complete(request))

@@ -1,0 +1,151 @@
+"""Run folders: manifest, append-only JSONL, and a lock; a killed run leaves nothing half-written.
+
+A run folder belongs to one command with one set of arguments and inputs. Rows are appended with a
+single write each, so a kill loses at most the row being written; a torn last line is cut off when
+the folder is opened again.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from filelock import FileLock, Timeout
+
+from fairjudge.errors import RunError
+
+SCHEMA_VERSION = 1
+_MANIFEST = "manifest.json"
+
+
+class RunFolder:
+    """One run's folder, locked while open.
+
+    Parameters
+    ----------
+    path : Path
+        The folder; made if it does not exist.
+    identity : mapping
+        What this run is: command, arguments that change results, hashes of inputs. A folder made
+        for another identity is refused.
+
+    Raises
+    ------
+    RunError
+        If the folder is in use, belongs to another run, or cannot be written.
+    """
+
+    def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
+        self.path = path
+        self._identity = json.loads(json.dumps(identity))
+        self._lock = FileLock(path / ".lock", timeout=0)
+        self._files: dict[str, int] = {}
+
+    def __enter__(self) -> Self:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout:
+            raise RunError(f"{self.path}: another run is using this folder") from None
+        except OSError as error:
+            raise RunError(f"{self.path}: cannot use this run folder: {error.strerror}") from None
+        try:
+            self._check_manifest()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for descriptor in self._files.values():
+            os.close(descriptor)
+        self._files.clear()
+        self._lock.release()
+
+    def _check_manifest(self) -> None:
+        file = self.path / _MANIFEST
+        if not file.exists():
+            manifest = {"schema": SCHEMA_VERSION, "identity": self._identity}
+            write_atomically(file, json.dumps(manifest, indent=1) + "\n")
+            return
+        try:
+            found = json.loads(file.read_text("utf-8"))["identity"]
+        except (ValueError, KeyError, TypeError):
+            raise RunError(f"{file}: not a run's manifest; choose another --run folder") from None
+        if found != self._identity:
+            keys = sorted(
+                key
+                for key in {*found, *self._identity}
+                if found.get(key) != self._identity.get(key)
+            )
+            raise RunError(
+                f"{self.path}: this folder holds another run (it differs in {', '.join(keys)}); "
+                "give the same arguments to resume it, or another --run folder"
+            )
+
+    def append(self, name: str, row: Mapping[str, Any]) -> None:
+        """Append one row to ``<name>.jsonl`` in a single write."""
+        data = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+        try:
+            if name not in self._files:
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+                self._files[name] = os.open(self._file(name), flags, 0o644)
+            _write_whole(self._files[name], data.encode("utf-8", errors="replace"))
+        except OSError as error:
+            raise RunError(f"{self._file(name)}: cannot write: {error.strerror}") from None
+
+    def read(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows of ``<name>.jsonl``; cut off a torn last line first."""
+        file = self._file(name)
+        if not file.exists():
+            return
+        data = file.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole != len(data):
+            os.truncate(file, whole)
+        for line in data[:whole].splitlines():
+            yield json.loads(line)
+
+    def sync(self) -> None:
+        """Force what was appended to disk."""
+        for descriptor in self._files.values():
+            os.fsync(descriptor)
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{name}.jsonl"
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    """Write all of `data` or, on a full disk, none of it."""
+    before = os.lseek(descriptor, 0, os.SEEK_END)
+    if os.write(descriptor, data) != len(data):
+        os.ftruncate(descriptor, before)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `path` whole or not at all: a temporary file beside it, then a rename."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; move it there if the block succeeds."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,180 @@
+"""Reference building with an LLM: DiverseSumm section 3.1 and its C.1, in our own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
+from fairjudge.judges.criteria import fence_articles
+from fairjudge.outcomes import complete_or_unscored
+from fairjudge.prompting import Fenced, Template, load_template, render
+from fairjudge.protocols import Backend, CompletionRequest, ModelRef
+from fairjudge.references.ports import Checked, Groups
+from fairjudge.references.replies import read_answers, read_check, read_groups, read_questions
+
+T = TypeVar("T")
+
+MAX_QUESTION_WORDS = 14
+MAX_ANSWER_WORDS = 40
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_STRINGS = {"type": "array", "items": {"type": "string"}}
+_INTEGERS = {"type": "array", "items": {"type": "integer"}}
+_QUESTIONS = _object({"questions": _STRINGS})
+_ANSWERS = _object({"answers": _STRINGS})
+_GROUPS = _object({"groups": {"type": "array", "items": _INTEGERS}})
+_CHECK = _object({"invalid": _INTEGERS, "diverse": {"type": "boolean"}})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Puts a rendered template to a model and reads the reply.
+
+    ``seed`` is passed on where given; the temperature is 0.
+    """
+
+    backend: Backend
+    target: ModelRef
+    seed: int | None = None
+    max_output_tokens: int = 2048
+
+    async def ask(
+        self,
+        template: Template,
+        fields: Mapping[str, str | Fenced],
+        *,
+        schema: Mapping[str, Any],
+        read: Callable[[str], T | Unscored],
+    ) -> T | Unscored:
+        """Return what `read` makes of the reply, or why there is none."""
+        request = CompletionRequest(
+            target=self.target,
+            messages=render(template, fields),
+            response_schema=schema,
+            seed=self.seed,
+            max_output_tokens=self.max_output_tokens,
+        )
+        completion = await complete_or_unscored(self.backend, request)
+        return completion if isinstance(completion, Unscored) else read(completion.text)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmQuestionWriter:
+    """Asks for questions on the given articles: a quarter factual, the rest opinion or prediction.
+
+    For the 20 questions of DiverseSumm that is 5 and 15.
+    """
+
+    asker: Asker
+
+    async def write(
+        self,
+        articles: Sequence[Article],
+        *,
+        cluster: Sequence[Article],  # noqa: ARG002  # the representative articles stand for it
+        n: int,
+    ) -> tuple[str, ...] | Unscored:
+        """See `fairjudge.references.ports.QuestionWriter`."""
+        n_factual = max(1, n // 4)
+        return await self.asker.ask(
+            load_template("reference", "questions"),
+            {
+                "articles": fence_articles(tuple(articles)),
+                "n_questions": str(n),
+                "n_factual": str(n_factual),
+                "n_opinion": str(n - n_factual),
+                "max_words": str(MAX_QUESTION_WORDS),
+                "answer_format": 'Reply with JSON alone: {"questions": ["...", "..."]}',
+            },
+            schema=_QUESTIONS,
+            read=lambda text: read_questions(text, most=n, max_words=MAX_QUESTION_WORDS),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmAnswerer:
+    """Extracts all answers of one whole article (article-level QA)."""
+
+    asker: Asker
+
+    async def answer(self, question: str, article: Article) -> tuple[str, ...] | Unscored:
+        """See `fairjudge.references.ports.Answerer`."""
+        return await self.asker.ask(
+            load_template("reference", "answers"),
+            {
+                "article": fence_articles((article,)),
+                "question": Fenced("question", (question,)),
+                "max_words": str(MAX_ANSWER_WORDS),
+                "answer_format": 'Reply with JSON alone: {"answers": ["...", "..."]}, '
+                'or {"answers": []} when the article does not answer the question.',
+            },
+            schema=_ANSWERS,
+            read=read_answers,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmConsolidator:
+    """Groups answers in one prompt."""
+
+    asker: Asker
+
+    async def group(
+        self,
+        question: str,
+        answers: Sequence[Answer],
+        articles: Sequence[Article],  # noqa: ARG002  # the port offers them; this part needs none
+    ) -> Groups | Unscored:
+        """See `fairjudge.references.ports.Consolidator`."""
+        return await self.asker.ask(
+            load_template("reference", "consolidation"),
+            {
+                "question": Fenced("question", (question,)),
+                "answers": _numbered([answer.answer for answer in answers]),
+                "answer_format": 'Reply with JSON alone: {"groups": [[1, 3], [2]]}',
+            },
+            schema=_GROUPS,
+            read=lambda text: read_groups(text, n=len(answers)),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmPostFilter:
+    """Checks a question's answers and whether its groups differ."""
+
+    asker: Asker
+
+    async def check(self, question: QuestionAnswers) -> Checked | Unscored:
+        """See `fairjudge.references.ports.PostFilter`."""
+        answers = [answer for group in question.answer_groups for answer in group]
+        groups = [g for g, group in enumerate(question.answer_groups, 1) for _ in group]
+        return await self.asker.ask(
+            load_template("reference", "filter"),
+            {
+                "question": Fenced("question", (question.question,)),
+                "answers": _numbered([answer.answer for answer in answers], groups=groups),
+                "answer_format": 'Reply with JSON alone: {"invalid": [2, 5], "diverse": true}',
+            },
+            schema=_CHECK,
+            read=lambda text: read_check(text, n=len(answers)),
+        )
+
+
+def _numbered(answers: Sequence[str], *, groups: Sequence[int] = ()) -> Fenced:
+    numbers = range(1, len(answers) + 1)
+    if groups:
+        titles = tuple(f"{n} of group {g}" for n, g in zip(numbers, groups, strict=True))
+    else:
+        titles = tuple(map(str, numbers))
+    return Fenced("answer", tuple(answers), titles)

@@ -1,0 +1,371 @@
+"""Scales: what a judge may answer, how it is asked, and what each answer is worth.
+
+A scale owns everything that depends on the set of answers: the line of the prompt that asks for
+one, the JSON schema that enforces one, the tokens that stand for one, and its value. Reading a
+reply is `fairjudge.parsing`'s business.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.domain import Order, ProtocolName, Verdict
+from fairjudge.errors import InputError
+from fairjudge.protocols import Question
+
+Position: TypeAlias = Literal["first", "second", "tie"]
+"""A pairwise verdict in terms of what stood first and second in the prompt."""
+ScaleKind: TypeAlias = Literal["number", "choice", "pair"]
+
+_AROUND_A_WORD = " \t\r\n\"'`*_.,:;()[]{}<>▁ĠĊ"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """One answer: what the judge writes, what it is worth, and what it means.
+
+    ``value`` is a number, or a position on a pairwise scale. ``aliases`` are other words read as
+    this answer.
+    """
+
+    answer: str
+    value: float | Position
+    anchor: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """A closed set of answers, in ascending order of value; hashable.
+
+    Parameters
+    ----------
+    name : str
+        Names the scale in signatures and messages.
+    kind : {"number", "choice", "pair"}
+        Whether answers are numbers, words (or letters) worth numbers, or positions.
+    levels : tuple of Level
+        Two or more; ``first``, ``second``, ``tie`` for a pair.
+    fractions : bool
+        Whether a number between two levels (3.5 on 1 to 5) is read as given. It is never rounded:
+        without `fractions` it is off the scale.
+    instruction : str
+        Replaces the generated first sentence of `prompt_line`.
+
+    Raises
+    ------
+    InputError
+        Fewer than two levels, an answer or alias given twice, values that do not ascend or do
+        not fit the kind; the field is named.
+    """
+
+    name: str
+    kind: ScaleKind
+    levels: tuple[Level, ...]
+    fractions: bool = False
+    instruction: str = ""
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The canonical answers, in order."""
+        return tuple(level.answer for level in self.levels)
+
+    @property
+    def protocol(self) -> ProtocolName:
+        """The protocol that judgements on this scale belong to."""
+        if self.kind == "pair":
+            return "pairwise"
+        return "binary" if {level.value for level in self.levels} == {0.0, 1.0} else "likert"
+
+    @property
+    def options(self) -> dict[str, str]:
+        """Map each answer to its description, as decision models want it."""
+        return {level.answer: level.anchor or level.answer for level in self.levels}
+
+    @property
+    def prompt_line(self) -> str:
+        """The instruction how to answer: one line a level, then the form of the last line."""
+        lines = [self.instruction or _instruction(self)]
+        lines += [f"- {level.answer}: {level.anchor}" for level in self.levels if level.anchor]
+        lines.append(
+            "First give your reasons in a sentence or two. Then end with one line that holds "
+            'the word "Verdict", a colon and your answer, and nothing after it.'
+        )
+        return "\n".join(lines)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """JSON schema of a reply: reasons first, then the verdict as one of the answers."""
+        return {
+            "type": "object",
+            "properties": {
+                "reasoning": {"type": "string"},
+                "verdict": {"type": "string", "enum": list(self.answers)},
+            },
+            "required": ["reasoning", "verdict"],
+            "additionalProperties": False,
+        }
+
+    @property
+    def token_readable(self) -> bool:
+        """Whether the first token of an answer tells which answer it is.
+
+        False where an answer begins with another one, as "10" does with "1".
+        """
+        return not any(
+            longer != shorter and longer.casefold().startswith(shorter.casefold())
+            for longer in self.answers
+            for shorter in self.answers
+        )
+
+    def value_of(self, answer: str) -> float | Position | None:
+        """Return the value of a canonical answer (its case aside), or None."""
+        wanted = answer.casefold()
+        return next((lv.value for lv in self.levels if lv.answer.casefold() == wanted), None)
+
+    def answer_of_token(self, token: str) -> str | None:
+        """Return the answer that a generated token stands for or begins, or None.
+
+        White space, quotes and brackets around it are ignored. The beginning of an answer counts
+        from two characters on, and where no other answer or alias begins so.
+        """
+        bare = token.strip(_AROUND_A_WORD).casefold()
+        if not bare:
+            return None
+        words = {w.casefold(): lv.answer for lv in self.levels for w in (lv.answer, *lv.aliases)}
+        if bare in words:
+            return words[bare]
+        begun = {answer for word, answer in words.items() if word.startswith(bare)}
+        return begun.pop() if len(bare) > 1 and len(begun) == 1 else None
+
+    def question(self, name: str, text: str) -> Question:
+        """Return the typed question that asks a decision model for an answer on this scale."""
+        if self.kind == "number":
+            kind: Literal["predicate", "choice", "score"] = "score"
+        else:
+            kind = "predicate" if set(self.answers) == {"yes", "no"} else "choice"
+        return Question(name=name, kind=kind, text=text, options=self.options)
+
+
+def _instruction(scale: Scale) -> str:
+    if scale.kind == "number":
+        low, high = scale.answers[0], scale.answers[-1]
+        return f"Answer with one whole number from {low} (lowest) to {high} (highest)."
+    *rest, last = (f'"{answer}"' for answer in scale.answers)
+    return f"Answer with {', '.join(rest)} or {last}."
+
+
+def _check(scale: Scale) -> None:
+    if len(scale.levels) < 2:
+        raise InputError("a scale needs two or more levels", field="levels")
+    _words_are_unique(scale.levels)
+    values = [level.value for level in scale.levels]
+    if scale.kind == "pair":
+        if sorted(map(str, values)) not in (["first", "second"], ["first", "second", "tie"]):
+            raise InputError(
+                f'expected the values "first", "second" and "tie" once each, not {values!r}',
+                field="levels.value",
+            )
+        return
+    numbers = [value for value in values if isinstance(value, int | float)]
+    ascending = all(low < high for low, high in itertools.pairwise(numbers))
+    if len(numbers) < len(values) or not ascending:
+        raise InputError(f"expected ascending numbers, not {values!r}", field="levels.value")
+    if scale.kind == "number":
+        _answers_are_numbers(scale.levels)
+
+
+def _words_are_unique(levels: tuple[Level, ...]) -> None:
+    seen: set[str] = set()
+    for level in levels:
+        for word in {level.answer.casefold(), *(alias.casefold() for alias in level.aliases)}:
+            if not word.strip() or word in seen:
+                raise InputError(f"{word!r} is empty or stands for two answers", field="levels")
+            seen.add(word)
+
+
+def _answers_are_numbers(levels: tuple[Level, ...]) -> None:
+    for level in levels:
+        if _number(level.answer) != level.value:
+            raise InputError(
+                f"answer {level.answer!r} of a number scale must be its value {level.value!r}",
+                field="levels.answer",
+            )
+
+
+def _number(answer: str) -> float | None:
+    return float(answer) if re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", answer, re.ASCII) else None
+
+
+LIKERT_ANCHORS = (
+    "does not meet the criterion at all",
+    "meets it in small part",
+    "meets it in about half",
+    "meets it for the most part",
+    "meets it fully",
+)
+
+
+def likert(
+    anchors: Sequence[str] = LIKERT_ANCHORS, *, low: int = 1, fractions: bool = True
+) -> Scale:
+    """Return a number scale from `low` upwards, one level an anchor.
+
+    Judges answer "3.5" though asked for whole numbers; with `fractions` that is read as given.
+    """
+    levels = tuple(
+        Level(answer=str(number), value=float(number), anchor=anchor)
+        for number, anchor in enumerate(anchors, low)
+    )
+    name = f"likert-{low}-{low + len(levels) - 1}"
+    return Scale(name=name, kind="number", levels=levels, fractions=fractions)
+
+
+def stars(n: int = 5) -> Scale:
+    """Return a number scale of 1 to `n` stars; "Four stars" and star signs are read too."""
+    scale = likert([""] * n)
+    return replace(
+        scale, name=f"stars-{n}", instruction=f"Answer with a number of stars, 1 to {n}."
+    )
+
+
+def binary(*, yes: str = "", no: str = "") -> Scale:
+    """Return yes (1) or no (0), with what each means."""
+    return Scale(
+        name="binary",
+        kind="choice",
+        levels=(
+            Level(answer="no", value=0.0, anchor=no, aliases=("false", "0")),
+            Level(answer="yes", value=1.0, anchor=yes, aliases=("true", "1")),
+        ),
+    )
+
+
+def options(answers: Sequence[str], *, anchors: Sequence[str] = ()) -> Scale:
+    """Return a scale of letters or words worth 1 to n in the order given, worst first."""
+    described = [*anchors, *[""] * (len(answers) - len(anchors))]
+    levels = tuple(
+        Level(answer=answer, value=float(value), anchor=anchor)
+        for value, (answer, anchor) in enumerate(zip(answers, described, strict=True), 1)
+    )
+    return Scale(name=f"options-{'-'.join(answers)}", kind="choice", levels=levels)
+
+
+def pairwise(answers: Sequence[str] = ("1", "2", "tie")) -> Scale:
+    """Return first, second and (where a third answer is given) tie, in that order.
+
+    1 and A, 2 and B, C and "tie" are read for each other as far as no other answer claims them.
+    """
+    kinds: tuple[tuple[Position, str, tuple[str, ...]], ...] = (
+        ("first", "the first summary is better", ("1", "A", "first")),
+        ("second", "the second summary is better", ("2", "B", "second")),
+        ("tie", "neither is better", ("tie", "C")),
+    )
+    taken = {answer.casefold() for answer in answers}
+    levels = tuple(
+        Level(
+            answer=answer,
+            value=position,
+            anchor=anchor,
+            aliases=tuple(word for word in aliases if word.casefold() not in taken),
+        )
+        for answer, (position, anchor, aliases) in zip(answers, kinds, strict=False)
+    )
+    return Scale(name=f"pairwise-{'-'.join(answers)}", kind="pair", levels=levels)
+
+
+def to_verdict(position: Position, order: Order) -> Verdict:
+    """Say who won in terms of ``system_a`` and ``system_b``, given whose summary stood first."""
+    if position == "tie":
+        return "tie"
+    return "a" if (position == "first") == (order == "ab") else "b"
+
+
+_SCALE_FIELDS = {"name", "kind", "fractions", "instruction", "levels"}
+_LEVEL_FIELDS = {"answer", "value", "anchor", "aliases"}
+
+
+def load_scale(path: str | Path) -> Scale:
+    """Read a scale from a small TOML file.
+
+    Fields: ``name``, ``kind`` ("number", "choice" or "pair"), optional ``fractions`` and
+    ``instruction``, and one ``[[levels]]`` table an answer with ``answer``, ``value`` and
+    optional ``anchor`` and ``aliases``.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, is not TOML, or a field is wrong; file and field are named.
+    """
+    try:
+        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InputError(f"cannot read the scale: {error}", path=path) from error
+    try:
+        return _from_toml(data)
+    except InputError as error:
+        raise InputError(error.problem, path=path, field=error.field) from error
+
+
+def _from_toml(data: Mapping[str, Any]) -> Scale:
+    _no_unknown(data, _SCALE_FIELDS, where="")
+    tables = _typed(data, "levels", list, where="")
+    kind = _typed(data, "kind", str, where="")
+    if kind not in {"number", "choice", "pair"}:
+        raise InputError(f'expected "number", "choice" or "pair", not {kind!r}', field="kind")
+    return Scale(
+        name=_typed(data, "name", str, where=""),
+        kind=kind,
+        levels=tuple(_level(table, number) for number, table in enumerate(tables, 1)),
+        fractions=_typed(data, "fractions", bool, where="", default=False),
+        instruction=_typed(data, "instruction", str, where="", default=""),
+    )
+
+
+def _level(table: object, number: int) -> Level:
+    where = f"levels[{number}]."
+    if not isinstance(table, Mapping):
+        raise InputError("expected a [[levels]] table", field=f"levels[{number}]")
+    _no_unknown(table, _LEVEL_FIELDS, where=where)
+    aliases = _typed(table, "aliases", list, where=where, default=[])
+    if not all(isinstance(alias, str) for alias in aliases):
+        raise InputError("expected a list of strings", field=f"{where}aliases")
+    return Level(
+        answer=_typed(table, "answer", str, where=where),
+        value=_value(table.get("value"), field=f"{where}value"),
+        anchor=_typed(table, "anchor", str, where=where, default=""),
+        aliases=tuple(aliases),
+    )
+
+
+def _value(value: object, *, field: str) -> float | Position:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    if value == "first" or value == "second" or value == "tie":
+        return value
+    raise InputError(f'expected a number, "first", "second" or "tie", not {value!r}', field=field)
+
+
+def _no_unknown(table: Mapping[str, Any], known: set[str], *, where: str) -> None:
+    for field in sorted(set(table) - known):
+        raise InputError(f"unknown field; known are {sorted(known)}", field=where + field)
+
+
+def _typed(
+    table: Mapping[str, Any], field: str, kind: type, *, where: str, default: Any = None
+) -> Any:
+    value = table.get(field, default)
+    if not isinstance(value, kind):
+        found = "missing" if field not in table else repr(value)
+        raise InputError(f"expected {kind.__name__}, found {found}", field=where + field)
+    return value

@@ -1,0 +1,22 @@
+"""Signatures: what produced a number, in one line, as sacreBLEU does it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from fairjudge import __version__
+
+
+def signature(parts: Mapping[str, str | float | None]) -> str:
+    """Return ``key:value|...|version:X`` in the order given; None is left out.
+
+    Everything that can change the number belongs in `parts`: judge, model, prompt hash, parser,
+    scale, scorer, seed. Separators inside a value are replaced, so that a signature can be split.
+    """
+    stated = [f"{key}:{_plain(str(value))}" for key, value in parts.items() if value is not None]
+    return "|".join([*stated, f"version:{__version__}"])
+
+
+def _plain(value: str) -> str:
+    return re.sub(r"[|\s]+", "_", value)

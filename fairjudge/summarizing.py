@@ -1,0 +1,137 @@
+"""Summaries of clusters by an LLM: DiverseSumm C.2, with fairness and length instructions.
+
+``direct`` puts all articles into one prompt; ``extract`` picks salient sentences an article first,
+for models with a short context.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fairjudge.domain import Article, Cluster, Summary, Unscored
+from fairjudge.judges.criteria import fence_articles
+from fairjudge.outcomes import complete_or_unscored
+from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.protocols import Backend, Completion, CompletionRequest, ModelRef
+
+Strategy: TypeAlias = Literal["direct", "extract"]
+
+SENTENCES_AN_ARTICLE = 5
+"""DiverseSumm, footnote 4."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What is asked of a summary beyond covering its sources.
+
+    Parameters
+    ----------
+    fair_attribute : str or None
+        Name of an article attribute whose values are all to be heard in proportion (FairSumm 7).
+    n_sentences, n_words : int or None
+        Wanted length.
+    """
+
+    fair_attribute: str | None = None
+    n_sentences: int | None = None
+    n_words: int | None = None
+
+    def instructions(self, cluster: Cluster) -> str:
+        """Return the sentences that the prompt ends with; empty where nothing is wished."""
+        lines = []
+        if self.n_sentences:
+            lines.append(f"Write {_count(self.n_sentences, 'sentence')}, no more and no fewer.")
+        if self.n_words:
+            lines.append(f"Write about {_count(self.n_words, 'word')}.")
+        if not lines:
+            lines.append("Take the room you need: completeness matters more than brevity.")
+        if self.fair_attribute:
+            lines.append(_fairness(cluster, self.fair_attribute))
+        return "\n".join(lines)
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
+
+
+def _fairness(cluster: Cluster, attribute: str) -> str:
+    values = Counter(
+        re.sub(r"\W+", " ", str(article.attributes[attribute])).strip()
+        for article in cluster.articles
+        if article.attributes.get(attribute) is not None
+    )
+    shares = ", ".join(f"{value}: {n}" for value, n in sorted(values.items()))
+    name = re.sub(r"[^\w ]+", " ", attribute)
+    return (
+        f"The sources differ in {name} ({shares}). Give every one of "
+        "these groups room in proportion to its number of sources, and do not let one speak for "
+        "another."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summarizer:
+    """A model with a strategy.
+
+    ``system`` names the resulting system; by default ``<model>-<strategy>``.
+    """
+
+    backend: Backend
+    target: ModelRef
+    strategy: Strategy = "direct"
+    wishes: Wishes = Wishes()
+    temperature: float = 0.0
+    seed: int | None = None
+    max_output_tokens: int = 1024
+    system: str | None = None
+    progress: Callable[[int], None] = lambda done: None  # noqa: ARG005
+
+    async def summarize(self, cluster: Cluster) -> Summary | Unscored:
+        """Return a summary of the articles that have content, or why there is none."""
+        articles = tuple(article for article in cluster.articles if article.content.strip())
+        if not articles:
+            return Unscored(reason="empty_input", detail="no article has content")
+        instructions = self.wishes.instructions(cluster)
+        if self.strategy == "direct":
+            written = await self._complete(
+                "direct", {"articles": fence_articles(articles), "instructions": instructions}
+            )
+        else:
+            extracts = await asyncio.gather(*(self._extract(article) for article in articles))
+            failed = next((found for found in extracts if isinstance(found, Unscored)), None)
+            if failed is not None:
+                return failed
+            texts = tuple(found.text for found in extracts if isinstance(found, Completion))
+            fenced = Fenced("source", texts, tuple(article.domain for article in articles))
+            written = await self._complete(
+                "fuse", {"extracts": fenced, "instructions": instructions}
+            )
+        self.progress(1)
+        if isinstance(written, Unscored):
+            return written
+        system = self.system or f"{self.target.model}-{self.strategy}"
+        return Summary(eid=cluster.eid, system=system, text=written.text.strip())
+
+    async def _extract(self, article: Article) -> Completion | Unscored:
+        fields: dict[str, str | Fenced] = {
+            "article": fence_articles((article,)),
+            "n_sentences": str(SENTENCES_AN_ARTICLE),
+        }
+        return await self._complete("extract", fields)
+
+    async def _complete(
+        self, template: str, fields: dict[str, str | Fenced]
+    ) -> Completion | Unscored:
+        request = CompletionRequest(
+            target=self.target,
+            messages=render(load_template("summarize", template), fields),
+            temperature=self.temperature,
+            seed=self.seed,
+            max_output_tokens=self.max_output_tokens,
+        )
+        return await complete_or_unscored(self.backend, request)

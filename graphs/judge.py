@@ -1,0 +1,273 @@
+"""The state machine that judges summaries: METHODS section 3.
+
+    plan -> chunk* (ask -> read -> repair? -> fallback? -> record) -> aggregate
+
+Work goes out in chunks of tasks, since a checkpoint an item would cost more than the item. The
+state carries ids and counts; replies live in the cache, judgements in the run's records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Checkpointer, Send
+
+from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.judges.aggregate import with_pair_verdicts
+from fairjudge.judges.ports import Judge, Reply
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeDeps:
+    """What the nodes work with.
+
+    Parameters
+    ----------
+    tasks : mapping
+        Every task by its id, in the order in which results are wanted.
+    judge, fallback : Judge
+        Who judges, and who fills in what stays unscored (or None).
+    record : callable
+        Keeps one judgement for good; called once a task.
+    recorded : callable
+        Returns the judgements kept so far by task id, earlier runs' included.
+    chunk_size : int
+        Tasks between two checkpoints.
+    progress : callable
+        Called with how many tasks were finished.
+    """
+
+    tasks: Mapping[str, JudgeTask]
+    judge: Judge
+    record: Callable[[str, Judgement], None]
+    recorded: Callable[[], Mapping[str, Judgement]]
+    fallback: Judge | None = None
+    chunk_size: int = 64
+    progress: Callable[[int], None] = lambda done: None  # noqa: ARG005
+
+
+class JudgeState(TypedDict, total=False):
+    """The whole run."""
+
+    chunks: list[list[str]]
+    n_done: Annotated[int, operator.add]
+    judgements: list[Row]
+
+
+class ChunkInput(TypedDict):
+    """What one chunk is sent."""
+
+    task_ids: list[str]
+
+
+class ChunkState(TypedDict, total=False):
+    """One chunk on its way: replies and outcomes by task id."""
+
+    task_ids: list[str]
+    replies: Annotated[dict[str, Row], operator.or_]
+    outcomes: Annotated[dict[str, Row], operator.or_]
+
+
+class ChunkOutput(TypedDict):
+    """What one chunk gives back."""
+
+    n_done: int
+
+
+# --- one chunk -------------------------------------------------------------------------------
+
+
+async def _gather(
+    ids: Sequence[str],
+    deps: JudgeDeps,
+    ask: Callable[[JudgeTask], Awaitable[Reply | Judgement | Unscored]],
+) -> ChunkState:
+    """Ask for every id at once; the backend's own limit bounds what is in flight."""
+    answers = await asyncio.gather(*(ask(deps.tasks[task_id]) for task_id in ids))
+    replies: dict[str, Row] = {}
+    outcomes: dict[str, Row] = {}
+    for task_id, answer in zip(ids, answers, strict=True):
+        if isinstance(answer, Reply):
+            replies[task_id] = answer.model_dump(mode="json")
+        else:
+            outcomes[task_id] = _outcome(answer)
+    return {"replies": replies, "outcomes": outcomes}
+
+
+def _outcome(answer: Judgement | Unscored) -> Row:
+    if isinstance(answer, Judgement):
+        return {"judgement": answer.to_json()}
+    return {"unscored": answer.reason, "detail": answer.detail, "raw": answer.raw}
+
+
+def _why(outcome: Row) -> Unscored:
+    return Unscored(reason=outcome["unscored"], detail=outcome["detail"], raw=outcome["raw"])
+
+
+async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
+    deps = runtime.context
+    return await _gather(state["task_ids"], deps, deps.judge.ask)
+
+
+def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
+    deps = runtime.context
+    return {
+        "outcomes": {
+            task_id: _outcome(deps.judge.read(deps.tasks[task_id], Reply.model_validate(reply)))
+            for task_id, reply in state.get("replies", {}).items()
+        }
+    }
+
+
+def _unreadable(state: ChunkState) -> list[str]:
+    """Return the tasks whose first reply could not be read."""
+    return [
+        task_id
+        for task_id, outcome in state.get("outcomes", {}).items()
+        if outcome.get("unscored") == "unparseable"
+        and task_id in state.get("replies", {})
+        and not state["replies"][task_id]["repaired"]
+    ]
+
+
+def _left(state: ChunkState) -> list[str]:
+    return [task_id for task_id, o in state.get("outcomes", {}).items() if "unscored" in o]
+
+
+def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
+    if _unreadable(state):
+        return "repair"
+    return "fallback" if _left(state) and runtime.context.fallback else "record"
+
+
+async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
+    """Ask once more; where that fails too, the first reply's reason stands."""
+    deps = runtime.context
+    replies = state["replies"]
+
+    async def repair(task: JudgeTask) -> Reply | Judgement | Unscored:
+        first = Reply.model_validate(replies[task.id])
+        second = await deps.judge.repair(task, first)
+        if isinstance(second, Unscored):
+            return _why(state["outcomes"][task.id])
+        read = deps.judge.read(task, second)
+        if isinstance(read, Unscored):
+            return _why(state["outcomes"][task.id])
+        return read.model_copy(update={"raw": first.text, "repair": second.text})
+
+    return await _gather(_unreadable(state), deps, repair)
+
+
+def _after_repair(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
+    return "fallback" if _left(state) and runtime.context.fallback else "record"
+
+
+async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
+    """Let the fallback fill in, and say so; where it cannot, the judge's own reason stands."""
+    deps = runtime.context
+
+    async def fill_in(task: JudgeTask) -> Reply | Judgement | Unscored:
+        why = _why(state["outcomes"][task.id])
+        if deps.fallback is None or why.reason == "empty_input":
+            return why
+        answer = await deps.fallback.ask(task)
+        if not isinstance(answer, Judgement):
+            return why
+        update = {"fallback_for": why.reason, "raw": why.raw}
+        return Judgement.model_validate(answer.to_json() | update)
+
+    return await _gather(_left(state), deps, fill_in)
+
+
+def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
+    deps = runtime.context
+    for task_id in state["task_ids"]:
+        outcome = state["outcomes"][task_id]
+        judgement = (
+            Judgement.model_validate(outcome["judgement"])
+            if "judgement" in outcome
+            else deps.judge.unscored(deps.tasks[task_id], _why(outcome))
+        )
+        deps.record(task_id, judgement)
+    deps.progress(len(state["task_ids"]))
+    return {"n_done": len(state["task_ids"])}
+
+
+def build_chunk_graph() -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput, ChunkOutput]:
+    """Return the subgraph that takes one chunk of tasks from question to record."""
+    graph = StateGraph(
+        ChunkState, context_schema=JudgeDeps, input_schema=ChunkInput, output_schema=ChunkOutput
+    )
+    graph.add_node("ask", _ask)
+    graph.add_node("read", _read)
+    graph.add_node("repair", _repair)
+    graph.add_node("fallback", _fallback)
+    graph.add_node("record", _record)
+    graph.add_edge(START, "ask")
+    graph.add_edge("ask", "read")
+    graph.add_conditional_edges("read", _after_read, ["repair", "fallback", "record"])
+    graph.add_conditional_edges("repair", _after_repair, ["fallback", "record"])
+    graph.add_edge("fallback", "record")
+    graph.add_edge("record", END)
+    return graph.compile()
+
+
+# --- the whole run ---------------------------------------------------------------------------
+
+
+def _plan(
+    state: JudgeState,  # noqa: ARG001  # LangGraph passes it
+    *,
+    runtime: Runtime[JudgeDeps],
+) -> JudgeState:
+    """Leave out what earlier runs recorded, and cut the rest into chunks."""
+    deps = runtime.context
+    recorded = deps.recorded()
+    pending = [task_id for task_id in deps.tasks if task_id not in recorded]
+    deps.progress(len(deps.tasks) - len(pending))
+    size = deps.chunk_size
+    return {"chunks": [pending[i : i + size] for i in range(0, len(pending), size)]}
+
+
+def _send_chunks(state: JudgeState) -> list[Send] | str:
+    return [Send("chunk", ChunkInput(task_ids=ids)) for ids in state["chunks"]] or "aggregate"
+
+
+def _aggregate(
+    state: JudgeState,  # noqa: ARG001  # LangGraph passes it
+    *,
+    runtime: Runtime[JudgeDeps],
+) -> JudgeState:
+    """Put judgements in the order of tasks, and add what both orders of a pair say together."""
+    deps = runtime.context
+    recorded = deps.recorded()
+    ordered = [recorded[task_id] for task_id in deps.tasks]
+    return {"judgements": [judgement.to_json() for judgement in with_pair_verdicts(ordered)]}
+
+
+def build_judge_graph(
+    *, checkpointer: Checkpointer = None
+) -> CompiledStateGraph[JudgeState, JudgeDeps]:
+    """Return the graph that judges all tasks of a run.
+
+    Invoke it with an empty state and a `JudgeDeps` as context; ``judgements`` holds the records
+    in the order of the tasks.
+    """
+    graph = StateGraph(JudgeState, context_schema=JudgeDeps)
+    graph.add_node("plan", _plan)
+    graph.add_node("chunk", build_chunk_graph())
+    graph.add_node("aggregate", _aggregate)
+    graph.add_edge(START, "plan")
+    graph.add_conditional_edges("plan", _send_chunks, ["chunk", "aggregate"])
+    graph.add_edge("chunk", "aggregate")
+    graph.add_edge("aggregate", END)
+    return graph.compile(checkpointer=checkpointer)

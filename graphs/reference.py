@@ -1,0 +1,348 @@
+"""The state machine that builds one cluster's reference: METHODS section 1, steps 1 to 7.
+
+    write_seed -> seed_pass -> write_questions -> main_pass -> select -> filter* -> finish
+
+Both passes are one subgraph: every question goes to every article, then each question's answers
+are consolidated. Nodes return values for all that depends on data; only programming errors raise.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any, Literal, TypeAlias, TypedDict
+
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
+from langgraph.types import Checkpointer, Send
+
+from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
+from fairjudge.references.ports import Builder
+from fairjudge.references.steps import (
+    Validity,
+    down_select,
+    drop_near_duplicates,
+    drop_positions,
+    drop_same_sources,
+    grouped,
+    median_cluster_question,
+    medium_length_article,
+    representative_articles,
+    why_invalid,
+)
+
+Row: TypeAlias = dict[str, Any]
+Stage: TypeAlias = Literal["questions", "answers", "groups", "filter"]
+Progress: TypeAlias = Callable[[Stage, int], None]
+"""Called with a stage and how many of its steps were finished."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReferenceDeps:
+    """What the nodes work with. ``articles`` are one cluster's usable ones, in cluster order."""
+
+    articles: tuple[Article, ...]
+    builder: Builder
+    validity: Validity = field(default_factory=Validity)
+    max_articles: int = 10
+    n_seed_questions: int = 8
+    n_questions: int = 20
+    progress: Progress = lambda stage, done: None  # noqa: ARG005
+
+
+class PassState(TypedDict, total=False):
+    """One pass: questions in, questions with grouped answers out."""
+
+    questions: list[str]
+    cells: Annotated[list[Row], operator.add]
+    groups: Annotated[list[Row], operator.add]
+    asked: list[Row]
+    asked_problems: list[str]
+
+
+class PassInput(TypedDict):
+    """What a pass takes from its parent."""
+
+    questions: list[str]
+
+
+class PassOutput(TypedDict):
+    """What a pass gives its parent."""
+
+    asked: list[Row]
+    asked_problems: list[str]
+
+
+class ReferenceState(TypedDict, total=False):
+    """The whole build of one cluster; JSON all through, so that any checkpointer can keep it."""
+
+    questions: list[str]
+    asked: list[Row]
+    asked_problems: list[str]
+    kept: list[Row]
+    kept_aids: list[str]
+    checked: Annotated[list[Row], operator.add]
+    problems: Annotated[list[str], operator.add]
+    dropped: Annotated[list[Row], operator.add]
+    question_answers: list[Row]
+
+
+class _Part(TypedDict, total=False):
+    """The payload of one `Send`."""
+
+    aid: str
+    index: int
+    questions: list[str]
+    answers: list[Row]
+    question: Row
+
+
+def _questions(rows: Sequence[Row]) -> list[QuestionAnswers]:
+    return [QuestionAnswers.model_validate(row) for row in rows]
+
+
+# --- one pass: article x question, then consolidation ---------------------------------------
+
+
+def _send_articles(state: PassState, runtime: Runtime[ReferenceDeps]) -> list[Send] | str:
+    questions = state["questions"]
+    sends = [
+        Send("answer", _Part(aid=article.aid, questions=questions))
+        for article in runtime.context.articles
+        if questions
+    ]
+    return sends or "assemble"
+
+
+async def _answer(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState:
+    deps = runtime.context
+    article = next(article for article in deps.articles if article.aid == state["aid"])
+
+    async def ask(index: int, question: str) -> Row:
+        found = await deps.builder.answerer.answer(question, article)
+        deps.progress("answers", 1)
+        row: Row = {"index": index, "aid": article.aid}
+        if isinstance(found, Unscored):
+            return row | {"problem": f"{found.reason}: {found.detail}"}
+        return row | {"answers": list(found)}
+
+    asked = [ask(index, question) for index, question in enumerate(state["questions"])]
+    return {"cells": list(await asyncio.gather(*asked))}
+
+
+def _answers_of(state: PassState, index: int, aids: Sequence[str]) -> list[Row]:
+    """Return the answers to one question in cluster order, whatever order the branches ended in."""
+    cells = [cell for cell in state.get("cells", []) if cell["index"] == index]
+    cells.sort(key=lambda cell: aids.index(cell["aid"]))
+    return [
+        {"aid": cell["aid"], "answer": answer}
+        for cell in cells
+        for answer in cell.get("answers", [])
+    ]
+
+
+def _send_questions(state: PassState, runtime: Runtime[ReferenceDeps]) -> list[Send] | str:
+    aids = [article.aid for article in runtime.context.articles]
+    sends = [
+        Send("consolidate", _Part(index=index, questions=[question], answers=answers))
+        for index, question in enumerate(state["questions"])
+        if (answers := _answers_of(state, index, aids))
+    ]
+    return sends or "assemble"
+
+
+async def _consolidate(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState:
+    deps = runtime.context
+    answers = [Answer.model_validate(row) for row in state["answers"]]
+    question = state["questions"][0]
+    groups = await deps.builder.consolidator.group(question, answers, deps.articles)
+    deps.progress("groups", 1)
+    if isinstance(groups, Unscored):
+        problem = f"answers to {question!r} not grouped: {groups.reason}: {groups.detail}"
+        return {"groups": [{"index": state["index"], "problem": problem}]}
+    row = grouped(question, answers, groups).to_json()
+    return {"groups": [{"index": state["index"], "question": row}]}
+
+
+def _assemble(state: PassState) -> PassOutput:
+    rows = sorted(state.get("groups", []), key=lambda row: int(row["index"]))
+    unread = [
+        f"{cell['aid']} on question {cell['index'] + 1}: {cell['problem']}"
+        for cell in sorted(state.get("cells", []), key=lambda c: (c["index"], c["aid"]))
+        if "problem" in cell
+    ]
+    return {
+        "asked": [row["question"] for row in rows if "question" in row],
+        "asked_problems": [*unread, *(row["problem"] for row in rows if "problem" in row)],
+    }
+
+
+def build_pass_graph() -> CompiledStateGraph[PassState, ReferenceDeps, PassInput, PassOutput]:
+    """Return the subgraph of one pass."""
+    graph = StateGraph(
+        PassState, context_schema=ReferenceDeps, input_schema=PassInput, output_schema=PassOutput
+    )
+    graph.add_node("answer", _answer)
+    graph.add_node("collect", lambda _: {})
+    graph.add_node("consolidate", _consolidate)
+    graph.add_node("assemble", _assemble)
+    graph.add_conditional_edges(START, _send_articles, ["answer", "assemble"])
+    graph.add_edge("answer", "collect")
+    graph.add_conditional_edges("collect", _send_questions, ["consolidate", "assemble"])
+    graph.add_edge("consolidate", "assemble")
+    graph.add_edge("assemble", END)
+    return graph.compile()
+
+
+# --- the whole build -------------------------------------------------------------------------
+
+
+async def _write_seed(
+    state: ReferenceState,  # noqa: ARG001  # LangGraph passes it
+    *,
+    runtime: Runtime[ReferenceDeps],
+) -> ReferenceState:
+    deps = runtime.context
+    written = await deps.builder.seed_writer.write(
+        (medium_length_article(deps.articles),), cluster=deps.articles, n=deps.n_seed_questions
+    )
+    deps.progress("questions", 1)
+    if isinstance(written, Unscored):
+        return {"questions": [], "problems": [f"no seed questions: {written.reason}"]}
+    return {"questions": list(written)}
+
+
+async def _write_questions(
+    state: ReferenceState, *, runtime: Runtime[ReferenceDeps]
+) -> ReferenceState:
+    deps = runtime.context
+    middle = median_cluster_question(_questions(state["asked"]))
+    articles = (
+        representative_articles(middle, deps.articles)
+        if middle
+        else (medium_length_article(deps.articles),)
+    )
+    write = partial(deps.builder.writer.write, cluster=deps.articles, n=deps.n_questions)
+    written = await write(articles)
+    while isinstance(written, Unscored) and written.reason == "too_long" and len(articles) > 1:
+        articles = articles[: len(articles) // 2]
+        written = await write(articles)
+    deps.progress("questions", 1)
+    if isinstance(written, Unscored):
+        problem = f"no questions: {written.reason}: {written.detail}"
+        return {"questions": [], "problems": [problem]}
+    return {"questions": list(drop_near_duplicates(written))}
+
+
+def _select(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
+    """Apply validity over all sources, keep the best articles, and apply it over those."""
+    deps = runtime.context
+    valid, dropped = _valid(_questions(state["asked"]), len(deps.articles), deps.validity)
+    if deps.validity.max_source_overlap is not None:
+        valid, same = drop_same_sources(valid, max_overlap=deps.validity.max_source_overlap)
+        dropped += [{"question": q.question, "why": "answered by the same sources"} for q in same]
+    articles, restricted = down_select(valid, deps.articles, most=deps.max_articles)
+    kept, later = _valid(restricted, len(articles), deps.validity)
+    return {
+        "kept": [question.to_json() for question in kept],
+        "kept_aids": [article.aid for article in articles],
+        "dropped": [*dropped, *later],
+        "problems": state.get("asked_problems", []),
+    }
+
+
+def _valid(
+    questions: Sequence[QuestionAnswers], n_sources: int, validity: Validity
+) -> tuple[list[QuestionAnswers], list[Row]]:
+    kept, dropped = [], []
+    for question in questions:
+        why = why_invalid(question, n_sources=n_sources, validity=validity)
+        if why is None:
+            kept.append(question)
+        else:
+            dropped.append({"question": question.question, "why": why})
+    return kept, dropped
+
+
+def _send_to_filter(state: ReferenceState, runtime: Runtime[ReferenceDeps]) -> list[Send] | str:
+    if runtime.context.builder.post_filter is None:
+        return "finish"
+    sends = [
+        Send("filter", _Part(index=index, question=question))
+        for index, question in enumerate(state["kept"])
+    ]
+    return sends or "finish"
+
+
+async def _filter(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
+    """Check one question; where the check fails, the question stays and the failure is named."""
+    deps = runtime.context
+    question = QuestionAnswers.model_validate(state["question"])
+    if deps.builder.post_filter is None:
+        raise TypeError("the filter node runs only with a post-filter")
+    checked = await deps.builder.post_filter.check(question)
+    deps.progress("filter", 1)
+    if isinstance(checked, Unscored):
+        problem = f"{question.question!r} not post-filtered: {checked.reason}: {checked.detail}"
+        return {"problems": [problem]}
+    return {
+        "checked": [
+            {
+                "index": state["index"],
+                "invalid": sorted(checked.invalid),
+                "diverse": checked.diverse,
+            }
+        ]
+    }
+
+
+def _finish(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
+    """Apply the post-filter's findings, and validity once more."""
+    deps = runtime.context
+    findings = {row["index"]: row for row in state.get("checked", [])}
+    kept: list[QuestionAnswers] = []
+    dropped: list[Row] = []
+    for index, question in enumerate(_questions(state["kept"])):
+        found = findings.get(index, {"invalid": [], "diverse": True})
+        if not found["diverse"]:
+            dropped.append({"question": question.question, "why": "answers do not differ"})
+            continue
+        kept.append(drop_positions(question, found["invalid"]))
+    valid, later = _valid(kept, len(state["kept_aids"]), deps.validity)
+    return {
+        "question_answers": [question.to_json() for question in valid],
+        "dropped": [*dropped, *later],
+    }
+
+
+def build_reference_graph(
+    *, checkpointer: Checkpointer = None
+) -> CompiledStateGraph[ReferenceState, ReferenceDeps]:
+    """Return the graph that builds one cluster's reference.
+
+    Invoke it with an empty state and a `ReferenceDeps` as context; the result stands in
+    ``question_answers`` and ``kept_aids``, with ``problems`` (failed calls) and ``dropped``
+    (questions that did not stay, and why) beside it.
+    """
+    one_pass = build_pass_graph()
+    graph = StateGraph(ReferenceState, context_schema=ReferenceDeps)
+    graph.add_node("write_seed", _write_seed)
+    graph.add_node("seed_pass", one_pass)
+    graph.add_node("write_questions", _write_questions)
+    graph.add_node("main_pass", one_pass)
+    graph.add_node("select", _select)
+    graph.add_node("filter", _filter)
+    graph.add_node("finish", _finish)
+    graph.add_edge(START, "write_seed")
+    graph.add_edge("write_seed", "seed_pass")
+    graph.add_edge("seed_pass", "write_questions")
+    graph.add_edge("write_questions", "main_pass")
+    graph.add_edge("main_pass", "select")
+    graph.add_conditional_edges("select", _send_to_filter, ["filter", "finish"])
+    graph.add_edge("filter", "finish")
+    graph.add_edge("finish", END)
+    return graph.compile(checkpointer=checkpointer)

@@ -1,0 +1,331 @@
+"""The openai backend through its real client against the stub, in every way a server can behave."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+
+import pytest
+from stub_server import Fault, Reply
+
+from fairjudge.backends import open_backend, resolve_target
+from fairjudge.errors import (
+    AuthenticationError,
+    BackendError,
+    BadRequestError,
+    ConfigurationError,
+    ConnectionFailedError,
+    ContextTooLongError,
+    EmptyReplyError,
+    MalformedReplyError,
+    RateLimitError,
+    RefusedError,
+    RequestTimeoutError,
+    ServerError,
+)
+
+SCHEMA = {
+    "title": "verdict",
+    "type": "object",
+    "properties": {"score": {"type": "integer"}},
+    "required": ["score"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture
+def target(stub):
+    return resolve_target("openai:judge", base_url=stub.v1)
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+@pytest.fixture
+async def backend(target, said):
+    opened = open_backend(target, timeout_seconds=5, warn=said.append)
+    yield opened
+    await opened.aclose()
+
+
+async def test_a_reply_with_its_usage_and_served_model(stub, backend, target, ask):
+    stub.answer = lambda call: Reply(text="It is fine.\nScore: 4", input_tokens=31, output_tokens=9)
+    reply = await backend.complete(ask(target))
+    assert reply.text == "It is fine.\nScore: 4"
+    assert reply.finish_reason == "stop"
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (31, 9)
+    assert reply.served_model == "judge-2026-01-01"
+    assert reply.tokens is None
+
+
+async def test_every_sampling_parameter_is_sent(stub, backend, target, ask):
+    await backend.complete(
+        ask(
+            target,
+            temperature=0.7,
+            top_p=0.9,
+            max_output_tokens=55,
+            seed=10,
+            sample_index=2,
+            stop=("END",),
+            top_logprobs=5,
+        )
+    )
+    body = stub.calls[0].body
+    assert body["messages"] == [{"role": "user", "content": "Rate the summary."}]
+    assert body["model"] == "judge"
+    assert body["temperature"] == 0.7
+    assert body["top_p"] == 0.9
+    assert body["max_tokens"] == 55
+    assert body["seed"] == 12  # 10 + sample index 2: one seed would give one sample n times
+    assert body["stop"] == ["END"]
+    assert body["logprobs"] is True
+    assert body["top_logprobs"] == 5
+    assert "response_format" not in body
+
+
+async def test_structured_output_asks_for_the_schema_and_survives_a_cut_reply(
+    stub, backend, target, ask
+):
+    stub.answer = lambda call: Reply(text='{"score": ', finish_reason="length")
+    reply = await backend.complete(ask(target, response_schema=SCHEMA))
+    assert stub.calls[0].body["response_format"] == {
+        "type": "json_schema",
+        "json_schema": {"name": "verdict", "schema": SCHEMA, "strict": True},
+    }
+    assert (reply.text, reply.finish_reason) == ('{"score": ', "length")
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        ("'response_format' of type 'json_schema' is not supported with this model", None),
+        ("Invalid schema for response_format 'verdict'", "invalid_value"),
+        ("unknown field: guided decoding is off", None),
+    ],
+)
+async def test_a_server_without_structured_output_is_asked_without(
+    stub, backend, target, ask, said, message, code
+):
+    stub.fail(Fault(status=400, message=message, code=code))
+    assert (await backend.complete(ask(target, response_schema=SCHEMA))).text == "Score: 3"
+    await backend.complete(ask(target, text="again", response_schema=SCHEMA))
+    with_format = ["response_format" in call.body for call in stub.calls]
+    assert with_format == [True, False, False]
+    assert said == [f"{stub.v1} does not support 'response_format'; asking without it"]
+
+
+async def test_parameters_a_model_declines_are_left_out_from_then_on(
+    stub, backend, target, ask, said
+):
+    # As OpenAI's reasoning models answer.
+    stub.fail(
+        Fault(
+            status=400,
+            message="Unsupported parameter: 'max_tokens' is not supported with this model. "
+            "Use 'max_completion_tokens' instead.",
+            code="unsupported_parameter",
+            param="max_tokens",
+        ),
+        Fault(
+            status=400,
+            message="Unsupported value: 'temperature' does not support 0.0 with this model.",
+            code="unsupported_value",
+            param="temperature",
+        ),
+    )
+    await backend.complete(ask(target))
+    last = stub.calls[-1].body
+    assert len(stub.calls) == 3
+    assert last["max_completion_tokens"] == 1024
+    assert "max_tokens" not in last
+    assert "temperature" not in last
+    assert said == [f"{stub.v1} does not support 'temperature'; asking without it"]
+
+
+async def test_a_server_that_declines_both_limits_ends_in_an_error(stub, backend, target, ask):
+    stub.fail(
+        Fault(status=400, message="max_tokens is not supported"),
+        Fault(status=400, message="max_completion_tokens is not supported"),
+    )
+    with pytest.raises(BadRequestError):
+        await backend.complete(ask(target))
+    assert len(stub.calls) == 2
+
+
+async def test_logprobs_are_read_and_tokens_that_read_alike_add_up(stub, backend, target, ask):
+    stub.answer = lambda call: Reply(
+        text="4",
+        logprobs=[
+            {
+                "token": "4",
+                "logprob": math.log(0.5),
+                "top_logprobs": [
+                    {"token": "4", "logprob": math.log(0.5)},
+                    {"token": "5", "logprob": math.log(0.2)},
+                    {"token": "5", "logprob": math.log(0.1)},
+                    {"token": "3", "logprob": -math.inf},
+                ],
+            },
+            {"token": "!", "logprob": -0.25, "top_logprobs": []},
+        ],
+    )
+    reply = await backend.complete(ask(target, top_logprobs=3))
+    first, second = reply.tokens
+    assert first.token == "4"
+    # 0.2 + 0.1 = 0.3 for the two that read "5"; the impossible "3" has no place in JSON.
+    assert {t: round(math.exp(p), 9) for t, p in first.logprobs.items()} == {"4": 0.5, "5": 0.3}
+    assert dict(second.logprobs) == {"!": -0.25}
+
+
+async def test_a_refusal_field_is_a_refusal(stub, backend, target, ask):
+    stub.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
+    with pytest.raises(RefusedError, match="can't help"):
+        await backend.complete(ask(target))
+
+
+async def test_a_content_filter_is_a_refusal(stub, backend, target, ask):
+    stub.answer = lambda call: Reply(text="", finish_reason="content_filter")
+    with pytest.raises(RefusedError, match="content filter"):
+        await backend.complete(ask(target))
+
+
+async def test_a_refusal_in_plain_text_is_text(stub, backend, target, ask):
+    stub.answer = lambda call: "I'm sorry, but I can't rate this."
+    assert (await backend.complete(ask(target))).text == "I'm sorry, but I can't rate this."
+
+
+@pytest.mark.parametrize("text", ["", "  \n", None])
+async def test_a_reply_without_text_is_an_error(stub, backend, target, ask, text):
+    stub.answer = lambda call: Reply(text=text)
+    with pytest.raises(EmptyReplyError):
+        await backend.complete(ask(target))
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault(status=429), RateLimitError),
+        (Fault(status=429, code="insufficient_quota"), AuthenticationError),
+        (Fault(status=500), ServerError),
+        (Fault(status=503), ServerError),
+        (Fault(status=400, message="bad thing"), BadRequestError),
+        (Fault(status=404, message="no such model"), BadRequestError),
+        (Fault(status=401), AuthenticationError),
+        (Fault(status=403), AuthenticationError),
+        (Fault(status=408), RequestTimeoutError),
+        (Fault(status=413), ContextTooLongError),
+        (Fault(status=400, code="context_length_exceeded"), ContextTooLongError),
+        (
+            # vLLM's words
+            Fault(status=400, message="This model's maximum context length is 4096 tokens."),
+            ContextTooLongError,
+        ),
+        (
+            # llama.cpp's words
+            Fault(status=400, message="the request exceeds the available context size."),
+            ContextTooLongError,
+        ),
+        (Fault(broken="reset"), ConnectionFailedError),
+        (Fault(broken="truncate"), ConnectionFailedError),
+        (Fault(broken="garbage"), MalformedReplyError),
+    ],
+)
+async def test_each_failure_has_its_error_and_is_asked_once(
+    stub, backend, target, ask, fault, error
+):
+    stub.fail(fault)
+    with pytest.raises(error) as raised:
+        await backend.complete(ask(target))
+    assert type(raised.value) is error
+    assert stub.v1 in str(raised.value)
+    assert len(stub.calls) == 1  # repeating is the retrying backend's work
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [({}, None), ({"retry-after": "7"}, 7.0), ({"retry-after-ms": "250"}, 0.25)],
+)
+async def test_the_wait_asked_for_comes_with_the_error(
+    stub, backend, target, ask, headers, seconds
+):
+    stub.fail(Fault(status=429, headers=headers), Fault(status=503, headers=headers))
+    with pytest.raises(RateLimitError) as limited:
+        await backend.complete(ask(target))
+    with pytest.raises(ServerError) as failed:
+        await backend.complete(ask(target))
+    assert limited.value.retry_after_seconds == seconds
+    assert failed.value.retry_after_seconds == seconds
+
+
+async def test_a_stalled_server_times_out(stub, target, ask):
+    backend = open_backend(target, timeout_seconds=0.2)
+    stub.fail(Fault(broken="stall"))
+    started = time.monotonic()
+    with pytest.raises(RequestTimeoutError, match="in time"):
+        await backend.complete(ask(target))
+    assert time.monotonic() - started < 3
+    await backend.aclose()
+
+
+async def test_an_unreachable_server_is_named(ask):
+    target = resolve_target("openai:judge", base_url="http://127.0.0.1:9/v1/")
+    backend = open_backend(target)
+    with pytest.raises(ConnectionFailedError, match=r"http://127\.0\.0\.1:9/v1"):
+        await backend.complete(ask(target))
+    await backend.aclose()
+
+
+async def test_nul_and_lone_surrogates_do_not_stop_a_request(stub, backend, target, ask):
+    await backend.complete(ask(target, text="a\0b \ud800 c \ud83d\ude00"))
+    assert stub.calls[0].body["messages"][0]["content"] == "ab \ufffd c \U0001f600"
+
+
+def test_a_missing_key_names_its_variable():
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+        open_backend("openai:gpt-4o-mini")
+
+
+async def test_a_planted_key_shows_nowhere_but_in_the_header(stub, target, ask, monkeypatch, said):
+    key = "sk-planted-0123456789"
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    backend = open_backend(target, warn=said.append)
+    stub.fail(
+        Fault(status=401, message=f"Incorrect API key provided: {key}."),
+        Fault(status=500, message=f"crashed on {key}"),
+        Fault(broken="reset"),
+    )
+    for _ in range(3):
+        with pytest.raises(BackendError) as raised:
+            await backend.complete(ask(target))
+        error = raised.value
+        assert key not in str(error)
+        assert key not in repr(error)
+        assert error.__suppress_context__  # a printed traceback shows no client's exception
+    reply = await backend.complete(ask(target))
+    assert key not in reply.model_dump_json()
+    assert key not in repr(backend.__dict__.get("target"))
+    assert stub.calls[0].headers["authorization"] == f"Bearer {key}"
+    assert said == []
+    await backend.aclose()
+
+
+def test_one_backend_serves_one_event_loop_after_another(stub, target, ask):
+    backend = open_backend(target)
+
+    async def once() -> str:
+        try:
+            return (await backend.complete(ask(target))).text
+        finally:
+            await backend.aclose()
+
+    assert [asyncio.run(once()), asyncio.run(once())] == ["Score: 3", "Score: 3"]
+
+
+async def test_a_request_for_another_target_is_refused(backend, ask):
+    other = resolve_target("openai:other", base_url="http://127.0.0.1:9/v1")
+    with pytest.raises(ConfigurationError, match="openai:other"):
+        await backend.complete(ask(other))

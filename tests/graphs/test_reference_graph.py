@@ -1,0 +1,211 @@
+"""The reference graph, whole, over scripted parts: fan-out, selection, failures, resume."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from fairjudge.domain import Article, Unscored
+from fairjudge.graphs.reference import ReferenceDeps, build_reference_graph
+from fairjudge.references.ports import Builder, Checked
+
+ARTICLES = tuple(
+    Article(aid=aid, content=f"{aid} " + "word " * (10 * n)) for n, aid in enumerate("abcdef", 1)
+)
+
+
+class Writer:
+    """Returns its questions and remembers which articles it was shown."""
+
+    def __init__(self, *questions, failing=()):
+        self.questions, self.shown, self.failing = questions, [], list(failing)
+
+    async def write(self, articles, *, cluster, n):
+        self.shown.append([article.aid for article in articles])
+        return self.failing.pop(0) if self.failing else self.questions[:n]
+
+
+class Answerer:
+    """Answers from a table: question -> aid -> answers."""
+
+    def __init__(self, table):
+        self.table, self.calls = table, 0
+
+    async def answer(self, question, article):
+        self.calls += 1
+        return self.table[question].get(article.aid, ())
+
+
+class ByFirstLetter:
+    """Groups answers that begin alike."""
+
+    async def group(self, question, answers, articles):
+        letters = dict.fromkeys(answer.answer[0] for answer in answers)
+        return tuple(
+            tuple(i for i, answer in enumerate(answers) if answer.answer[0] == letter)
+            for letter in letters
+        )
+
+
+class Filter:
+    def __init__(self, found):
+        self.found = found
+
+    async def check(self, question):
+        return self.found
+
+
+TABLE = {
+    "seed?": {"a": ("x1",), "b": ("x2",), "c": ("y",), "d": ("z",), "e": ("x3",)},
+    "cause?": {"a": ("rain",), "b": ("fault",), "c": ("rain, again",), "d": ("quake",)},
+    "cost?": {"a": ("one",)},
+    "who?": {"a": ("Ann",), "b": ("Ann too",), "c": ("Ann as well",)},
+}
+
+
+def deps(**changes):
+    builder = Builder(
+        seed_writer=Writer("seed?"),
+        writer=Writer("cause?", "cost?", "who?"),
+        answerer=Answerer(TABLE),
+        consolidator=ByFirstLetter(),
+        post_filter=None,
+        signature="scripted",
+    )
+    return ReferenceDeps(articles=ARTICLES, builder=replace(builder, **changes), max_articles=3)
+
+
+async def run(context, **kwargs):
+    return await build_reference_graph().ainvoke({}, context=context, **kwargs)
+
+
+async def test_only_valid_questions_stay_and_the_others_say_why():
+    state = await run(deps())
+    (question,) = state["question_answers"]
+    assert question["question"] == "cause?"
+    # a, b, c, d answer; the three kept are the busiest (a 2, b 2, c 2, d 1), so d's group goes
+    assert [[a["aid"] for a in group] for group in question["answer_groups"]] == [["a", "c"], ["b"]]
+    assert state["kept_aids"] == ["a", "b", "c"]
+    assert {row["question"]: row["why"] for row in state["dropped"]} == {
+        "cost?": "answered by 1 of 6 sources, fewer than 30%",
+        "who?": "1 answer group, fewer than 2",
+    }
+    assert state["problems"] == []
+
+
+async def test_questions_are_written_on_the_representative_articles():
+    context = deps()
+    await run(context)
+    # seed article: lower median of lengths 10..60 is c; seed groups: x = a, b, e -> median b; y; z
+    assert context.builder.seed_writer.shown == [["c"]]
+    assert context.builder.writer.shown == [["b", "c", "d"]]
+
+
+async def test_every_question_goes_to_every_article():
+    context = deps()
+    await run(context)
+    assert context.builder.answerer.calls == (1 + 3) * len(ARTICLES)
+
+
+async def test_without_seed_questions_the_medium_article_stands_in():
+    context = deps(seed_writer=Writer(failing=[Unscored(reason="backend", detail="down")]))
+    state = await run(context)
+    assert context.builder.writer.shown == [["c"]]
+    assert state["problems"] == ["no seed questions: backend"]
+    assert len(state["question_answers"]) == 1
+
+
+async def test_articles_too_long_together_are_halved_until_they_fit():
+    too_long = Unscored(reason="too_long")
+    context = deps(writer=Writer("cause?", failing=[too_long]))
+    state = await run(context)
+    assert context.builder.writer.shown == [["b", "c", "d"], ["b"]]
+    assert len(state["question_answers"]) == 1
+
+
+async def test_an_article_too_long_by_itself_leaves_no_questions_and_a_reason():
+    too_long = Unscored(reason="too_long", detail="9000 tokens")
+    state = await run(deps(writer=Writer(failing=[too_long, too_long])))
+    assert state["question_answers"] == []
+    assert state["problems"] == ["no questions: too_long: 9000 tokens"]
+
+
+async def test_a_failed_answer_is_named_and_the_rest_goes_on():
+    class Failing(Answerer):
+        async def answer(self, question, article):
+            if article.aid == "b" and question == "cause?":
+                return Unscored(reason="refused", detail="no")
+            return await super().answer(question, article)
+
+    state = await run(deps(answerer=Failing(TABLE)))
+    assert state["problems"] == ["b on question 1: refused: no"]
+    assert state["question_answers"][0]["question"] == "cause?"
+
+
+async def test_answers_that_cannot_be_grouped_drop_the_question_and_say_so():
+    class Failing:
+        async def group(self, question, answers, articles):
+            return Unscored(reason="unparseable", detail="no groups")
+
+    state = await run(deps(consolidator=Failing()))
+    assert state["question_answers"] == []
+    assert "answers to 'cause?' not grouped: unparseable: no groups" in state["problems"]
+
+
+async def test_the_post_filter_drops_answers_and_validity_is_applied_again():
+    kept = await run(deps(post_filter=Filter(Checked(invalid=frozenset({0}), diverse=True))))
+    assert [[a["aid"] for a in g] for g in kept["question_answers"][0]["answer_groups"]] == [
+        ["c"],
+        ["b"],
+    ]
+    gone = await run(deps(post_filter=Filter(Checked(invalid=frozenset({2}), diverse=True))))
+    assert gone["question_answers"] == []
+    assert gone["dropped"][-1] == {"question": "cause?", "why": "1 answer group, fewer than 2"}
+
+
+async def test_questions_whose_answers_do_not_differ_are_dropped():
+    state = await run(deps(post_filter=Filter(Checked(invalid=frozenset(), diverse=False))))
+    assert state["question_answers"] == []
+    assert state["dropped"][-1]["why"] == "answers do not differ"
+
+
+async def test_a_failed_post_filter_keeps_the_question_and_says_so():
+    state = await run(deps(post_filter=Filter(Unscored(reason="budget", detail="spent"))))
+    assert len(state["question_answers"]) == 1
+    assert state["problems"] == ["'cause?' not post-filtered: budget: spent"]
+
+
+async def test_a_killed_run_resumes_where_it_stopped():
+    class Dies(ByFirstLetter):
+        alive = False
+
+        async def group(self, question, answers, articles):
+            if question == "who?" and not self.alive:
+                raise SystemError("killed")
+            return await super().group(question, answers, articles)
+
+    consolidator = Dies()
+    context = deps(consolidator=consolidator)
+    graph = build_reference_graph(checkpointer=InMemorySaver())
+    config = {"configurable": {"thread_id": "1"}}
+    with pytest.raises(SystemError, match="killed"):
+        await graph.ainvoke({}, config, context=context)
+    calls = context.builder.answerer.calls
+    consolidator.alive = True
+    state = await graph.ainvoke(None, config, context=context)
+    assert [q["question"] for q in state["question_answers"]] == ["cause?"]
+    assert context.builder.answerer.calls == calls
+    assert len(context.builder.writer.shown) == 1
+
+
+async def test_progress_counts_every_step():
+    seen = {}
+
+    def count(stage, done):
+        seen[stage] = seen.get(stage, 0) + done
+
+    await run(replace(deps(), progress=count))
+    # 2 writers; 4 questions x 6 articles; 4 consolidations; no post-filter
+    assert seen == {"questions": 2, "answers": 24, "groups": 4}

@@ -1,0 +1,144 @@
+"""Every row of the table of protocols (METHODS section 3), counted and in order."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Cluster, Reference, Summary
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.tasks import plan_tasks, resolve_plan
+
+REFERENCE = Reference.model_validate(
+    {
+        "eid": "e",
+        "articles": [
+            {"aid": "1", "content": "One."},
+            {"aid": "2", "content": "  "},
+            {"aid": "3", "content": "Three."},
+        ],
+        "question_answers": [
+            {
+                "question": "Q?",
+                "answer_groups": [
+                    [{"aid": "1", "answer": "x"}],
+                    [{"aid": "3", "answer": "y"}, {"aid": "1", "answer": "yy"}],
+                ],
+            },
+            {"question": "R?", "answer_groups": [[{"aid": "3", "answer": "z"}]]},
+        ],
+    }
+)
+SUMMARIES = [
+    Summary(eid="e", system=system, text=f"First of {system}. Second of {system}.")
+    for system in ("s", "t", "u")
+]
+
+
+def tasks(plan, summaries=SUMMARIES, clusters=(REFERENCE,)):
+    split = lambda text: [f"{part}." for part in text.split(".") if part.strip()]  # noqa: E731
+    return plan_tasks(clusters, summaries, plan, split_sentences=split)
+
+
+@pytest.mark.parametrize(
+    ("aspect", "protocol", "reference_unit", "text_unit", "units"),
+    [
+        ("faithfulness", "likert", "article", "summary", ["article:1", "article:3"]),
+        ("faithfulness", "binary", "articles", "summary", ["summary"]),
+        ("faithfulness", "likert", "articles", "sentence", ["sentence:0", "sentence:1"]),
+        ("coverage", "likert", "qa_pairs", "summary", ["summary"]),
+        ("coverage", "binary", "qa_pair", "summary", ["answer:0.0", "answer:0.1", "answer:1.0"]),
+    ],
+)
+def test_single_answer_rows(aspect, protocol, reference_unit, text_unit, units):
+    plan = resolve_plan(
+        aspect, protocol=protocol, reference_unit=reference_unit, text_unit=text_unit
+    )
+    found = tasks(plan)
+    assert [(task.systems, task.unit) for task in found] == [
+        ((summary.system,), unit) for summary in SUMMARIES for unit in units
+    ]
+    assert len({task.id for task in found}) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("aspect", "units"),
+    [("faithfulness", ["article:1", "article:3"]), ("coverage", ["summary"])],
+)
+def test_pairwise_asks_every_pair_in_both_orders(aspect, units):
+    found = tasks(
+        resolve_plan(aspect, protocol="pairwise", reference_unit=None, preset="recommended")
+    )
+    pairs = [("s", "t"), ("s", "u"), ("t", "u")]
+    assert [(task.systems, task.unit, task.order) for task in found] == [
+        (pair, unit, order) for pair in pairs for unit in units for order in ("ab", "ba")
+    ]
+
+
+def test_evidence_is_what_the_unit_says_and_empty_articles_take_no_part():
+    (one, *_) = tasks(resolve_plan("faithfulness", protocol="likert"))
+    assert [article.aid for article in one.articles] == ["1", "3"]
+    assert one.questions == ()
+    pair = tasks(resolve_plan("coverage", protocol="binary", reference_unit="qa_pair"))[1]
+    assert [a.answer for group in pair.questions[0].answer_groups for a in group] == ["y", "yy"]
+    assert pair.articles == ()
+
+
+def test_an_empty_summary_is_one_task_at_every_granularity():
+    plan = resolve_plan("faithfulness", protocol="likert", text_unit="sentence")
+    (task,) = tasks(plan, [Summary(eid="e", system="s", text=" ")])
+    assert (task.unit, task.texts) == ("summary", (" ",))
+
+
+def test_a_plain_cluster_has_no_coverage_tasks():
+    cluster = Cluster(eid="e", articles=REFERENCE.articles)
+    assert tasks(resolve_plan("coverage", protocol="likert"), clusters=[cluster]) == ()
+
+
+@pytest.mark.parametrize(
+    ("preset", "aspect", "row"),
+    [
+        ("recommended", "faithfulness", ("pairwise", "article", "summary")),
+        ("recommended", "coverage", ("likert", "qa_pairs", "summary")),
+        ("budget", "faithfulness", ("likert", "article", "summary")),
+        ("granular", "coverage", ("binary", "qa_pair", "summary")),
+        ("granular", "faithfulness", ("likert", "articles", "sentence")),
+    ],
+)
+def test_presets_are_the_papers_recommendations(preset, aspect, row):
+    plan = resolve_plan(aspect, preset=preset)
+    assert (plan.protocol, plan.reference_unit, plan.text_unit) == row
+
+
+def test_what_is_given_wins_over_the_preset():
+    assert resolve_plan("coverage", preset="granular", protocol="likert").protocol == "likert"
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "message"),
+    [
+        ({"aspect": "coverage"}, "needs --protocol likert|binary|pairwise or --preset"),
+        ({"aspect": "tone", "preset": "budget"}, "no preset knows it"),
+        (
+            {"aspect": "coverage", "protocol": "likert", "reference_unit": "article"},
+            "not 'article'",
+        ),
+        (
+            {"aspect": "coverage", "protocol": "pairwise", "reference_unit": "qa_pair"},
+            "all QA pairs",
+        ),
+        ({"aspect": "faithfulness", "protocol": "pairwise", "text_unit": "sentence"}, "sentences"),
+        (
+            {
+                "aspect": "faithfulness",
+                "protocol": "likert",
+                "text_unit": "sentence",
+                "reference_unit": "article",
+            },
+            "against all articles",
+        ),
+    ],
+)
+def test_rows_that_are_not_in_the_table_are_refused(kwargs, message):
+    with pytest.raises(ConfigurationError) as caught:
+        resolve_plan(**kwargs)
+    assert message in str(caught.value)

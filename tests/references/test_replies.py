@@ -1,0 +1,134 @@
+"""What models send when asked for questions, answers, groups and findings."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.domain import Unscored
+from fairjudge.references.ports import Checked
+from fairjudge.references.replies import (
+    find_json,
+    read_answers,
+    read_check,
+    read_groups,
+    read_questions,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('Sure!\n```json\n{"a": [1, 2]}\n```\nAnything else?', {"a": [1, 2]}),
+        ("<think>[1, 2]</think> [3]", [3]),
+        ('first {"a": 1}, corrected {"a": 2}', {"a": 2}),
+        ("no { json } here", None),
+        ("[" * 5000, None),
+    ],
+)
+def test_the_last_json_value_is_found(text, expected):
+    assert find_json(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"questions": ["Why did it fail?", "Who will pay for it?"]}',
+        '["Why did it fail?", "Who will pay for it?"]',
+        "1. Why did it fail?\n2) **Who will pay for it?**\n",
+        "Here are the questions:\n- Why did it fail?\n- Why did it fail?\n• Who will pay for it?",
+    ],
+)
+def test_questions_are_read_from_json_and_from_lists(text):
+    assert read_questions(text, most=20, max_words=14) == (
+        "Why did it fail?",
+        "Who will pay for it?",
+    )
+
+
+def test_a_reply_without_questions_is_unscored_with_its_text():
+    found = read_questions("I cannot help with that.", most=20, max_words=14)
+    assert isinstance(found, Unscored)
+    assert found.reason == "unparseable"
+    assert found.raw == "I cannot help with that."
+
+
+def test_too_many_and_too_long_questions_are_cut():
+    long = "Why " + "very " * 30 + "long?"
+    assert read_questions(f"{long}\nWhy is a b?\nWhy is a c?", most=1, max_words=14) == (
+        "Why is a b?",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"answers": ["a fault", "a fault", "12"]}', ("a fault", "12")),
+        ('{"answers": []}', ()),
+        ('{"answers": ["No answer found.", "N/A"]}', ()),
+        ("No answer.", ()),
+        ("The article does not answer the question.", ()),
+        ('- "a fault in the gate"\n- rain', ("a fault in the gate", "rain")),
+    ],
+)
+def test_answers_are_read_and_none_is_a_finding(text, expected):
+    assert read_answers(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", '{"reply": "a fault"}'])
+def test_answers_that_cannot_be_read_are_unscored_and_not_none(text):
+    assert isinstance(read_answers(text), Unscored)
+
+
+def test_groups_are_a_partition_sorted_by_size():
+    assert read_groups('{"groups": [[3], [2, 1]]}', n=3) == ((0, 1), (2,))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "none",
+        '{"groups": [[1]]}',
+        '{"groups": [[1, 2], [2]]}',
+        '{"groups": [[1, 2, 3]]}',
+        '{"groups": [["x"]]}',
+        '{"groups": [[0, 1]]}',
+        '{"groups": 3}',
+    ],
+)
+def test_groups_that_are_no_partition_are_unscored(text):
+    assert isinstance(read_groups(text, n=2), Unscored)
+
+
+def test_findings_are_read():
+    found = read_check('{"invalid": [2], "diverse": true}', n=2)
+    assert found == Checked(invalid=frozenset({1}), diverse=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"invalid": [3], "diverse": true}',
+        '{"invalid": [1]}',
+        '{"diverse": "yes"}',
+        "fine",
+        '{"invalid": ["x"], "diverse": true}',
+        '{"invalid": null, "diverse": true}',
+    ],
+)
+def test_findings_outside_what_was_offered_are_unscored(text):
+    assert isinstance(read_check(text, n=2), Unscored)
+
+
+@given(st.text())
+def test_no_reply_crashes_a_reader(text):
+    for found in (
+        read_questions(text, most=3, max_words=14),
+        read_answers(text),
+        read_groups(text, n=2),
+        read_check(text, n=2),
+    ):
+        assert isinstance(found, tuple | Unscored | Checked)

@@ -1,0 +1,93 @@
+"""Run folders lose at most a torn row, belong to one run, and are used by one process."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+import pytest
+
+from fairjudge.errors import RunError
+from fairjudge.records import RunFolder, write_atomically
+
+IDENTITY = {"command": "judge", "aspect": "coverage"}
+
+
+def test_rows_come_back_in_order_after_reopening(tmp_path):
+    with RunFolder(tmp_path / "run", identity=IDENTITY) as run:
+        run.append("rows", {"n": 1, "text": "ä\n"})
+        run.append("rows", {"n": 2})
+    with RunFolder(tmp_path / "run", identity=IDENTITY) as run:
+        run.append("rows", {"n": 3})
+        assert list(run.read("rows")) == [{"n": 1, "text": "ä\n"}, {"n": 2}, {"n": 3}]
+        assert list(run.read("other")) == []
+
+
+def test_a_torn_last_row_is_cut_off_and_the_rest_kept(tmp_path):
+    with RunFolder(tmp_path, identity=IDENTITY) as run:
+        run.append("rows", {"n": 1})
+    with (tmp_path / "rows.jsonl").open("ab") as file:
+        file.write(b'{"n": 2, "te')
+    with RunFolder(tmp_path, identity=IDENTITY) as run:
+        assert list(run.read("rows")) == [{"n": 1}]
+        run.append("rows", {"n": 2})
+        assert list(run.read("rows")) == [{"n": 1}, {"n": 2}]
+
+
+def test_a_folder_of_another_run_is_refused_and_the_difference_named(tmp_path):
+    with RunFolder(tmp_path, identity=IDENTITY):
+        pass
+    other = IDENTITY | {"aspect": "faithfulness", "seed": 1}
+    with (
+        pytest.raises(RunError, match="differs in aspect, seed"),
+        RunFolder(tmp_path, identity=other),
+    ):
+        pass
+
+
+def test_a_second_process_is_told_that_the_folder_is_in_use(tmp_path):
+    with (
+        RunFolder(tmp_path, identity=IDENTITY),
+        pytest.raises(RunError, match="another run is using"),
+        RunFolder(tmp_path, identity=IDENTITY),
+    ):
+        pass
+
+
+def test_a_manifest_that_is_none_is_refused(tmp_path):
+    (tmp_path / "manifest.json").write_text("[]")
+    with (
+        pytest.raises(RunError, match="not a run's manifest"),
+        RunFolder(tmp_path, identity=IDENTITY),
+    ):
+        pass
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
+    (tmp_path / "run").write_text("")
+    with (
+        pytest.raises(RunError, match="cannot use this run folder"),
+        RunFolder(tmp_path / "run", identity=IDENTITY),
+    ):
+        pass
+
+
+def test_a_full_disk_leaves_no_half_row(tmp_path, monkeypatch):
+    write = os.write
+    with RunFolder(tmp_path, identity=IDENTITY) as run:
+        run.append("rows", {"n": 1})
+        monkeypatch.setattr(os, "write", lambda fd, data: write(fd, data[:4]))
+        with pytest.raises(RunError, match=os.strerror(errno.ENOSPC)):
+            run.append("rows", {"n": 2})
+        monkeypatch.undo()
+        run.append("rows", {"n": 3})
+        assert list(run.read("rows")) == [{"n": 1}, {"n": 3}]
+
+
+def test_an_interrupted_write_leaves_the_old_file(tmp_path):
+    file = tmp_path / "out.json"
+    write_atomically(file, "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_atomically(file, "\ud800")
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
