@@ -152,9 +152,7 @@ def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -
         raise InputError(f"bins must ascend, got {list(bins)!r}")
 
 
-def _names(
-    values: Sequence[_Known], attribute: str, bins: Sequence[float]
-) -> Mapping[_Known, str]:
+def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> Mapping[_Known, str]:
     numbers = [value for value in values if not isinstance(value, str)]
     if bins:
         if len(numbers) < len(values):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-SMART_STOP_WORDS: frozenset[str] = frozenset(
-    """
+_WORDS = """
     a a's able about above according accordingly across actually after afterwards again against
     ain't all allow allows almost alone along already also although always am among amongst an
     and another any anybody anyhow anyone anything anyway anyways anywhere apart appear
@@ -44,6 +43,7 @@ SMART_STOP_WORDS: frozenset[str] = frozenset(
     whereafter whereas whereby wherein whereupon wherever whether which while whither who who's
     whoever whole whom whose why will willing wish with within without won't wonder would
     wouldn't x y yes yet you you'd you'll you're you've your yours yourself yourselves z zero
-    """.split()
-)
+"""
+
+SMART_STOP_WORDS: frozenset[str] = frozenset(_WORDS.split())
 """As distributed, contractions included; a tokenizer that splits them must split these too."""

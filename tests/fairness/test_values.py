@@ -77,7 +77,9 @@ def test_many_numbers_are_refused_with_what_to_do():
 
 
 def test_bins_group_numbers_and_a_cut_point_belongs_above():
-    corpus = label_corpus([cluster("a", [0, 9.5, 10, 19, 20, 99])], attribute="party", bins=(10, 20))
+    corpus = label_corpus(
+        [cluster("a", [0, 9.5, 10, 19, 20, 99])], attribute="party", bins=(10, 20)
+    )
     assert corpus.sets[0].labels == (
         "below 10", "below 10", "10 to below 20", "10 to below 20", "20 or more", "20 or more",
     )  # fmt: skip
