@@ -105,11 +105,11 @@ def target_shares(distribution: ValueDistribution, target: Target) -> tuple[floa
     A user's target is restricted to the values present and scaled to sum to 1, since no summary
     can represent a value that the source lacks. Undefined where nothing of it is left.
     """
-    if target == "ratio":
-        return distribution.source
-    if target == "equal":
-        return (1.0 / len(distribution.values),) * len(distribution.values)
     if isinstance(target, str):
+        if target == "ratio":
+            return distribution.source
+        if target == "equal":
+            return (1.0 / len(distribution.values),) * len(distribution.values)
         raise InputError(f"unknown target {target!r}; expected 'ratio', 'equal' or shares by value")
     weights = [float(target.get(value, 0.0)) for value in distribution.values]
     total = sum(weights)

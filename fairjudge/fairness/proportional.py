@@ -6,7 +6,7 @@ Everything here is a share in [0, 1]; reports multiply by 100. 0 is fair.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
+from fairjudge.fairness._resampling import Resampling, holm_by_name
 from fairjudge.fairness.distributions import Target, ValueDistribution, target_shares
-from fairjudge.stats.bootstrap import bootstrap, bootstrap_mean
-from fairjudge.stats.multiplicity import holm
 
 FloatArray: TypeAlias = NDArray[np.float64]
 AucVariant: TypeAlias = Literal["exact", "ten-point"]
@@ -24,7 +23,6 @@ AucVariant: TypeAlias = Literal["exact", "ten-point"]
 TAU = 0.8
 """A value is under-represented below this part of its wanted share (FairSumm, section 5)."""
 SWEEP = tuple(step / 10 for step in range(11))
-RESAMPLING = "percentile bootstrap over samples"
 _TEN_POINTS = np.arange(1, 11) / 10
 _ROUNDING = 1e-12
 
@@ -109,12 +107,13 @@ def under_represented(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
     """
     if not 0.0 <= tau <= 1.0:
         raise StatisticsError(f"tau must lie in [0, 1], got {tau!r}")
-    return shares.got < tau * shares.wanted - _ROUNDING
+    return np.asarray(shares.got < tau * shares.wanted - _ROUNDING)
 
 
 def binary_unfair(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
     """Return for each sample whether any value is under-represented (equation 1)."""
-    return under_represented(shares, tau=tau).any(axis=1)
+    result: NDArray[np.bool_] = under_represented(shares, tau=tau).any(axis=1)
+    return result
 
 
 def shortfalls(shares: Shares) -> FloatArray:
@@ -139,7 +138,10 @@ def area_under_curve(shares: Shares, *, variant: AucVariant = "exact") -> FloatA
     paper samples it.
     """
     if variant == "ten-point":
-        return np.mean([binary_unfair(shares, tau=float(t)) for t in _TEN_POINTS], axis=0)
+        unfair: FloatArray = np.mean(
+            [binary_unfair(shares, tau=float(tau)) for tau in _TEN_POINTS], axis=0
+        )
+        return unfair
     ratio = np.ones_like(shares.wanted)
     np.divide(shares.got, shares.wanted, out=ratio, where=shares.takes_part)
     result: FloatArray = 1.0 - np.minimum(1.0, ratio.min(axis=1, initial=1.0))
@@ -177,11 +179,9 @@ def second_order(shares: Shares, counts: FloatArray | None = None) -> FloatArray
 def proportional(
     distributions: Sequence[ValueDistribution],
     *,
-    rng: np.random.Generator,
+    resampling: Resampling,
     target: Target = "ratio",
     tau: float = TAU,
-    n_resamples: int = 2000,
-    level: float = 0.95,
     n_excluded: int = 0,
 ) -> Proportional | Undefined:
     """Compute all measures of one system with intervals by bootstrap over samples.
@@ -193,16 +193,8 @@ def proportional(
     shares = collect(distributions, target=target)
 
     def mean(values: NDArray[np.bool_] | FloatArray) -> Estimate | Undefined:
-        return _mean(values, rng, n_resamples, level, n_excluded)
+        return resampling.mean(values, n_excluded=n_excluded)
 
-    sof = bootstrap(
-        lambda counts: second_order(shares, counts),
-        n_documents=len(distributions),
-        rng=rng,
-        n_resamples=n_resamples,
-        level=level,
-        n_excluded=n_excluded,
-    )
     return Proportional(
         n=len(distributions),
         tau=tau,
@@ -210,66 +202,36 @@ def proportional(
         uer=mean(unfair_error(shares)),
         auc=mean(area_under_curve(shares)),
         auc_ten_point=mean(area_under_curve(shares, variant="ten-point")),
-        sof=over_samples(sof),
-        by_value=_by_value(shares, tau, rng, n_resamples, level),
+        sof=resampling.statistic(
+            lambda counts: second_order(shares, counts), len(distributions), n_excluded=n_excluded
+        ),
+        by_value=_by_value(shares, tau, resampling),
         sweep=tuple((t, mean(binary_unfair(shares, tau=t))) for t in SWEEP),
     )
 
 
-def over_samples(result: Estimate | Undefined) -> Estimate | Undefined:
-    """Name the resampled unit: in fairness measures it is the sample, a set with its summary."""
-    if isinstance(result, Undefined):
-        return result
-    return replace(result, method=result.method.replace("documents", "samples"))
-
-
-def _mean(
-    values: NDArray[np.bool_] | FloatArray,
-    rng: np.random.Generator,
-    n_resamples: int,
-    level: float,
-    n_excluded: int,
-    *,
-    null: float | None = None,
-) -> Estimate | Undefined:
-    return over_samples(
-        bootstrap_mean(
-            values.astype(np.float64),
-            rng=rng,
-            n_resamples=n_resamples,
-            level=level,
-            n_excluded=n_excluded,
-            null=null,
-        )
-    )
-
-
-def _by_value(
-    shares: Shares, tau: float, rng: np.random.Generator, n_resamples: int, level: float
-) -> dict[str, ValueShares]:
+def _by_value(shares: Shares, tau: float, resampling: Resampling) -> dict[str, ValueShares]:
+    takes_part = shares.takes_part
     under, short = under_represented(shares, tau=tau), shortfalls(shares)
+    excess = shares.got - shares.wanted
+    differences = {
+        value: resampling.mean(
+            excess[takes_part[:, place], place],
+            n_excluded=int(np.count_nonzero(~takes_part[:, place])),
+            null=0.0,
+        )
+        for place, value in enumerate(shares.values)
+    }
+    adjusted = holm_by_name(differences)
     out = {}
     for place, value in enumerate(shares.values):
-        rows = shares.takes_part[:, place]
+        rows = takes_part[:, place]
         excluded = int(np.count_nonzero(~rows))
-        difference = (shares.got - shares.wanted)[rows, place]
         out[value] = ValueShares(
             n=int(np.count_nonzero(rows)),
-            under=_mean(under[rows, place], rng, n_resamples, level, excluded),
-            shortfall=_mean(short[rows, place], rng, n_resamples, level, excluded),
-            difference=_mean(difference, rng, n_resamples, level, excluded, null=0.0),
+            under=resampling.mean(under[rows, place], n_excluded=excluded),
+            shortfall=resampling.mean(short[rows, place], n_excluded=excluded),
+            difference=differences[value],
+            p_holm=adjusted.get(value),
         )
-    return _corrected(out)
-
-
-def _corrected(by_value: dict[str, ValueShares]) -> dict[str, ValueShares]:
-    tested = {
-        value: entry.difference.p_value
-        for value, entry in by_value.items()
-        if isinstance(entry.difference, Estimate) and entry.difference.p_value is not None
-    }
-    adjusted = holm(list(tested.values()))
-    return by_value | {
-        value: replace(by_value[value], p_holm=float(p))
-        for value, p in zip(tested, adjusted, strict=True)
-    }
+    return out

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
+from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.distributions import (
     ValueDistribution,
     check_target,
@@ -156,7 +157,7 @@ def test_tau_out_of_range_is_refused():
 def test_corpus_result_counts_and_names():
     rng = np.random.default_rng(0)
     samples = [dist((0.5, 0.5), (0.2, 0.8))] * 3 + [dist((0.5, 0.5), (0.5, 0.5))] * 7
-    found = proportional(samples, rng=rng, n_excluded=2)
+    found = proportional(samples, resampling=Resampling(rng=rng), n_excluded=2)
     assert found.n == 10
     # 3 of 10 samples are unfair (0.2 < 0.8 * 0.5), each with UER 0.3 / 2
     assert found.bur.value == pytest.approx(0.3)
@@ -167,12 +168,14 @@ def test_corpus_result_counts_and_names():
     assert found.by_value["b"].under.value == 0.0
     assert found.by_value["a"].difference.value == pytest.approx(-0.09)
     assert found.sweep[0][1].value == 0.0
-    assert isinstance(proportional([], rng=rng), Undefined)
+    assert isinstance(proportional([], resampling=Resampling(rng=rng)), Undefined)
 
 
 def test_same_seed_same_result():
     samples = [dist((0.5, 0.5), (0.2, 0.8)), dist((0.5, 0.5), (0.5, 0.5)), WORKED]
-    results = [proportional(samples, rng=np.random.default_rng(7)) for _ in range(2)]
+    results = [
+        proportional(samples, resampling=Resampling(rng=np.random.default_rng(7))) for _ in range(2)
+    ]
     assert results[0] == results[1]
 
 
@@ -185,8 +188,8 @@ def test_planted_under_representation_is_found_and_a_fair_summary_is_not():
         fair.append(dist((share, 1 - share), (share + noise, 1 - share - noise)))
         lower = 0.6 * share
         planted.append(dist((share, 1 - share), (lower, 1 - lower)))
-    bad = proportional(planted, rng=rng)
-    good = proportional(fair, rng=rng)
+    bad = proportional(planted, resampling=Resampling(rng=rng))
+    good = proportional(fair, resampling=Resampling(rng=rng))
     assert bad.bur.value == 1.0
     assert bad.by_value["a"].difference.high < 0
     assert bad.by_value["a"].p_holm < 0.01
@@ -249,6 +252,6 @@ def test_order_scale_and_absent_values_do_not_matter(a, b, summary, random):
 
 
 def test_estimates_carry_their_method():
-    found = proportional([WORKED, WORKED], rng=np.random.default_rng(0))
+    found = proportional([WORKED, WORKED], resampling=Resampling(rng=np.random.default_rng(0)))
     assert isinstance(found.uer, Estimate)
     assert found.uer.method == "percentile bootstrap over samples"
