@@ -291,6 +291,7 @@ def to_verdict(position: Position, order: Order) -> Verdict:
     return "a" if (position == "first") == (order == "ab") else "b"
 
 
+_POSITIONS: tuple[Position, ...] = ("first", "second", "tie")
 _SCALE_FIELDS = {"name", "kind", "fractions", "instruction", "levels"}
 _LEVEL_FIELDS = {"answer", "value", "anchor", "aliases"}
 
@@ -351,8 +352,9 @@ def _level(table: object, number: int) -> Level:
 def _value(value: object, *, field: str) -> float | Position:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    if value == "first" or value == "second" or value == "tie":
-        return value
+    for position in _POSITIONS:
+        if value == position:
+            return position
     raise InputError(f'expected a number, "first", "second" or "tie", not {value!r}', field=field)
 
 

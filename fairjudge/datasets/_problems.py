@@ -16,8 +16,8 @@ _EXPECTED = {
     "float_type": "a number",
     "float_parsing": "a number",
     "finite_number": "a finite number",
-    "bool_type": "true or false",
-    "bool_parsing": "true or false",
+    "bool_type": "true/false",
+    "bool_parsing": "true/false",
     "none_required": "null",
     "tuple_type": "a list",
     "list_type": "a list",
@@ -38,6 +38,8 @@ def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
     details = error.errors(include_url=False)
     by_place: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for item in details:
+        if item["type"] == "too_short" and item["input"]:
+            continue  # pydantic's echo of a problem within the list
         by_place.setdefault(_place(item, value), []).append(item)
     place, at_place = next(iter(by_place.items()))
     problem = _problem(at_place)

@@ -73,13 +73,24 @@ def weighted_correlation(
         first appearance.
     """
     x_array, y_array = vector(x, name="x"), vector(y, name="y")
-    n = same_length(x=x_array, y=y_array)
-    coded, n_documents = document_codes(documents, n)
+    coded, n_documents = document_codes(documents, same_length(x=x_array, y=y_array))
+    return coded_correlation(name, x_array, y_array, coded, n_documents=n_documents)
+
+
+def coded_correlation(
+    name: CorrelationName, x: FloatArray, y: FloatArray, documents: IntArray, *, n_documents: int
+) -> WeightedStatistic:
+    """Return what `weighted_correlation` does, for documents coded from 0 to n_documents - 1.
+
+    Some documents may have no row here: the multiplicities can be shared with other data.
+    """
     if name == "pearson":
-        return _pearson_by_document(x_array, y_array, coded, n_documents)
-    x_codes, y_codes, cell_of_row = _cells(x_array, y_array)
+        return _pearson_by_document(x, y, documents, n_documents)
+    x_codes, y_codes, cell_of_row = _cells(x, y)
     kernel = _KERNELS[name](x_codes, y_codes)
-    spread = csr_array((np.ones(n), (cell_of_row, coded)), shape=(x_codes.size, n_documents))
+    spread = csr_array(
+        (np.ones(x.size), (cell_of_row, documents)), shape=(x_codes.size, n_documents)
+    )
 
     def statistic(counts: FloatArray) -> FloatArray:
         size = max(1, _CELLS_A_CHUNK // max(1, x_codes.size))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -15,9 +15,9 @@ from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many,
 from fairjudge.stats.correlation import (
     CORRELATIONS,
     CorrelationName,
+    coded_correlation,
     correlation,
     rowwise,
-    weighted_correlation,
 )
 
 Level: TypeAlias = Literal["pooled", "per_document", "system"]
@@ -77,17 +77,58 @@ def correlations(
     Undefined where the scores are constant or too few, with the reason.
     """
     coded, n_documents = document_codes(data.documents, data.first.size)
-    prepared = {name: _BUILDERS[level](data, coded, n_documents, name) for name in CORRELATIONS}
-    defined = {name: item for name, item in prepared.items() if isinstance(item, _Prepared)}
+    return averaged_correlations(
+        [Part(data=data, documents=coded)],
+        level,
+        n_documents=n_documents,
+        rng=rng,
+        n_resamples=n_resamples,
+        confidence=confidence,
+        method=method,
+        n_excluded=n_excluded,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Scores whose documents are coded, shape (n,), in a numbering shared between parts."""
+
+    data: Scores
+    documents: IntArray
+
+
+def averaged_correlations(
+    parts: Sequence[Part],
+    level: Level,
+    *,
+    n_documents: int,
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+    method: Method = "percentile",
+    n_excluded: int = 0,
+) -> dict[CorrelationName, Estimate | Undefined]:
+    """Average each correlation over `parts` (such as annotators), all on the same resamples.
+
+    Parts where it is undefined are left out of the average; where all are, the first reason
+    is given. ``n`` and ``n_excluded`` are summed over parts.
+    """
+    prepared = {
+        name: [_BUILDERS[level](part, n_documents, name) for part in parts] for name in CORRELATIONS
+    }
+    defined = {
+        name: [item for item in items if isinstance(item, _Prepared)]
+        for name, items in prepared.items()
+    }
+    names = [name for name in CORRELATIONS if defined[name]]
 
     def together(counts: FloatArray) -> FloatArray:
-        return np.column_stack([item.statistic(counts) for item in defined.values()])
+        return np.column_stack(
+            [np.mean([item.statistic(counts) for item in defined[name]], axis=0) for name in names]
+        )
 
-    out: dict[CorrelationName, Estimate | Undefined] = {
-        name: item for name, item in prepared.items() if isinstance(item, Undefined)
-    }
-    if defined:
-        estimates = bootstrap_many(
+    estimates = (
+        bootstrap_many(
             together,
             n_documents=n_documents,
             rng=rng,
@@ -95,8 +136,16 @@ def correlations(
             level=confidence,
             method=method,
         )
-        for (name, item), estimate in zip(defined.items(), estimates, strict=True):
-            out[name] = _counted(estimate, item, n_excluded)
+        if names
+        else ()
+    )
+    out: dict[CorrelationName, Estimate | Undefined] = {
+        name: _counted(estimate, defined[name], n_excluded)
+        for name, estimate in zip(names, estimates, strict=True)
+    }
+    for name in CORRELATIONS:
+        reasons = [item for item in prepared[name] if isinstance(item, Undefined)]
+        out.setdefault(name, reasons[0] if reasons else Undefined(why="nothing to correlate"))
     return {name: out[name] for name in CORRELATIONS}
 
 
@@ -108,37 +157,30 @@ class _Prepared:
 
 
 def _counted(
-    estimate: Estimate | Undefined, item: _Prepared, n_excluded: int
+    estimate: Estimate | Undefined, items: Sequence[_Prepared], n_excluded: int
 ) -> Estimate | Undefined:
     if isinstance(estimate, Undefined):
         return estimate
-    return Estimate(
-        value=estimate.value,
-        n=item.n,
-        low=estimate.low,
-        high=estimate.high,
-        level=estimate.level,
-        method=estimate.method,
-        n_excluded=n_excluded + item.n_excluded,
-        p_value=estimate.p_value,
+    return replace(
+        estimate,
+        n=sum(item.n for item in items),
+        n_excluded=n_excluded + sum(item.n_excluded for item in items),
     )
 
 
-def _pooled(
-    data: Scores, coded: IntArray, n_documents: int, name: CorrelationName
-) -> _Prepared | Undefined:
-    del coded, n_documents
+def _pooled(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    data = part.data
     value = correlation(name, data.first, data.second)
     if isinstance(value, Undefined):
         return value
-    statistic = weighted_correlation(name, data.first, data.second, documents=data.documents)
+    statistic = coded_correlation(
+        name, data.first, data.second, part.documents, n_documents=n_documents
+    )
     return _Prepared(statistic=statistic, n=data.first.size, n_excluded=0)
 
 
-def _per_document(
-    data: Scores, coded: IntArray, n_documents: int, name: CorrelationName
-) -> _Prepared | Undefined:
-    values = document_correlations(data.first, data.second, coded, n_documents, name)
+def _per_document(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    values = document_correlations(part, n_documents, name)
     known = ~np.isnan(values)
     n_known = int(known.sum())
     if not n_known:
@@ -149,13 +191,14 @@ def _per_document(
         totals = counts @ sums
         return divide(totals[:, 0], totals[:, 1])
 
-    return _Prepared(statistic=statistic, n=n_known, n_excluded=n_documents - n_known)
+    return _Prepared(
+        statistic=statistic, n=n_known, n_excluded=np.unique(part.documents).size - n_known
+    )
 
 
-def document_correlations(
-    first: FloatArray, second: FloatArray, coded: IntArray, n_documents: int, name: CorrelationName
-) -> FloatArray:
+def document_correlations(part: Part, n_documents: int, name: CorrelationName) -> FloatArray:
     """Return each document's correlation over its items: shape (n_documents,), NaN if undefined."""
+    first, second, coded = part.data.first, part.data.second, part.documents
     order = np.argsort(coded, kind="stable")
     sizes = np.bincount(coded, minlength=n_documents)
     ends = np.cumsum(sizes)
@@ -172,15 +215,14 @@ def document_correlations(
     return out
 
 
-def _system(
-    data: Scores, coded: IntArray, n_documents: int, name: CorrelationName
-) -> _Prepared | Undefined:
+def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    data = part.data
     systems, n_systems = document_codes(data.systems, data.first.size)
     if n_systems < 2:
         return Undefined(why=f"{n_systems} system: nothing to correlate")
     sums = np.zeros((3, n_documents, n_systems))
     for plane, values in enumerate((data.first, data.second, np.ones_like(data.first))):
-        np.add.at(sums[plane], (coded, systems), values)
+        np.add.at(sums[plane], (part.documents, systems), values)
 
     def means(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         n = counts @ sums[2]
@@ -198,6 +240,8 @@ def _system(
     )
 
 
-_BUILDERS: dict[
-    Level, Callable[[Scores, IntArray, int, CorrelationName], _Prepared | Undefined]
-] = {"pooled": _pooled, "per_document": _per_document, "system": _system}
+_BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefined]] = {
+    "pooled": _pooled,
+    "per_document": _per_document,
+    "system": _system,
+}

@@ -1,0 +1,72 @@
+"""Choosing who judges, and who fills in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from fairjudge.app.models import Models
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.criteria import Criterion, builtin_criterion
+from fairjudge.judges.embedding import SupportJudge
+from fairjudge.judges.llm import LlmJudge
+from fairjudge.judges.ports import Judge
+from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.prompting import load_template_file
+from fairjudge.scales import load_scale
+
+Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
+
+
+def make_judge(
+    models: Models, *, plan: JudgingPlan, prompt: Path | None, scale: Path | None, temperature: float
+) -> Judge:
+    """Return the judge for `plan`.
+
+    Raises
+    ------
+    ConfigurationError
+        If the aspect needs a prompt and a scale that were not given, or the backend is ``local``
+        and the aspect is not one that it measures.
+    """
+    if models.llm is None:
+        if prompt or scale:
+            raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
+        return SupportJudge.of(plan.aspect, embedder=models.embedder())
+    return LlmJudge(
+        backend=models.llm.backend,
+        target=models.llm.target,
+        criterion=_criterion(plan, prompt=prompt, scale=scale),
+        temperature=temperature,
+        seed=models.llm.seed,
+    )
+
+
+def _criterion(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:
+    if prompt and scale:
+        criterion = Criterion(
+            aspect=plan.aspect, template=load_template_file(prompt), scale=load_scale(scale)
+        )
+        if criterion.scale.protocol != plan.protocol:
+            raise ConfigurationError(
+                f"{scale}: this scale is for --protocol {criterion.scale.protocol}, "
+                f"not {plan.protocol}"
+            )
+        return criterion
+    builtin = builtin_criterion(
+        plan.aspect, plan.protocol, per_answer=plan.reference_unit == "qa_pair"
+    )
+    return Criterion(
+        aspect=plan.aspect,
+        template=load_template_file(prompt) if prompt else builtin.template,
+        scale=load_scale(scale) if scale else builtin.scale,
+    )
+
+
+def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge | None:
+    """Return who fills in what the judge leaves unscored, or None."""
+    if fallback == "none":
+        return None
+    if fallback == "entailment":
+        raise ConfigurationError("--fallback entailment is not built yet; use embedding")
+    return SupportJudge.of(aspect, embedder=models.embedder())

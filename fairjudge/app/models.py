@@ -1,0 +1,158 @@
+"""Opening models: the chosen backend in its wrappers, and the embedding model where it is needed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fairjudge.backends import LOCAL, open_backend, resolve_target
+from fairjudge.backends.budgeting import Budget, BudgetingBackend
+from fairjudge.backends.caching import CachingBackend
+from fairjudge.backends.first_contact import FirstContactBackend
+from fairjudge.backends.limiting import LimitingBackend
+from fairjudge.backends.ports import AnyBackend, aclose
+from fairjudge.backends.pricing import load_prices
+from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
+from fairjudge.cache import ReplyCache, default_cache_dir
+from fairjudge.protocols import Backend, Embedder, ModelRef
+
+_IMPATIENT = RetryPolicy(max_attempts=2, first_wait_seconds=0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelOptions:
+    """Which models answer, where replies are kept, and what may be spent."""
+
+    backend: str = LOCAL
+    base_url: str | None = None
+    embedding_model: str | None = None
+    cache: Path | None = None
+    concurrency: int = 8
+    seed: int | None = None
+    max_cost: float | None = None
+    max_calls: int | None = None
+
+    @property
+    def cache_folder(self) -> Path:
+        """Return the folder of the reply cache and of unnamed runs."""
+        return self.cache or default_cache_dir()
+
+    @property
+    def target(self) -> ModelRef | None:
+        """Return the model that answers, None for the embedded default."""
+        if self.backend == LOCAL:
+            return None
+        return resolve_target(self.backend, base_url=self.base_url)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what can change a result; budgets, concurrency and folders cannot."""
+        target = self.target
+        return {
+            "target": None if target is None else target.model_dump(mode="json"),
+            "embedding_model": self.embedding_model,
+            "seed": self.seed,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Llm:
+    """A model behind its wrappers."""
+
+    backend: Backend
+    target: ModelRef
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a run asked of a model.
+
+    ``n_cached`` requests cost nothing. ``cost_usd`` is None where a price or a count is unknown.
+    """
+
+    n_calls: int
+    n_cached: int
+    cost_usd: float | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Models:
+    """The models of a run; the embedding model is loaded when it is first asked for."""
+
+    llm: Llm | None
+    _embedding_model: str | None
+    _budget: Budget
+    _caching: CachingBackend | None
+    _embedder: Embedder | None = field(default=None)
+
+    def embedder(self) -> Embedder:
+        """Return the embedding model."""
+        if self._embedder is None:
+            from fairjudge.scorers.embedding import load_embedder
+
+            self._embedder = load_embedder(self._embedding_model)
+        return self._embedder
+
+    def spent(self) -> Spent | None:
+        """Return what was asked so far, None for the embedded default."""
+        if self._caching is None:
+            return None
+        unknown = self._budget.n_unpriced > 0
+        return Spent(
+            n_calls=self._budget.n_calls,
+            n_cached=self._caching.hits,
+            cost_usd=None if unknown else self._budget.cost_usd,
+        )
+
+
+@asynccontextmanager
+async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
+    """Open what `options` name, and close it afterwards.
+
+    Raises
+    ------
+    ConfigurationError
+        If the backend is unknown, its key or package is missing, or its price is unknown while
+        cost is limited.
+    """
+    budget = Budget(
+        max_calls=options.max_calls, max_cost_usd=options.max_cost, prices=load_prices()
+    )
+    target = options.target
+    if target is None:
+        yield Models(
+            llm=None, _embedding_model=options.embedding_model, _budget=budget, _caching=None
+        )
+        return
+    budget.check_priced(target)
+    client = open_backend(target, warn=_warn)
+    cache = ReplyCache(options.cache_folder, warn=_warn)
+    caching = CachingBackend(_wrapped(client, budget, options), cache=cache, warn=_warn)
+    try:
+        yield Models(
+            llm=Llm(backend=caching, target=target, seed=options.seed),
+            _embedding_model=options.embedding_model,
+            _budget=budget,
+            _caching=caching,
+        )
+    finally:
+        await aclose(caching)
+        cache.close()
+
+
+def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBackend:
+    def limited(inner: AnyBackend) -> AnyBackend:
+        return BudgetingBackend(LimitingBackend(inner, most=options.concurrency), budget=budget)
+
+    return FirstContactBackend(
+        limited(RetryingBackend(client, warn=_warn)),
+        impatient=limited(RetryingBackend(client, policy=_IMPATIENT)),
+    )
+
+
+def _warn(message: str) -> None:
+    print(f"warning: {message}", file=sys.stderr)  # noqa: T201  # the terminal is all there is

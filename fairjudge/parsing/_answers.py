@@ -1,0 +1,156 @@
+"""What an answer on a scale looks like in a text, and what it is worth."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from fairjudge.scales import Position, Scale
+
+Problem: TypeAlias = Literal["off_scale", "several"]
+
+_NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
+_WORD = "|".join(_NUMBER_WORDS)
+_NUMBER = re.compile(
+    rf"""
+    (?P<number>[-+]?(?<!\d)\d{{1,9}}(?!\d)(?:[.,]\d{{1,6}}(?!\d))? | (?:{_WORD})\b)
+    (?P<half>\s{{1,3}}and\s{{1,3}}a\s{{1,3}}half\b | \s?½)?
+    (?P<percent>\s?%)?
+    (?:\s{{0,3}}-?\s?(?:stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
+    (?:\s{{0,3}}(?:/|\bout\s{{1,3}}of\b|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
+                 |\bsur\b|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
+       (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b))?
+    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|estrellas?|étoiles?|sterne?|pts|分|星|点)(?!\w))?
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
+_GLYPHS = re.compile(r"(?P<full>★(?:\s?★)*)(?P<half>\s?½)?(?P<empty>(?:\s?☆)*)")
+_SUMMARY = r"(?:the\s{1,3})?(?:summary|summaries|assistant|response|option|candidate|text|system|model|version|output|answer|choice|report)"
+_TIE = (
+    r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
+    r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
+    r"|both|(?:the\s{1,3})?same|no\s{1,3}(?:clear\s{1,3}|significant\s{1,3})?(?:difference|winner))\b"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """An answer in a text: its worth, or what is wrong with it. ``explicit`` tells "4/5" from 4."""
+
+    start: int
+    end: int
+    value: float | Position | None
+    problem: Problem | None = None
+    explicit: bool = False
+
+
+def answer_at(text: str, place: int, scale: Scale) -> Answer | None:
+    """Return the answer that begins at `place` of a cleaned text, or None."""
+    if scale.kind == "number":
+        return _number_at(text, place, scale)
+    match = _words(scale).match(text, place)
+    if match is None:
+        return None
+    value = _value_of(match, scale)
+    return None if value is None else Answer(start=place, end=match.end(), value=value)
+
+
+def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
+    match = _NUMBER.match(text, place)
+    if match is None:
+        return _glyphs_at(text, place, scale)
+    number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
+    denominator = match["denominator"]
+    wrong = match["percent"] or (
+        denominator and _to_number(denominator) != scale.levels[-1].value
+    )
+    value = None if wrong else on_scale(number, scale)
+    return Answer(
+        start=place,
+        end=match.end(),
+        value=value,
+        problem="off_scale" if value is None else None,
+        explicit=bool(denominator or match["unit"]),
+    )
+
+
+def _glyphs_at(text: str, place: int, scale: Scale) -> Answer | None:
+    match = _GLYPHS.match(text, place)
+    if match is None:
+        return None
+    number = match["full"].count("★") + (0.5 if match["half"] else 0.0)
+    empty = match["empty"].count("☆")
+    shown = number + empty + (0.5 if match["half"] and empty else 0.0)
+    wrong = bool(empty) and shown != scale.levels[-1].value
+    value = None if wrong else on_scale(number, scale)
+    problem: Problem | None = "off_scale" if value is None else None
+    return Answer(start=place, end=match.end(), value=value, problem=problem, explicit=True)
+
+
+def _to_number(word: str) -> float:
+    lowered = word.lower()
+    if lowered in _NUMBER_WORDS:
+        return float(_NUMBER_WORDS.index(lowered))
+    return float(word.replace(",", "."))
+
+
+def on_scale(number: float, scale: Scale) -> float | None:
+    """Return `number` where the scale offers it (or lets it lie between two levels)."""
+    values = [level.value for level in scale.levels if isinstance(level.value, float)]
+    if number in values:
+        return number
+    return number if scale.fractions and values[0] < number < values[-1] else None
+
+
+@lru_cache(maxsize=64)
+def _words(scale: Scale) -> re.Pattern[str]:
+    """One named group a level; longer words first, so that "not supported" beats "supported"."""
+    words = [
+        (word, index)
+        for index, level in enumerate(scale.levels)
+        for word in (level.answer, *level.aliases)
+    ]
+    words.sort(key=lambda pair: -len(pair[0]))
+    parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(words)]
+    pattern = "|".join(parts)
+    if scale.kind == "pair":
+        pattern = rf"(?:{_SUMMARY}\s{{0,3}}[#(]?\s?)?(?:{pattern})\)?" + _pair_words(scale)
+    return re.compile(rf"[(\[\"'<{{#]?(?:{pattern})(?![\w+])", re.IGNORECASE)
+
+
+def _pair_words(scale: Scale) -> str:
+    one = rf"(?:the\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
+    parts = [
+        f"|(?P<first>{one % 'first|former'}|{_SUMMARY}\\s{{1,3}}one)",
+        f"|(?P<second>{one % 'second|latter'}|{_SUMMARY}\\s{{1,3}}two)",
+    ]
+    if any(level.value == "tie" for level in scale.levels):
+        parts.append(f"|(?P<tie>{_TIE})")
+    return "".join(parts)
+
+
+def _spelled(word: str) -> str:
+    return r"[\s_-]{1,3}".join(re.escape(part) for part in re.split(r"[\s_-]+", word) if part)
+
+
+def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
+    name, found = next((n, f) for n, f in match.groupdict().items() if f is not None)
+    if name in {"first", "second", "tie"}:
+        return next(lv.value for lv in scale.levels if lv.value == name)
+    if len(found) == 1 and _is_an_article(match):
+        return None
+    return scale.levels[int(name.rsplit("_", 1)[1])].value
+
+
+def _is_an_article(match: re.Match[str]) -> bool:
+    """Whether a lone "a" or "I" goes on as a sentence ("A summary that ..."), so is no letter."""
+    if match[0].lower() not in {"a", "i"}:
+        return False
+    rest = match.string[match.end() : match.end() + 3]
+    return bool(re.match(r"\s[a-z]|'", rest)) or (
+        match[0].islower() and match.string.strip().lower() != match[0]
+    )

@@ -1,0 +1,100 @@
+"""Prepares a reply for reading without moving a character.
+
+Every step replaces characters one for one (what must not be read becomes spaces), so that a place
+in the cleaned text is the same place in the reply, and so in its tokens.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SAME = {
+    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "。": ".", "．": ".",
+    "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">", "％": "%",
+    "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
+    "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "→": ":", "⇒": ":",
+    "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
+    "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
+    "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
+}  # fmt: skip
+_TABLE = str.maketrans(_SAME)
+_KEYCAP = "\u20e3"
+
+_OPEN = re.compile(r"<(?:think|thinking|reasoning|thought|analysis|scratchpad)>|\[THINK\]|◁think▷", re.I)
+_CLOSE = re.compile(
+    r"</(?:think|thinking|reasoning|thought|analysis|scratchpad)>|\[/THINK\]|◁/think▷"
+    r"|<\|channel\|>final<\|message\|>",
+    re.I,
+)
+_QUOTE = re.compile(r'"([^"\n]{0,4000})"')
+_SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{0,300}(?:(?<=\w)'(?=\w)[^'\n]{0,300}){0,8})'(?!\w)")
+_BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.M)
+_FENCE_WORD = re.compile(r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.I)
+_LINK_TARGET = re.compile(r"https?://[^\s)\]>]{1,2000}")
+_QUOTED_ANSWER_WORDS = 3
+
+
+def blank(text: str, start: int, end: int) -> str:
+    """Replace a stretch of `text` by as many spaces; line breaks stay."""
+    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+
+
+def blank_all(pattern: re.Pattern[str], text: str) -> str:
+    """Replace every match of `pattern` by as many spaces."""
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def without_reasoning(text: str) -> str:
+    """Blank the blocks in which a model thinks before it answers.
+
+    A block left open swallows the rest; a closing mark without an opening one (chat templates
+    write the opening one themselves) swallows what stands before it.
+    """
+    opening = _OPEN.search(text)
+    kept: list[str] = []
+    place = 0
+    while opening:
+        closing = _CLOSE.search(text, opening.end())
+        end = closing.end() if closing else len(text)
+        kept += [text[place : opening.start()], re.sub(r"[^\n]", " ", text[opening.start() : end])]
+        place = end
+        opening = _OPEN.search(text, place)
+    text = "".join([*kept, text[place:]])
+    closings = list(_CLOSE.finditer(text))
+    return blank(text, 0, closings[-1].end()) if closings else text
+
+
+def normalised(text: str) -> str:
+    """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
+    if not text.isascii():
+        text = "".join(_ascii_digit(sign) for sign in text)
+    text = blank_all(_FENCE_WORD, text)
+    return text.translate(_TABLE).replace(_KEYCAP, " ")
+
+
+def _ascii_digit(sign: str) -> str:
+    if sign.isascii():
+        return sign
+    digit = unicodedata.digit(sign, None)
+    if digit is not None and sign not in "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉":
+        return str(digit)
+    plain = unicodedata.normalize("NFKC", sign)
+    return plain if len(plain) == 1 and plain.isascii() else sign
+
+
+def without_quotations(text: str) -> str:
+    """Blank what is marked as quoted: block quotes, and quotations longer than an answer."""
+    bare = text.strip()
+    if len(bare) > 1 and bare[0] == bare[-1] == '"' and bare.count('"') == 2:
+        text = text.replace('"', " ")
+    text = _BLOCK_QUOTE.sub(lambda match: " " * len(match[0]), text)
+    for pattern in (_QUOTE, _SINGLE_QUOTE):
+        text = pattern.sub(_blank_if_long, text)
+    return blank_all(_LINK_TARGET, text)
+
+
+def _blank_if_long(match: re.Match[str]) -> str:
+    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS:
+        return f" {match[1]} "
+    return " " * len(match[0])

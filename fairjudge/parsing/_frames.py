@@ -1,0 +1,139 @@
+"""Where in a cleaned reply verdicts are stated, and how plainly.
+
+A frame is the wording before an answer ("Verdict:", "I'd give it a", "earning a score of"). Frames
+say nothing of the scale; `fairjudge.parsing._answers` reads what follows them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+Strength: TypeAlias = Literal["stated", "mentioned"]
+"""``stated``: the reply says that this is its verdict. ``mentioned``: it speaks of a score."""
+
+_LABEL = (
+    r"(?:verdicts?|scores?|ratings?|rate|answer|grade|judge?ment|decision|choice|preference|preferred|winner"
+    r"|conclusion|result|label|evaluation|assessment|stars|vote|selection|pick|classification|option"
+    r"|better(?:\s(?:summary|one|response))?|best(?:\s(?:summary|one|response))?"
+    r"|评分|分数|得分|打分|评价|答案|结论|裁决|判断|評価|スコア|点数|점수|평가|평점"
+    r"|note|puntuación|puntaje|calificación|nota|bewertung|punktzahl|urteil|wertung|punteggio|voto|valutazione"
+    r"|оценка|балл|вердикт|ответ|التقييم|الدرجة|النتيجة|स्कोर|अंक)"
+)
+_OF = r"(?:\s{1,3}(?:for|of|on|to|assigned|given)(?:\s{1,3}[\w'#-]{1,30}){1,6}?)?"
+_FILL = re.compile(
+    r"(?:(?:a|an|the|about|approximately|approx\.?|roughly|around|option|choice|answer|a\s{1,3}score\s{1,3}of"
+    r"|a\s{1,3}rating\s{1,3}of|score|rating|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|it\s{1,3}is|it's|is|be|i'd\s{1,3}say"
+    r"|definitely|probably|likely|straight|score\s{1,3}of|rating\s{1,3}of|of|at|as|~|≈|>|-|\||:|=)\s{0,4}){1,4}",
+    re.IGNORECASE,
+)
+_VERB = (
+    r"(?:give|gave|giving|rate|rated|rating|assign|assigned|assigning|score|scored|scoring|award|awarded|awarding|grade|graded|put|place|mark|rank"
+    r"|say|go\swith|choose|pick|select|prefer|favou?r|settle\son|settled\son|vote\sfor|lean\s(?:towards?|to)|chose|opt\sfor|judge|conclude\swith|stick\swith|deem|consider)"
+)
+
+_PLAIN_LABEL = r"(?:verdict|scores?|ratings?|grade|stars|judge?ment|decision|winner|preference)"
+_NUMERAL = r"(?:\d|★|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)"
+_VERB_STEM = r"(?:earn|receiv|deserv|merit|scor|get|rat|warrant|garner|achiev|award|assign|giv)"
+_OBJECT = r"(?:(?:it|itself|this|the\s{1,3}summary|this\s{1,3}summary)\s{1,3})?"
+
+# "Verdict: 4", "Score for consistency (1-5) = 4", "[[B]]", "\boxed{4}", "<score>4</score>"
+_LABELLED = re.compile(
+    rf"(?<!\w){_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,8}}[:=]\s{{0,8}}"
+    rf"|['\"]{_LABEL}['\"]\s{{0,4}}:\s{{0,4}}"
+    rf"|\[\[|\\boxed\{{(?:\\text(?:bf)?\{{)?|<{_LABEL}>\s{{0,8}}",
+    re.IGNORECASE,
+)
+# "the answer is B", "Score - 4" and "Rating 4" where a line or sentence begins
+_SAID = re.compile(
+    rf"(?<!\w){_LABEL}{_OF}\s{{1,3}}(?:is|would\sbe|will\sbe|should\sbe|becomes|stands\sat)"
+    r"(?:\s{1,3}therefore|\s{1,3}thus|\s{1,3}now)?\s{0,3}[:,]?\s{0,4}"
+    rf"|(?:^|[.;!?]\s)[ #>|•-]{{0,8}}(?:(?:final|overall|my|the)\s{{1,3}}){{0,2}}{_PLAIN_LABEL}{_OF}[\s|-]{{1,8}}",
+    re.IGNORECASE | re.MULTILINE,
+)
+# "earning a score of 3", "deserves a 4"
+_MENTIONED = re.compile(
+    r"\b(?:scores?|ratings?|grade|mark)\s{1,3}(?:of|at|as)\s{1,3}"
+    rf"|\b{_VERB_STEM}(?:e|es|ed|en|s|ing|ting)?\s{{1,3}}{_OBJECT}(?:only\s{{1,3}}|just\s{{1,3}})?(?=(?:an?|at|as)\s)"
+    r"|\b(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}",
+    re.IGNORECASE,
+)
+# "4/5", "3 stars" wherever they stand; "so yes", "is partially supported"
+_BARE = re.compile(
+    rf"(?<![\w.,/:$€£-])(?={_NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|option|choice),?\s{{1,3}}",
+    re.IGNORECASE,
+)
+_FIRST_PERSON = re.compile(
+    rf"\b(?:i(?:'d|'ll|'m|'ve|\s(?:would|will|have|am|must|can|shall))?(?:\s\w{{1,12}}ly|\sstill|\sthen|\salso|\shave\sto)?\s{_VERB}\b"
+    rf"|(?:let\sme|let's|let\sus)\s{_VERB}\b"
+    r"|(?:lower|rais|revis|chang|adjust|downgrad|upgrad|reduc|bump|drop|increas|correct|updat|mov|amend)(?:e|es|ed|ing|ping|ped|s)?\s(?:it|that|this|my|the\s(?:score|rating|verdict|grade))\b"
+    r"|settl(?:e|ed|ing)\son\b)",
+    re.IGNORECASE,
+)
+_SECOND_THOUGHT = re.compile(
+    r"\b(?:actually|on\s(?:second\sthoughts?|reflection|reconsideration)|upon\sreflection|wait|hmm+"
+    r"|correction|scratch\sthat|rather|no|sorry|edit|update|revised|make\sthat|make\sit)[\s,.:;-]{1,6}",
+    re.IGNORECASE,
+)
+_WINDOW = 90
+_WINDOW_END = re.compile(r"[!?;\n]|\.(?!\d)(?!\.)")
+NOT_AN_ANSWER = re.compile(
+    r"(?:\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number|all|these|those|scale|of)\s{0,3}|[\w$€£#/.,-])$",
+    re.IGNORECASE,
+)
+_ANSWER_START = re.compile(r"(?<![\w.,/:$€£-])[\w★(\[\"]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Frame:
+    """A place where an answer may begin. ``starts`` are the places to try, in order."""
+
+    start: int
+    starts: tuple[int, ...]
+    strength: Strength
+    in_sentence: bool = False
+    strict: bool = False
+    labelled: bool = False
+    bare: bool = False
+
+
+def frames(text: str) -> Iterator[Frame]:
+    """Yield every frame in a cleaned text; linear in its length."""
+    for match in _LABELLED.finditer(text):
+        starts = _with_filler(text, match.end())
+        yield Frame(start=match.start(), starts=starts, strength="stated", labelled=True)
+    for match in _SAID.finditer(text):
+        yield Frame(
+            start=match.start(), starts=_with_filler(text, match.end()), strength="stated"
+        )
+    for match in _MENTIONED.finditer(text):
+        yield Frame(
+            start=match.start(), starts=_with_filler(text, match.end()), strength="mentioned"
+        )
+    for match in _BARE.finditer(text):
+        yield Frame(start=match.end(), starts=(match.end(),), strength="mentioned", bare=True)
+    for match in _FIRST_PERSON.finditer(text):
+        yield Frame(
+            start=match.start(),
+            starts=_in_window(text, match.end()),
+            strength="stated",
+            in_sentence=True,
+        )
+    for match in _SECOND_THOUGHT.finditer(text):
+        starts = _with_filler(text, match.end())
+        yield Frame(start=match.start(), starts=starts, strength="stated", strict=True)
+
+
+def _with_filler(text: str, place: int) -> tuple[int, ...]:
+    filler = _FILL.match(text, place)
+    return (place, filler.end()) if filler else (place,)
+
+
+def _in_window(text: str, place: int) -> tuple[int, ...]:
+    """Return the places in the rest of the sentence at which words begin, at most 90 signs on."""
+    end = min(len(text), place + _WINDOW)
+    stop = _WINDOW_END.search(text, place, end)
+    end = stop.start() if stop else end
+    return tuple(m.start() for m in _ANSWER_START.finditer(text, place, end))

@@ -1,0 +1,87 @@
+"""Verdicts in JSON: whole, fenced, embedded, or a little broken."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_KEYS = (
+    "verdict", "final_verdict", "score", "final_score", "overall_score", "rating", "overall_rating",
+    "answer", "final_answer", "label", "winner", "preference", "preferred", "choice", "decision",
+    "grade", "stars", "judgment", "judgement", "result", "overall", "better", "value",
+)  # fmt: skip
+_BROKEN = re.compile(
+    rf"""["'](?:{"|".join(_KEYS[:-5])})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)""",
+    re.IGNORECASE,
+)
+_TRAILING_COMMA = re.compile(r",(\s{0,20}[}\]])")
+_SINGLE_QUOTED = re.compile(r"(?<=[{,:\[\s])'((?:[^'\\\n]|'(?=\w)){0,2000})'(?=\s{0,5}[:,}\]])")
+_MAX_FAILURES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonVerdict:
+    """A value found under a verdict's key, and the stretch of text its object takes."""
+
+    start: int
+    end: int
+    value: str | float | bool | None
+    several: bool = False
+
+
+def json_verdicts(text: str) -> Iterator[JsonVerdict]:
+    """Yield the verdicts of every JSON object in `text`, in order."""
+    decoder = json.JSONDecoder()
+    place, failures, found = text.find("{"), 0, False
+    while place >= 0 and failures < _MAX_FAILURES:
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            failures += 1
+            place = text.find("{", place + 1)
+            continue
+        values = list(_verdicts_in(value))
+        if values:
+            found = True
+            yield _one(place, end, values, text)
+        place = text.find("{", end)
+    if not found and failures:
+        yield from _broken(text)
+
+
+def _one(start: int, end: int, values: list[Any], text: str) -> JsonVerdict:
+    several = len({str(value) for value in values}) > 1
+    return JsonVerdict(start=start, end=end, value=values[-1], several=several)
+
+
+def _verdicts_in(value: Any) -> Iterator[str | float | bool]:
+    """Yield what stands under the first key of `_KEYS` that `value` has; look one object deeper."""
+    if not isinstance(value, dict):
+        return
+    lowered = {str(key).strip().lower().replace(" ", "_"): item for key, item in value.items()}
+    for key in _KEYS:
+        if key in lowered:
+            item = lowered[key]
+            if isinstance(item, dict):
+                yield from _verdicts_in(item)
+            elif isinstance(item, list):
+                yield from (each for each in item if isinstance(each, str | int | float))
+            elif isinstance(item, str | int | float):
+                yield item
+            return
+    for item in lowered.values():
+        if isinstance(item, dict):
+            yield from _verdicts_in(item)
+
+
+def _broken(text: str) -> Iterator[JsonVerdict]:
+    """Read objects that are not quite JSON: trailing commas, single quotes, quotes unescaped."""
+    matches = list(_BROKEN.finditer(text))
+    for match in matches[-1:]:
+        start = text.rfind("{", 0, match.start())
+        end = text.find("}", match.end()) + 1 or match.end()
+        value = match[1] if match[1] is not None else match[2]
+        yield JsonVerdict(start=max(start, 0), end=end, value=value)

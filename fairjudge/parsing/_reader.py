@@ -1,0 +1,72 @@
+"""Chooses the verdict among the answers a reply gives: the final one, checked against the scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairjudge.domain import Unscored, UnscoredReason
+from fairjudge.parsing._answers import Answer
+from fairjudge.parsing._candidates import candidates, choose
+from fairjudge.parsing._clean import without_reasoning
+from fairjudge.refusals import looks_like_refusal
+from fairjudge.scales import Position, Scale
+
+PARSER_VERSION = "1"
+"""Part of every judgement's signature; raised whenever any reply would be read differently."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A verdict, and where in the reply it stands (half-open, in characters)."""
+
+    value: float | Position
+    start: int
+    end: int
+
+
+def read_verdict(text: str, scale: Scale) -> float | Position | Unscored:
+    """Return the verdict that a judge's reply arrives at.
+
+    The final verdict wins, and only then is it checked against `scale`. Nothing is rescaled,
+    rounded or guessed. Linear in the length of `text`.
+
+    Returns
+    -------
+    float or Position or Unscored
+        ``Unscored`` with reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
+        ``"unparseable"``; its ``raw`` is `text`.
+    """
+    reading = locate_verdict(text, scale)
+    return reading if isinstance(reading, Unscored) else reading.value
+
+
+def locate_verdict(text: str, scale: Scale) -> Reading | Unscored:
+    """Like `read_verdict`, and say where the verdict stands in `text`."""
+    if not text.strip():
+        return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
+    thought = without_reasoning(text)
+    if not thought.strip():
+        detail = "the reply holds reasoning and no answer"
+        return Unscored(reason="unparseable", detail=detail, raw=text)
+    found = candidates(thought, scale)
+    chosen = choose(found)
+    if chosen is None:
+        if looks_like_refusal(thought.strip()):
+            return Unscored(reason="refused", detail="the judge declined", raw=text)
+        return Unscored(reason="unparseable", detail="no verdict found", raw=text)
+    answer = chosen.answer
+    if answer.value is None:
+        return _unusable(answer, text, scale)
+    return Reading(value=answer.value, start=answer.start, end=answer.end)
+
+
+def _unusable(answer: Answer, text: str, scale: Scale) -> Unscored:
+    said = text[answer.start : answer.end].strip()
+    reason: UnscoredReason = "off_scale" if answer.problem == "off_scale" else "unparseable"
+    offered = ", ".join(scale.answers)
+    detail = (
+        f"{said!r} is not among {offered}"
+        if reason == "off_scale"
+        else f"more than one verdict at {said!r}"
+    )
+    return Unscored(reason=reason, detail=detail, raw=text)

@@ -1,0 +1,287 @@
+"""Grouping the answers to one question by meaning: a score for every pair, then a partition.
+
+The steps of METHODS section 1.4 (Discord Questions, Laban et al. 2022, section 3.3) over sentence
+embeddings instead of a trained pair model. Constants were chosen on the four development questions
+of NAnCo by ``benchmarks/nanco.py``, which reports what they give on the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, TypeAlias, get_args
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import cophenet, fcluster, linkage
+from scipy.spatial.distance import squareform
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.protocols import Embedder
+
+Scorer: TypeAlias = Literal["contextual", "cosine"]
+Partitioner: TypeAlias = Literal["average", "complete", "components", "louvain"]
+Matrix: TypeAlias = NDArray[np.float64]
+
+THRESHOLDS: dict[Scorer, float] = {"contextual": 0.457, "cosine": 0.448}
+"""Score from which two answers count as equivalent: NAnCo's four development questions, the mean of
+the best threshold of each."""
+
+VIEW_WEIGHTS = (1.0, 0.75, 0.75)
+"""Weights of the answer alone, of the sentence around it, and of the answer after its question."""
+NUMBER_PENALTY = 0.2
+"""Taken from the similarity of two answers that state numbers and share none."""
+USUAL_SIMILARITY = 0.31
+"""Mean similarity of two answers to one question (development questions)."""
+USUAL_SPREAD = 0.23
+"""Standard deviation of the similarities within one question (development questions)."""
+USUAL_PAIRS = 10
+"""How many pairs of answers the usual figures count for, beside the question's own pairs."""
+HIGHEST_TYPICAL = 0.45
+"""Cap on a question's typical similarity: where all answers agree, none is set apart."""
+
+
+def consolidate(
+    question: str,
+    answers: Sequence[str],
+    *,
+    embedder: Embedder,
+    contexts: Sequence[str | None] | None = None,
+    scorer: Scorer = "contextual",
+    partitioner: Partitioner = "average",
+    threshold: float | None = None,
+) -> tuple[tuple[int, ...], ...]:
+    """Group answers to one question that mean the same.
+
+    Parameters
+    ----------
+    question : str
+        The question that all answers address.
+    answers : sequence of str
+        n answers; n may be 0 or 1.
+    embedder : Embedder
+        Sentence embeddings.
+    contexts : sequence of (str or None), optional
+        The sentence or paragraph that each answer was taken from; read by ``"contextual"``.
+    scorer : {"contextual", "cosine"}
+        See `equivalence`.
+    partitioner : {"average", "complete", "components", "louvain"}
+        See `partition`.
+    threshold : float, optional
+        Score from which two answers count as equivalent; the scorer's own by default.
+
+    Returns
+    -------
+    tuple of tuple of int
+        A partition of ``range(n)``: largest group first, ties by first member; members ascending.
+
+    Raises
+    ------
+    ConfigurationError
+        Unknown scorer or partitioner.
+    ValueError
+        `contexts` is not as long as `answers`.
+    """
+    scores = equivalence(question, answers, embedder=embedder, contexts=contexts, scorer=scorer)
+    cut = THRESHOLDS[scorer] if threshold is None else threshold
+    return partition(scores, threshold=cut, partitioner=partitioner)
+
+
+def equivalence(
+    question: str,
+    answers: Sequence[str],
+    *,
+    embedder: Embedder,
+    contexts: Sequence[str | None] | None = None,
+    scorer: Scorer = "contextual",
+) -> Matrix:
+    """Score how far each two answers mean the same.
+
+    ``"cosine"`` is the cosine of the answers' embeddings, in [-1, 1].
+
+    ``"contextual"`` is a pair's similarity in standard deviations above what is typical of this
+    question, because answers to a narrow question are all alike. The similarity is a weighted mean
+    of three cosines, each without the component along the question's embedding: of the answers, of
+    the sentences they stand in, and of question and answer read together. Contradicting numbers
+    lower it, equal wording makes it 1, and half of it is the similarity at which average linkage
+    joins the two, so that the evidence of third answers counts. What is typical is shrunk towards
+    what is usual, so that two or three answers can be compared too.
+
+    Returns
+    -------
+    ndarray, shape (n, n)
+        Symmetric; larger is closer; comparable with ``THRESHOLDS[scorer]``.
+
+    Raises
+    ------
+    ConfigurationError
+        Unknown scorer.
+    ValueError
+        `contexts` is not as long as `answers`.
+    """
+    _check_choice(scorer, get_args(Scorer), "scorer")
+    contexts = [None] * len(answers) if contexts is None else contexts
+    if len(contexts) != len(answers):
+        raise ValueError(f"{len(answers)} answers but {len(contexts)} contexts")
+    if not answers:
+        return np.zeros((0, 0))
+    if scorer == "cosine":
+        return _cosines(embedder.embed(list(answers)).astype(np.float64))
+    similarity = _similarity(question, answers, contexts, embedder)
+    joined = (similarity + _joining_similarity(similarity)) / 2
+    return _standardised(joined)
+
+
+def partition(
+    scores: Matrix, *, threshold: float, partitioner: Partitioner = "average"
+) -> tuple[tuple[int, ...], ...]:
+    """Cut a matrix of pair scores, shape (n, n), into groups.
+
+    ``"average"`` and ``"complete"`` merge groups while the mean (the least) score between them is
+    at least `threshold`. ``"components"`` joins whatever a chain of such pairs connects, and
+    ``"louvain"`` finds communities in that graph with a fixed seed, as the papers do.
+
+    Returns
+    -------
+    tuple of tuple of int
+        A partition of ``range(n)``: largest group first, ties by first member; members ascending.
+    """
+    _check_choice(partitioner, get_args(Partitioner), "partitioner")
+    n = len(scores)
+    if n < 2:
+        groups = [[index] for index in range(n)]
+    elif partitioner in {"components", "louvain"}:
+        groups = _graph_groups(scores, threshold, communities=partitioner == "louvain")
+    else:
+        groups = _linkage_groups(scores, threshold, complete=partitioner == "complete")
+    ordered = sorted((sorted(group) for group in groups), key=lambda g: (-len(g), g[0]))
+    return tuple(tuple(group) for group in ordered)
+
+
+def sentence_around(answer: str, context: str | None) -> str:
+    """Return the part of `context`, whole sentences, that `answer` stands in.
+
+    The answer itself where there is no context or the answer does not occur in it.
+    """
+    found = re.search(re.escape(answer), context or "", re.IGNORECASE) if answer else None
+    if context is None or found is None:
+        return answer
+    start, end = found.span()
+    breaks = [match.end() for match in _SENTENCE_BREAK.finditer(context)]
+    first = max((place for place in breaks if place <= start), default=0)
+    last = min((place for place in breaks if place >= end), default=len(context))
+    return context[first:last].strip()
+
+
+_SENTENCE_BREAK = re.compile(r"[.!?][\"'\u201d\u2019)]*\s+(?=[A-Z\"\u201c\u2018])|\n+")
+_DIGITS = re.compile(r"\d(?:[\d,.]*\d)?")
+_NUMBER_WORDS = {
+    "two": "2",
+    "three": "3",
+    "four": "4",
+    "five": "5",
+    "six": "6",
+    "seven": "7",
+    "eight": "8",
+    "nine": "9",
+    "ten": "10",
+    "eleven": "11",
+    "twelve": "12",
+}
+
+
+def numbers_in(text: str) -> frozenset[str]:
+    """Return the numbers that a text states, in digits or as a word from two to twelve.
+
+    "One" is left out: it is a pronoun as often as a number.
+    """
+    digits = {match.replace(",", "") for match in _DIGITS.findall(text)}
+    words = re.findall(r"[a-z]+", text.lower())
+    return frozenset(digits | {_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS})
+
+
+def _similarity(
+    question: str,
+    answers: Sequence[str],
+    contexts: Sequence[str | None],
+    embedder: Embedder,
+) -> Matrix:
+    n = len(answers)
+    sentences = [sentence_around(a.strip(), c) for a, c in zip(answers, contexts, strict=True)]
+    asked = [f"{question} {answer}" for answer in answers]
+    rows = embedder.embed([question, *answers, *sentences, *asked]).astype(np.float64)
+    residual = rows[1:] - np.outer(rows[1:] @ rows[0], rows[0])
+    views = [_cosines(residual[start : start + n]) for start in (0, n, 2 * n)]
+    mean = np.average(views, axis=0, weights=VIEW_WEIGHTS)
+    plain = np.array([_plain(answer) for answer in answers])
+    similarity = mean - NUMBER_PENALTY * _contradicting_numbers(answers)
+    return np.where(plain[:, None] == plain[None, :], 1.0, similarity)
+
+
+def _cosines(rows: Matrix) -> Matrix:
+    """Return the cosine of each two rows; a row of zeros is orthogonal to all."""
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 1e-9)
+    product: Matrix = unit @ unit.T
+    return (product + product.T) / 2
+
+
+def _plain(answer: str) -> str:
+    """Return the words of an answer, lower case, one space apart."""
+    return " ".join(re.findall(r"\w+", answer.lower())) or answer
+
+
+def _contradicting_numbers(answers: Sequence[str]) -> Matrix:
+    stated = [numbers_in(answer) for answer in answers]
+    return np.array([[float(bool(a and b) and a.isdisjoint(b)) for b in stated] for a in stated])
+
+
+def _joining_similarity(similarity: Matrix) -> Matrix:
+    """Return the similarity at which average linkage first puts two answers in one group."""
+    if len(similarity) < 2:
+        return similarity
+    tree = linkage(_condensed(1.0 - similarity), method="average")
+    heights: Matrix = squareform(cophenet(tree))
+    return 1.0 - heights
+
+
+def _standardised(similarity: Matrix) -> Matrix:
+    """Return standard deviations above what is typical of this question, shrunk to what is usual.
+
+    Posterior means under a prior worth `USUAL_PAIRS` pairs, for the mean and the variance alike.
+    """
+    own = similarity[np.triu_indices(len(similarity), 1)]
+    weight = own.size + USUAL_PAIRS
+    typical = (own.sum() + USUAL_PAIRS * USUAL_SIMILARITY) / weight
+    variance = (((own - typical) ** 2).sum() + USUAL_PAIRS * USUAL_SPREAD**2) / weight
+    standardised: Matrix = (similarity - min(typical, HIGHEST_TYPICAL)) / np.sqrt(variance)
+    return standardised
+
+
+def _condensed(distances: Matrix) -> Matrix:
+    """Return the upper triangle row by row, as scipy wants it, never negative."""
+    return np.maximum(distances[np.triu_indices(len(distances), 1)], 0.0)
+
+
+def _linkage_groups(scores: Matrix, threshold: float, *, complete: bool) -> list[list[int]]:
+    # Linkage wants distances from 0 up; the shift by the top score cancels in the comparison.
+    top = max(float(scores.max()), threshold)
+    tree = linkage(_condensed(top - scores), method="complete" if complete else "average")
+    labels = fcluster(tree, t=top - threshold + 1e-12, criterion="distance")
+    return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
+
+
+def _graph_groups(scores: Matrix, threshold: float, *, communities: bool) -> list[list[int]]:
+    graph: nx.Graph[int] = nx.Graph()
+    graph.add_nodes_from(range(len(scores)))
+    pairs = np.argwhere(np.triu(scores >= threshold, 1))
+    graph.add_edges_from((int(i), int(j)) for i, j in pairs)
+    if communities:
+        return [list(group) for group in nx.community.louvain_communities(graph, seed=0)]
+    return [list(group) for group in nx.connected_components(graph)]
+
+
+def _check_choice(value: str, allowed: tuple[str, ...], name: str) -> None:
+    if value not in allowed:
+        raise ConfigurationError(f"unknown {name} {value!r}; choose from {', '.join(allowed)}")

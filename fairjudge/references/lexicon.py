@@ -1,0 +1,135 @@
+"""Small English word lists that tell causes, predictions, demands and statements apart.
+
+All entries are lemmas. The lists are general news vocabulary; none is about one story.
+"""
+
+from __future__ import annotations
+
+SYNONYMS = (
+    {"injure", "hurt", "wound"},
+    {"kill", "die", "death"},
+    {"fire", "blaze"},
+    {"raise", "hike", "increase"},
+    {"rise", "climb", "jump", "surge", "soar", "grow", "gain", "advance", "rally"},
+    {"fall", "drop", "decline", "slump", "sink", "plunge", "tumble", "slide", "lose", "shrink"},
+    {"start", "begin", "erupt"},
+    {"end", "finish", "conclude"},
+    {"reopen", "resume", "restart"},
+    {"close", "shut"},
+    {"buy", "purchase", "acquire"},
+    {"watch", "attend"},
+    {"company", "firm", "business", "companies"},
+    {"factory", "plant", "mill"},
+    {"worker", "employee", "staff"},
+    {"cost", "price"},
+    {"flee", "evacuate", "displace"},
+    {"trial", "hearing"},
+    {"election", "vote", "ballot"},
+    {"quake", "earthquake", "tremor"},
+    {"kid", "child"},
+    {"phone", "handset", "smartphone"},
+    {"car", "vehicle"},
+    {"recession", "downturn"},
+    {"lawmaker", "legislator"},
+    {"police", "officer"},
+    {"attorney", "lawyer"},
+)
+_CANONICAL = {word: min(group) for group in SYNONYMS for word in group}
+
+
+def canonical(lemma: str) -> str:
+    """Return one representative for words that news uses for the same thing."""
+    lowered = lemma.lower()
+    return _CANONICAL.get(lowered, lowered)
+
+
+PEOPLE = frozenset(
+    "people person worker employee staff resident victim patient passenger fan officer soldier "
+    "child student protester demonstrator civilian firefighter survivor customer traveller "
+    "traveler villager woman man guest visitor crew member citizen migrant refugee spectator "
+    "supporter household family shopper pupil driver civilian tourist hostage".split()
+)
+PEOPLE_GROUPS = frozenset(
+    "critic expert economist analyst resident official investor worker union opponent supporter "
+    "scientist researcher doctor lawyer prosecutor defence defense neighbour neighbor fan owner "
+    "customer parent teacher activist campaigner observer lawmaker police investigator witness "
+    "employee regulator reviewer player coach voter trader consumer engineer environmentalist "
+    "company government city council authority court judge team club league school hospital "
+    "agency committee board panel ministry minister mayor president governor senator chief chair "
+    "chairman spokesman spokeswoman spokesperson director manager family developer publisher "
+    "republicans democrats republican democrat administration congress parliament bank airline "
+    "manufacturer maker supplier operator organizer organiser student shareholder".split()
+)
+
+CAUSE_VERBS = frozenset(
+    "cause trigger spark drive fuel ignite prompt provoke lead result contribute stem create blame "
+    "attribute trace exacerbate worsen spur produce feed stoke".split()
+)
+CAUSE_FROM_VERBS = frozenset("stem result come arise emerge".split())
+CAUSE_NOUNS = frozenset("cause culprit reason responsible blame fault driver source root".split())
+REASON_PREPOSITIONS = frozenset(("because of", "due to", "owing to", "thanks to", "as a result of"))
+REASON_MARKS = frozenset(("because", "since", "as"))
+
+EFFECT_VERBS = frozenset(
+    "hurt harm damage destroy cut reduce force kill injure cost make leave push slow raise boost "
+    "help threaten ruin affect improve lead cause mean erode squeeze drive weaken undermine create "
+    "prompt trigger spark ease curb tip bring stop save protect lower disrupt wipe hit displace "
+    "strengthen benefit increase worsen limit block prevent deepen pollute allow delay end reshape "
+    "encourage discourage restore punish fuel contract depress dampen cool send give attract "
+    "reignite change transform eliminate".split()
+)
+FUTURE_AUX = frozenset(("will", "would", "could", "may", "might", "shall", "'ll", "wo", "ca"))
+FUTURE_HEADS = frozenset(
+    "expect plan intend hope aim vow promise pledge forecast predict project threaten anticipate "
+    "prepare refuse seek want consider set likely unlikely due poised ready bound certain sure "
+    "scheduled go continue begin start".split()
+)
+PREDICTING_VERBS = frozenset(
+    "expect forecast predict project anticipate foresee fear see envision".split()
+)
+DUTY_AUX = frozenset(("should", "must", "ought"))
+DUTY_HEADS = frozenset(("need", "have"))
+DUTY_VERBS = frozenset("urge demand call recommend ask tell require advise order".split())
+
+SAY_VERBS = frozenset(
+    "say tell argue believe think warn claim insist add note explain admit deny suggest report "
+    "announce call describe acknowledge state declare write contend predict expect estimate "
+    "complain fear accuse criticize criticise praise reject dismiss blame caution concede "
+    "conclude maintain testify promise urge demand dispute defend welcome oppose".split()
+)
+REACT_VERBS = frozenset(
+    "condemn welcome criticize criticise praise reject dismiss deny defend apologize apologise "
+    "demand urge accuse dispute oppose support back protest appeal sue challenge refuse blame "
+    "promise vow pledge offer apologise resign call announce admit regret thank respond react "
+    "object insist threaten ban suspend cancel".split()
+)
+LIKELY_WORDS = frozenset(
+    "likely unlikely likelihood probability probable chance odd odds risk possible possibility "
+    "inevitable avoid avoidable imminent certain guarantee guaranteed loom possibly probably "
+    "improbable plausible prospect threat fear danger unavoidable".split()
+)
+VAGUE_NOUNS = frozenset(
+    "way thing lot part number time day week month year moment point case fact kind sort end side "
+    "one something anything everything nothing someone anyone nobody everybody today tomorrow "
+    "yesterday morning evening night afternoon hour minute second decade century percent per cent "
+    "half third quarter result matter question answer example bit set level amount rest total top "
+    "bottom term place group type form order area people person man woman reason story article "
+    "report news statement comment word reporter monday tuesday wednesday thursday friday saturday "
+    "sunday january february march april may june july august september october november december "
+    "million billion trillion dollar euro pound mr mrs ms dr issue problem situation move step "
+    "change idea position view look need effort work use role series couple dozen hundred thousand "
+    "range pace peak high low line list hand head life world interview journal post times "
+    "other most many such while kind spring summer autumn fall winter basis share".split()
+)
+LEVEL_NOUNS = frozenset(
+    "inflation unemployment rate price temperature turnout growth support tax wage salary toll "
+    "interest debt deficit yield attendance share".split()
+)
+MOVE_VERBS = frozenset(
+    "rise climb jump surge soar grow gain advance rally fall drop decline slump sink plunge tumble "
+    "slide lose shrink increase raise hike cut reduce cost contract".split()
+)
+PROMISE_VERBS = frozenset(
+    "offer promise deny demand announce reject admit propose want fear warn plan criticize "
+    "criticise recommend predict expect claim threaten".split()
+)

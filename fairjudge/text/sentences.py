@@ -1,0 +1,178 @@
+"""Sentences with their exact place in the text, and the lines of a crawled page that are no news.
+
+The boundaries inside a paragraph come from `sentencex` (Wikimedia); paragraphs, bullets and line
+breaks of crawled pages are settled here, because a heading without a full stop is no sentence start.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sentencex
+
+_BULLET = re.compile(r"(?:[-*+•‣◦▪●·–—]|\d{1,2}[.)])[ \t]+")
+_BREAK = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_ENUMERATOR = re.compile(r"\s*[(\[]?(?:\d{1,2}|[a-zA-Z])[.)]\s*")
+_TERMINAL = tuple(".!?:;…\"'”’)")
+_WRAP_WIDTH = 60
+"""A line shorter than this many characters is taken to end on purpose."""
+_NO_WORD = re.compile(r"[\W_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A piece of a text: ``source[start:end] == text``, without outer white space."""
+
+    text: str
+    start: int
+    end: int
+
+
+def split_sentences(text: str) -> tuple[Span, ...]:
+    """Split `text` into sentences, in order, without overlap.
+
+    Parameters
+    ----------
+    text : str
+        Any text, also tokenised (``"the 0-0 draw ."``) or with the line breaks of a crawled page.
+
+    Returns
+    -------
+    tuple of Span
+        Every span is a verbatim piece of `text` with at least one letter or digit; what lies
+        between spans is white space or bare punctuation. Empty for a text without a word.
+    """
+    spans: list[Span] = []
+    for start, end in _blocks(text):
+        spans.extend(_sentences_of_block(text, start, end))
+    return tuple(spans)
+
+
+def is_boilerplate(sentence: str) -> bool:
+    """Say whether `sentence` belongs to the page and not to the news.
+
+    Recognised are cookie and script notices, calls to subscribe, share or read on, bylines, photo
+    credits, copyright lines, and web or mail addresses on their own. English only; a sentence that
+    merely mentions such a thing in passing is kept.
+    """
+    stripped = sentence.strip()
+    if not stripped or _NO_WORD.fullmatch(stripped):
+        return True
+    return any(pattern.search(stripped) for pattern in _BOILERPLATE)
+
+
+def news_sentences(text: str, *, min_words: int = 4) -> tuple[Span, ...]:
+    """Return the sentences of `text` that can carry news.
+
+    Left out are boilerplate, pieces of fewer than `min_words` words, and lines that read as a
+    heading or a list of names: no closing punctuation and (nearly) every word capitalised.
+    """
+    return tuple(
+        span
+        for span in split_sentences(text)
+        if len(span.text.split()) >= min_words
+        and not is_boilerplate(span.text)
+        and not _is_heading(span.text)
+    )
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of paragraphs: runs of lines that belong together."""
+    block_start: int | None = None
+    previous = ""
+    previous_end = 0
+    for start, end in _lines(text):
+        line = text[start:end].strip()
+        if block_start is not None and not _continues(previous, line):
+            yield block_start, previous_end
+            block_start = None
+        if line and block_start is None:
+            block_start = start
+        previous, previous_end = line, end
+    if block_start is not None:
+        yield block_start, previous_end
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for found in _BREAK.finditer(text):
+        yield start, found.start()
+        start = found.end()
+    yield start, len(text)
+
+
+def _continues(previous: str, line: str) -> bool:
+    """Whether `line` goes on with the paragraph that `previous` belongs to."""
+    if not previous or not line or _BULLET.match(line):
+        return False
+    if line[0].islower():
+        return True
+    return len(previous) >= _WRAP_WIDTH and not previous.endswith(_TERMINAL)
+
+
+def _sentences_of_block(text: str, start: int, end: int) -> Iterator[Span]:
+    pending: int | None = None  # start of an enumerator ("3.") that belongs to what follows
+    for boundary in sentencex.get_sentence_boundaries("en", text[start:end]):
+        first, last = start + boundary["start_index"], start + boundary["end_index"]
+        if pending is not None:
+            first, pending = pending, None
+        piece = text[first:last]
+        if _ENUMERATOR.fullmatch(piece) and last < end:
+            pending = first
+        elif not _NO_WORD.fullmatch(piece):
+            yield _trimmed(text, first, last)
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    stripped = piece.strip()
+    bullet = _BULLET.match(stripped)
+    if bullet and not stripped[0].isdigit():
+        start += bullet.end()
+        stripped = stripped[bullet.end() :]
+    return Span(stripped, start, start + len(stripped))
+
+
+def _is_heading(sentence: str) -> bool:
+    if sentence.endswith(_TERMINAL):
+        return False
+    words = [word for word in sentence.split() if word[0].isalpha()]
+    capitalised = sum(word[0].isupper() for word in words if len(word) > 3 or word[0].isupper())
+    long_words = sum(len(word) > 3 or word[0].isupper() for word in words)
+    return long_words == 0 or capitalised >= 0.8 * long_words
+
+
+_BOILERPLATE = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"\bcookies?\b.{0,80}\b(sites?|polic(y|ies)|browser|accept|consent|settings|use)\b",
+        r"\b(accept|use|uses|using|enable) (all )?cookies\b",
+        r"\b(enable|supports?) javascript\b",
+        r"^(advertisement|sponsored|sponsored content|related( articles| stories)?|trending|watch|"
+        r"listen|share( this)?( article| story)?|comments?|more on this story|loading)\W*$",
+        r"^(\W*)(read|see|view|watch|click|tap|scroll|swipe)( (more|also|next|here|on|below|full)\b)",
+        r"^(also read|related|recommended|more from|editor'?s note|disclosure|disclaimer)\s*:",
+        r"\b(sign|signed) up (now|here|for|today|to (get|receive|our))\b",
+        r"\b(subscribe|newsletters?)\b.{0,60}\b(now|here|today|inbox|unsubscribe|email alerts?)\b",
+        r"^subscribers? (get|receive|only)\b|^(you can )?(un)?subscribe\b",
+        r"\bclick (here|the (link|button))\b",
+        r"\bdownload (the|our|\w+'s) app\b",
+        r"\b(follow|like) us on\b",
+        r"\b(follow|reach|contact) (him|her|them|the (author|reporter|writer)) (on|at|via)\b",
+        r"\bcan be (reached|contacted|followed) (at|on|via)\b",
+        r"\ball rights reserved\b|^(©|copyright\b)|\(c\) \d{4}",
+        r"\bthis (material|article|post|story) (may not be|(was )?(originally|first) "
+        r"(appeared|published|ran)|originated|has been (updated|republished))",
+        r"\bcontributed to this (report|article|story)\b",
+        r"^(by|opinion by|written by|reported by|story by) (?-i:[A-Z]\S+( [A-Z]\S+){0,5})\W*$",
+        r"^(photo|image|picture|credit|file photo|photograph)s?(\s*[:/]| (credit|by|courtesy)\b).{0,60}$",
+        r"\b(getty|istock|shutterstock|unsplash|afp via|ap photo|reuters/)\b",
+        r"\bterms of (use|service)\b|\bprivacy (policy|notice)\b",
+        r"^(updated|published|posted|last updated)( on| at)?\b.{0,50}\d",
+        r"^\W*(https?://|www\.)\S+\W*$|^\W*\S+@\S+\.\w+\W*$",
+        r"\bview our .{0,20}(listings|editorial)|\byour (inbox|spam folder)\b",
+    )
+)
