@@ -112,8 +112,7 @@ def under_represented(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
 
 def binary_unfair(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
     """Return for each sample whether any value is under-represented (equation 1)."""
-    result: NDArray[np.bool_] = under_represented(shares, tau=tau).any(axis=1)
-    return result
+    return np.asarray(under_represented(shares, tau=tau).any(axis=1))
 
 
 def shortfalls(shares: Shares) -> FloatArray:

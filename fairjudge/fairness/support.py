@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -78,6 +78,15 @@ class Support:
             merged = np.column_stack(columns)
         return merged[:, merged.max(axis=0, initial=0.0) > 0.0]
 
+    def restricted(self, rows: NDArray[np.bool_]) -> Support:
+        """Return the documents chosen by `rows`, shape (n_documents,)."""
+        return replace(
+            self,
+            aids=tuple(aid for aid, kept in zip(self.aids, rows, strict=True) if kept),
+            probabilities=self.probabilities[rows],
+            arg_max=None if self.arg_max is None else self.arg_max[rows],
+        )
+
 
 class SupportRecord(Record):
     """A line of a support file: what any scorer found for one summary.
@@ -137,15 +146,11 @@ def align(support: Support, aids: Sequence[str]) -> Support:
             field="aids",
         )
     order = [row[aid] for aid in aids]
-    return Support(
-        eid=support.eid,
-        system=support.system,
+    return replace(
+        support,
         aids=tuple(aids),
-        units=support.units,
         probabilities=support.probabilities[order],
         arg_max=None if support.arg_max is None else support.arg_max[order],
-        between_units=support.between_units,
-        kind=support.kind,
     )
 
 

@@ -15,6 +15,7 @@ from fairjudge.errors import InputError
 Exclusion: TypeAlias = Literal[
     "no_values",  # no document of the set has a value
     "one_value",  # one value holds all documents (of which there may be one only)
+    "no_text",  # no document that has a value has any text
     "empty_summary",
     "no_support",  # no document supports any part of the summary
     "target_absent",  # the user's target gives no weight to any value of the set

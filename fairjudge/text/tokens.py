@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -69,6 +70,12 @@ class Normaliser:
             raise ConfigurationError(
                 f"unknown stemmer {self.stemmer!r}; choose one of {', '.join(sorted(known))}"
             )
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the normalisation in a signature."""
+        listed = hashlib.sha256("\n".join(sorted(self.stop_words)).encode("utf-8")).hexdigest()
+        return f"{self.stemmer or 'unstemmed'}+stop@{listed[:8]}"
 
     def terms(self, text: str) -> tuple[str, ...]:
         """Return the terms of `text`, in order, with repeats."""
