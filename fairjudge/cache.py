@@ -288,8 +288,11 @@ class ReplyCache:
             return database.execute(sql, parameters).fetchall()
 
     def _move_aside(self, key: str, why: str) -> None:
-        for row in self._select("raw = 1 AND key = ?", key):
-            self._remove(row, why)
+        try:
+            for row in self._select("raw = 1 AND key = ?", key):
+                self._remove(row, why)
+        except (sqlite3.Error, OSError) as error:
+            self._tell_once(f"the cache {self.path} holds a bad row that stays there: {error}")
 
     def _remove(self, row: _Row, problem: str) -> None:
         quarantine.keep_row(self.path, row.name, problem, row.value)
@@ -320,7 +323,7 @@ class _Row:
     form: str
 
     COLUMNS: ClassVar[str] = (
-        "rowid, CAST(key AS BLOB), CAST(value AS BLOB), mode,"
+        "rowid, ifnull(CAST(key AS BLOB), x''), ifnull(CAST(value AS BLOB), x''), mode,"
         " typeof(key) || ' ' || raw || ' ' || typeof(value) || ' ' || ifnull(filename, '')"
     )
 

@@ -24,7 +24,8 @@ def clean_text(text: object) -> object:
     Neither can be sent as JSON to every server or kept in SQLite, so they go before a request is
     hashed: the key is that of what was really sent.
     """
-    return replace_lone_surrogates(text.replace("\0", "") if isinstance(text, str) else text)
+    text = replace_lone_surrogates(text)
+    return text.replace("\0", "") if isinstance(text, str) else text
 
 
 CleanText = Annotated[str, BeforeValidator(clean_text)]

@@ -8,21 +8,22 @@ _OPENING_CHARACTERS = 400
 
 _REFUSAL = re.compile(
     r"""
-    \b(?:i['’]?m|i\s+am|we['’]?re|we\s+are)\s+(?:(?:really|very|so|deeply)\s+)?
+    \b(?:i['\u2019]?m|i\s+am|we['\u2019]?re|we\s+are)\s+(?:(?:really|very|so|deeply)\s+)?
         (?:sorry|afraid|unable|not\s+able|not\s+allowed|not\s+comfortable|not\s+permitted)\b
         (?!,?\s+(?:to|that)\s+(?:say|hear))
     | ^\W*(?:sorry|apologies|unfortunately|my\s+apologies|i\s+apologi[sz]e)\b
-    | \b(?:i|we)\s+(?:can\s?not|can['’]?t|won['’]?t|will\s+not|must\s+decline|have\s+to\s+decline
-        |decline|am\s+unable|do\s+not\s+feel\s+comfortable|don['’]?t\s+feel\s+comfortable)\b
+    | \b(?:i|we)\s+(?:can\s?not
+        |can['\u2019]?t|won['\u2019]?t|will\s+not|must\s+decline|have\s+to\s+decline
+        |decline|am\s+unable|do\s+not\s+feel\s+comfortable|don['\u2019]?t\s+feel\s+comfortable)\b
         \s+(?:to\s+)?(?:\w+\s+){0,3}?(?:help|assist|provide|rate|evaluate|assess|judge|score|answer
         |comply|fulfil+|complete|do|give|offer|continue|engage|discuss|comment|respond|compare)\b
     | \bas\s+an\s+(?:ai|artificial\s+intelligence|llm|automated|language)\b[^.!?\n]{0,60}
-        \b(?:can\s?not|can['’]?t|unable|not\s+able|do\s+not|don['’]?t|won['’]?t)\b
+        \b(?:can\s?not|can['\u2019]?t|unable|not\s+able|do\s+not|don['\u2019]?t|won['\u2019]?t)\b
     | \bagainst\s+(?:my|our|the)\s+(?:\w+\s+){0,2}(?:policy|policies|guidelines|programming)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_QUOTED = re.compile(r'"[^"\n]{0,1000}"|“[^”\n]{0,1000}”|«[^»\n]{0,1000}»')
+_QUOTED = re.compile(r'"[^"\n]{0,1000}"|\u201c[^\u201d\n]{0,1000}\u201d|«[^»\n]{0,1000}»')
 
 
 def looks_like_refusal(text: str) -> bool:
@@ -31,4 +32,6 @@ def looks_like_refusal(text: str) -> bool:
     A sign, not a proof: a reply that declines first and answers all the same looks so too.
     Ask it of texts without a verdict. Linear in the length of `text`.
     """
-    return bool(_REFUSAL.search(_QUOTED.sub(" ", text[: 2 * _OPENING_CHARACTERS])[:_OPENING_CHARACTERS]))
+    return bool(
+        _REFUSAL.search(_QUOTED.sub(" ", text[: 2 * _OPENING_CHARACTERS])[:_OPENING_CHARACTERS])
+    )

@@ -7,6 +7,7 @@ reply is `fairjudge.parsing`'s business.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import re
@@ -74,6 +75,11 @@ class Scale:
 
     def __post_init__(self) -> None:
         _check(self)
+
+    @property
+    def label(self) -> str:
+        """The name with a hash of all that the scale says, for signatures."""
+        return f"{self.name}@{hashlib.sha256(repr(self).encode()).hexdigest()[:8]}"
 
     @property
     def answers(self) -> tuple[str, ...]:
@@ -207,6 +213,9 @@ def _number(answer: str) -> float | None:
     return float(answer) if re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", answer, re.ASCII) else None
 
 
+_NUMBER_WORDS = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+)  # fmt: skip
 LIKERT_ANCHORS = (
     "does not meet the criterion at all",
     "meets it in small part",
@@ -224,7 +233,12 @@ def likert(
     Judges answer "3.5" though asked for whole numbers; with `fractions` that is read as given.
     """
     levels = tuple(
-        Level(answer=str(number), value=float(number), anchor=anchor)
+        Level(
+            answer=str(number),
+            value=float(number),
+            anchor=anchor,
+            aliases=_NUMBER_WORDS[number : number + 1],
+        )
         for number, anchor in enumerate(anchors, low)
     )
     name = f"likert-{low}-{low + len(levels) - 1}"

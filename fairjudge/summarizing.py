@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -89,7 +88,11 @@ class Summarizer:
     seed: int | None = None
     max_output_tokens: int = 1024
     system: str | None = None
-    progress: Callable[[int], None] = lambda done: None  # noqa: ARG005
+
+    @property
+    def name(self) -> str:
+        """Return the name of the resulting system."""
+        return self.system or f"{self.target.model}-{self.strategy}"
 
     async def summarize(self, cluster: Cluster) -> Summary | Unscored:
         """Return a summary of the articles that have content, or why there is none."""
@@ -111,11 +114,9 @@ class Summarizer:
             written = await self._complete(
                 "fuse", {"extracts": fenced, "instructions": instructions}
             )
-        self.progress(1)
         if isinstance(written, Unscored):
             return written
-        system = self.system or f"{self.target.model}-{self.strategy}"
-        return Summary(eid=cluster.eid, system=system, text=written.text.strip())
+        return Summary(eid=cluster.eid, system=self.name, text=written.text.strip())
 
     async def _extract(self, article: Article) -> Completion | Unscored:
         fields: dict[str, str | Fenced] = {

@@ -187,6 +187,29 @@ def _chat_completion(call: Call, answer: Any) -> dict[str, Any]:
     }
 
 
+def _message(call: Call, answer: Any) -> dict[str, Any]:
+    reply = _as_reply(answer)
+    stop_reason = {"stop": "end_turn", "length": "max_tokens"}.get(
+        reply.finish_reason, reply.finish_reason
+    )
+    details = None
+    if reply.refusal is not None:
+        stop_reason = "refusal"
+        details = {"type": "refusal", "category": None, "explanation": reply.refusal}
+    return {
+        "id": "msg_stub",
+        "type": "message",
+        "role": "assistant",
+        "model": f"{call.body['model']}-20260101",
+        "content": [] if reply.text is None else [{"type": "text", "text": reply.text}],
+        "stop_reason": stop_reason,
+        "stop_sequence": None,
+        "stop_details": details,
+        "usage": {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens},
+    }
+
+
 _RENDER: dict[str, Callable[[Call, Any], dict[str, Any]]] = {
     "/v1/chat/completions": _chat_completion,
+    "/v1/messages": _message,
 }

@@ -10,10 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairjudge.app.runs import checkpoints, resume, start
-from fairjudge.datasets import why_not_buildable
-from fairjudge.domain import Article, Cluster, Reference
-from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
+from fairjudge.app.builders import Consolidation, make_builder
+from fairjudge.app.models import ModelOptions, Spent, open_models
+from fairjudge.app.runs import check_writable, checkpoints, digest, open_run, resume, start
+from fairjudge.datasets import BadLine, Loaded, read_clusters, why_not_buildable, write_records
+from fairjudge.domain import Cluster, Reference
+from fairjudge.graphs.reference import Progress, ReferenceDeps, Stage, build_reference_graph
 from fairjudge.records import RunFolder
 from fairjudge.references.ports import Builder
 from fairjudge.references.steps import Validity
@@ -58,7 +60,7 @@ class BuildOutcome:
 
     clusters: tuple[Built, ...]
     bad_lines: tuple[BadLine, ...]
-    usage: Usage | None
+    spent: Spent | None
     signature: str
     run: Path
 
@@ -93,9 +95,7 @@ def build_file(
     loaded = read_clusters(path, skip_bad=skip_bad)
     check_writable(output)
     return asyncio.run(
-        _build_file(
-            loaded, output, options=options, model=model, run_folder=run, progress=progress
-        )
+        _build_file(loaded, output, options=options, model=model, run_folder=run, progress=progress)
     )
 
 
@@ -113,9 +113,13 @@ async def _build_file(
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }
-    opened = open_run(run_folder, cache_folder=model.cache_folder, command="build", identity=identity)
+    opened = open_run(
+        run_folder, cache_folder=model.cache_folder, command="build", identity=identity
+    )
     async with open_models(model) as models:
-        builder = make_builder(models, options)
+        builder = make_builder(
+            models, consolidation=options.consolidation, post_filter=options.post_filter
+        )
         with opened as run:
             built = await build_references(
                 loaded.records,
@@ -129,7 +133,7 @@ async def _build_file(
         return BuildOutcome(
             clusters=built,
             bad_lines=loaded.bad,
-            usage=models.usage(),
+            spent=models.spent(),
             signature=builder.signature,
             run=run.path,
         )
@@ -191,7 +195,7 @@ async def _build_one(
     articles, skipped = usable(cluster.articles)
     row: dict[str, Any] = {
         "eid": cluster.eid,
-        "skipped": [list(pair) for pair in skipped],
+        "skipped": [[one.aid, one.reason] for one in skipped],
         "retry": False,
     }
     why = why_not_buildable(cluster.model_copy(update={"articles": articles or cluster.articles}))
@@ -211,8 +215,9 @@ async def _build_one(
         n_questions=options.n_questions,
         progress=count,
     )
-    running = {"thread": thread, "context": deps, "max_concurrency": concurrency}
-    state = await resume(graph, **running) or await start(graph, **running)
+    state = await resume(
+        graph, thread=thread, context=deps, max_concurrency=concurrency
+    ) or await start(graph, thread=thread, context=deps, max_concurrency=concurrency)
     questions = state["question_answers"]
     return row | {
         "kept_aids": state["kept_aids"],

@@ -19,7 +19,12 @@ Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
 
 
 def make_judge(
-    models: Models, *, plan: JudgingPlan, prompt: Path | None, scale: Path | None, temperature: float
+    models: Models,
+    *,
+    plan: JudgingPlan,
+    prompt: Path | None,
+    scale: Path | None,
+    temperature: float,
 ) -> Judge:
     """Return the judge for `plan`.
 
@@ -32,7 +37,7 @@ def make_judge(
     if models.llm is None:
         if prompt or scale:
             raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
-        return SupportJudge.of(plan.aspect, embedder=models.embedder())
+        return SupportJudge(aspect=plan.aspect, embedder=models.embedder())
     return LlmJudge(
         backend=models.llm.backend,
         target=models.llm.target,
@@ -69,4 +74,4 @@ def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge |
         return None
     if fallback == "entailment":
         raise ConfigurationError("--fallback entailment is not built yet; use embedding")
-    return SupportJudge.of(aspect, embedder=models.embedder())
+    return SupportJudge(aspect=aspect, embedder=models.embedder())

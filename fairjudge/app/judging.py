@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fairjudge.app.judges import Fallback, make_fallback, make_judge
-from fairjudge.app.models import ModelOptions, Usage, open_models
+from fairjudge.app.models import ModelOptions, Spent, open_models
 from fairjudge.app.runs import check_writable, checkpoints, digest, open_run, resume, start
 from fairjudge.datasets import (
     BadLine,
@@ -79,8 +80,13 @@ class JudgeOutcome:
     signature: str
     without_tasks: tuple[str, ...]
     bad_lines: tuple[BadLine, ...]
-    usage: Usage | None
+    spent: Spent | None
     run: Path
+
+    @property
+    def unscored_reasons(self) -> Mapping[str, int]:
+        """How many judgements have no score, by reason."""
+        return Counter(j.unscored for j in self.judgements if j.unscored is not None)
 
     @property
     def n_unscored(self) -> int:
@@ -175,7 +181,7 @@ async def _judge_all(
             judgements = await judge_tasks(
                 tasks,
                 judge=judge,
-                fallback=make_fallback(models, options.fallback),
+                fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
                 run=run,
                 concurrency=model.concurrency,
                 progress=progress(len(tasks)),
@@ -187,7 +193,7 @@ async def _judge_all(
             signature=judge.signature,
             without_tasks=(),
             bad_lines=(),
-            usage=models.usage(),
+            spent=models.spent(),
             run=run.path,
         )
 

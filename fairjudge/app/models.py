@@ -1,4 +1,4 @@
-"""Opening models: the chosen backend in its wrappers, and the embedding model where it is needed."""
+"""Opening models: the chosen backend in its wrappers, and the embedding model when needed."""
 
 from __future__ import annotations
 

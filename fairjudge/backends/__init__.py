@@ -65,6 +65,18 @@ _KINDS: Mapping[str, BackendKind] = {
             key_variable="OPENAI_API_KEY",
             url_variables=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
         ),
+        BackendKind(
+            provider="anthropic",
+            path="fairjudge.backends.anthropic:AnthropicBackend",
+            what="Anthropic, or any server of its messages format by --base-url",
+            key_variable="ANTHROPIC_API_KEY",
+            url_variables=("ANTHROPIC_BASE_URL",),
+        ),
+        BackendKind(
+            provider="replay",
+            path="fairjudge.backends.replay:ReplayBackend",
+            what="replies recorded to a file: replay:<file>",
+        ),
     )
 }
 
@@ -82,7 +94,7 @@ def backend_kinds() -> tuple[BackendKind, ...]:
 
 
 def _package(point: Any) -> str:
-    return point.dist.name if point.dist is not None else point.module
+    return str(point.module if point.dist is None else point.dist.name)
 
 
 def resolve_target(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from typing import Any
 
 from fairjudge.protocols import CompletionRequest, DecisionRequest
 
@@ -18,15 +19,20 @@ def request_key(request: CompletionRequest | DecisionRequest) -> str:
     (sorted keys, no spaces, UTF-8) in which each message's text stands as its own SHA-256, which
     keeps long prompts cheap. Concurrency, timeouts, retries and the run are no part of a request.
     """
-    return _digest(request.model_dump(mode="json", exclude={"messages"}), request)
+    return _digest(_fields(request, {"messages"}), request)
 
 
 def prompt_key(request: CompletionRequest | DecisionRequest) -> str:
     """Return the same as `request_key` without the target: what was asked, whoever was asked."""
-    return _digest(request.model_dump(mode="json", exclude={"messages", "target"}), request)
+    return _digest(_fields(request, {"messages", "target"}), request)
 
 
-def _digest(fields: dict[str, object], request: CompletionRequest | DecisionRequest) -> str:
+def _fields(request: CompletionRequest | DecisionRequest, left_out: set[str]) -> dict[str, Any]:
+    # Without None: a field that a later version adds, unset by default, changes no key.
+    return request.model_dump(mode="json", exclude=left_out, exclude_none=True)
+
+
+def _digest(fields: dict[str, Any], request: CompletionRequest | DecisionRequest) -> str:
     fields["messages"] = [[m.role, _sha256(m.content)] for m in request.messages]
     fields["kind"] = type(request).__name__
     fields["cache_version"] = CACHE_VERSION

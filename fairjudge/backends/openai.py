@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -13,25 +14,21 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
+from fairjudge.backends.dialect import Dialect, is_strict
 from fairjudge.backends.http import (
     CONNECT_TIMEOUT_SECONDS,
     DEFAULT_TIMEOUT_SECONDS,
     PerLoop,
     api_key,
     check_target,
-    error_for_status,
     is_loopback,
     one_line,
 )
-from fairjudge.backends.openai_dialect import Dialect
 from fairjudge.backends.ports import Warn
+from fairjudge.backends.sdk_errors import map_sdk_error
 from fairjudge.errors import (
-    BackendError,
-    ConnectionFailedError,
     EmptyReplyError,
-    MalformedReplyError,
     RefusedError,
-    RequestTimeoutError,
 )
 from fairjudge.protocols import (
     Completion,
@@ -46,6 +43,7 @@ from fairjudge.protocols import (
 KEY_VARIABLE = "OPENAI_API_KEY"
 OWN_URL = "https://api.openai.com/v1"
 
+_LIMITS = ("max_completion_tokens", "max_tokens")
 _FINISH: Mapping[object, FinishReason] = {"stop": "stop", "length": "length"}
 
 
@@ -81,7 +79,7 @@ class OpenAIBackend:
         self._url = target.base_url or OWN_URL
         self._key = api_key(KEY_VARIABLE, target)
         self._timeout_seconds = timeout_seconds
-        self._dialect = Dialect(own_server=self._url == OWN_URL, server=self._url, warn=warn)
+        self._dialect = Dialect(server=self._url, warn=warn)
         self._models = PerLoop(self._make_model)
         # langchain-openai turns two kinds of 400 into advice about its own classes.
         warnings.filterwarnings("ignore", message="This model does not support OpenAI's struct")
@@ -92,13 +90,13 @@ class OpenAIBackend:
         check_target(request, self.target)
         messages = [_as_langchain(message) for message in request.messages]
         while True:
-            options = self._dialect.options(request)
+            options = self._options(request)
             try:
                 async with asyncio.timeout(self._timeout_seconds):
                     return read_reply(await self._models.get().ainvoke(messages, **options))
             except Exception as error:
-                if not self._dialect.adapts_to(error, options):
-                    ours = map_openai_error(error, where=self._url, secrets=(self._key,))
+                if not self._adapts_to(error, options):
+                    ours = map_sdk_error(error, sdk=openai, where=self._url, secrets=(self._key,))
                     raise ours from None
 
     async def aclose(self) -> None:
@@ -106,6 +104,48 @@ class OpenAIBackend:
         model = self._models.pop()
         if model is not None:
             await model.root_async_client.close()
+
+    def _options(self, request: CompletionRequest) -> dict[str, Any]:
+        """Return the keyword arguments for the client, without what the server declines.
+
+        What langchain-openai would interpret by itself goes through ``extra_body``. Samples of one
+        prompt under one seed would be the same sample, so the seed grows with the sample index.
+        """
+        schema = request.response_schema
+        wanted: dict[str, Any] = {
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "seed": None if request.seed is None else request.seed + request.sample_index,
+            "stop": list(request.stop) or None,
+            "logprobs": None if request.top_logprobs is None else True,
+        }
+        body: dict[str, Any] = {
+            self._limit(): request.max_output_tokens,
+            "response_format": None if schema is None else _response_format(schema),
+        }
+        options = self._taken(wanted)
+        if "logprobs" in options and request.top_logprobs:
+            options["top_logprobs"] = request.top_logprobs
+        return {**options, "extra_body": self._taken(body)}
+
+    def _taken(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            name: value
+            for name, value in wanted.items()
+            if value is not None and (name in _LIMITS or self._dialect.takes(name))
+        }
+
+    def _limit(self) -> str:
+        """Return how the server calls the token limit: only OpenAI's own needs the newer name."""
+        names = _LIMITS if self._url == OWN_URL else _LIMITS[::-1]
+        return names[0] if self._dialect.takes(names[0]) else names[1]
+
+    def _adapts_to(self, error: Exception, options: Mapping[str, Any]) -> bool:
+        """Say whether to send again without what `error` declines of `options`."""
+        name = self._dialect.learn(error, [*options, *options["extra_body"]], quiet=_LIMITS)
+        if name in _LIMITS:
+            return any(self._dialect.takes(limit) for limit in _LIMITS)
+        return name is not None
 
     def _make_model(self) -> ChatOpenAI:
         return ChatOpenAI(
@@ -129,35 +169,12 @@ def _as_langchain(message: Message) -> BaseMessage:
     return kinds[message.role](content=message.content)
 
 
-def map_openai_error(error: Exception, *, where: str, secrets: tuple[str, ...]) -> Exception:
-    """Return the error of ours for what the OpenAI client or langchain-openai raised.
-
-    An exception that says nothing about the server is returned as it is.
-    """
-    if isinstance(error, openai.APIStatusError):
-        said = one_line(f"{error.message} {error.code or ''}", secrets=secrets)
-        return error_for_status(
-            error.status_code, said, where=where, headers=error.response.headers
-        )
-    if isinstance(error, TimeoutError | openai.APITimeoutError):
-        return RequestTimeoutError(f"{where} sent no reply in time")
-    if isinstance(error, openai.APIConnectionError):
-        cause = one_line(_innermost(error), secrets=secrets)
-        return ConnectionFailedError(f"cannot reach {where}, or it broke off: {cause}")
-    if isinstance(error, openai.OpenAIError):
-        return BackendError(f"{where}: {one_line(error, secrets=secrets)}")
-    # langchain-openai and the client raise these on bodies that are not chat completions.
-    if isinstance(error, ValueError | KeyError | TypeError | AttributeError | IndexError):
-        return MalformedReplyError(
-            f"{where} sent no chat completion: {one_line(error, secrets=secrets)}"
-        )
-    return error
-
-
-def _innermost(error: BaseException) -> BaseException:
-    while error.__cause__ is not None or error.__context__ is not None:
-        error = error.__cause__ or error.__context__ or error
-    return error
+def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", str(schema.get("title", "reply")))[:64]
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "schema": dict(schema), "strict": is_strict(schema)},
+    }
 
 
 def read_reply(reply: AIMessage) -> Completion:

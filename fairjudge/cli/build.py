@@ -108,4 +108,4 @@ def build(
             progress=lambda eid: progress.stages(shown, eid),
         )
     display.built(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_failed, outcome.n_calls, most=max_unscored)
+    display.finish(outcome.n_failed, outcome.n_steps, most=max_unscored)

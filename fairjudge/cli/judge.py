@@ -63,7 +63,7 @@ def judge(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Judge summaries and rank the systems that wrote them.
+    r"""Judge summaries and rank the systems that wrote them.
 
     Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
     articles support it. Pairwise asks both orders of every pair; a side wins when both name it.
@@ -72,7 +72,7 @@ def judge(
     quick and free, says so in every record (scored_by: embedding), and is no substitute for
     reading: it knows wording, not truth. Calibrate any judge before you trust it.
 
-        fairjudge judge --references refs.jsonl --summaries s.jsonl --aspect coverage \\
+        fairjudge judge --references refs.jsonl --summaries s.jsonl --aspect coverage \
             --protocol likert -o judgements.jsonl
     """
     from fairjudge.app.judging import JudgeOptions, judge_files
@@ -110,4 +110,4 @@ def judge(
             progress=lambda total: progress.counter(shown, "judging", total=total),
         )
     display.judged(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_unscored, outcome.n_judged, most=max_unscored)
+    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored)

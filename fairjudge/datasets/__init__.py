@@ -2,24 +2,29 @@
 
 from fairjudge.datasets._loading import BadLine, Loaded
 from fairjudge.datasets.checks import check_summaries, empty_articles, why_not_buildable
+from fairjudge.datasets.example import ExampleFile, example_path
 from fairjudge.datasets.readers import (
     read_clusters,
     read_judgements,
     read_labels,
     read_references,
+    read_replies,
     read_summaries,
 )
 from fairjudge.datasets.writers import write_jsonl, write_records
 
 __all__ = [
     "BadLine",
+    "ExampleFile",
     "Loaded",
     "check_summaries",
     "empty_articles",
+    "example_path",
     "read_clusters",
     "read_judgements",
     "read_labels",
     "read_references",
+    "read_replies",
     "read_summaries",
     "why_not_buildable",
     "write_jsonl",

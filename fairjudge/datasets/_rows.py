@@ -172,7 +172,7 @@ def csv_rows(data: bytes, path: Path) -> Iterator[Row]:
         column_from = data.rfind(b"\n", 0, error.start) + 1
         problem = _not_utf8(error, data, column_from)
         raise InputError(problem, path=path, line=line) from None
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
     line = 1
     try:
         header = [name.strip() for name in next(reader)]

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from pathlib import Path
 
 from fairjudge.datasets._loading import Kind, Loaded, load
-from fairjudge.domain import Cluster, Judgement, Label, Reference, Summary
+from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 
 
 def _by_eid(record: Cluster) -> dict[str, Hashable]:
@@ -49,6 +49,12 @@ _JUDGEMENTS = Kind(
     name="judgements",
     fields="a judgement with 'eid', 'system', 'aspect', 'protocol', 'judge' and 'value'",
 )
+_REPLIES = Kind(
+    model=Record,
+    name="replies",
+    fields="a judge's recorded reply with 'response'",
+    csv_allowed=True,
+)
 
 
 def read_clusters(path: str | Path, *, skip_bad: bool = False) -> Loaded[Cluster]:
@@ -74,3 +80,8 @@ def read_labels(path: str | Path, *, skip_bad: bool = False) -> Loaded[Label]:
 def read_judgements(path: str | Path, *, skip_bad: bool = False) -> Loaded[Judgement]:
     """Read judgements."""
     return load(path, _JUDGEMENTS, skip_bad=skip_bad)
+
+
+def read_replies(path: str | Path, *, skip_bad: bool = False) -> Loaded[Record]:
+    """Read a judge's recorded replies: objects with whatever columns the recorder gave them."""
+    return load(path, _REPLIES, skip_bad=skip_bad)

@@ -38,7 +38,6 @@ class SupportJudge:
 
     aspect: str
     embedder: Embedder
-    name: str = NAME
     _indexes: dict[tuple[str, ...], SourceIndex] = field(default_factory=dict)
     _supports: dict[tuple[str, ...], float | Unscored] = field(default_factory=dict)
 
@@ -47,6 +46,11 @@ class SupportJudge:
             raise ConfigurationError(
                 f"without an LLM only faithfulness and coverage can be judged, not {self.aspect!r}"
             )
+
+    @property
+    def name(self) -> str:
+        """Return ``"local"``."""
+        return NAME
 
     @property
     def signature(self) -> str:

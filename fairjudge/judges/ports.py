@@ -18,7 +18,15 @@ class Reply(Wire):
 class Judge(Protocol):
     """Answers tasks in two steps, so that reading can be repeated without asking again."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Return what records name it."""
+        ...
+
+    @property
+    def signature(self) -> str:
+        """Return all that can change its verdicts, in one line."""
+        ...
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """Put `task` to the model. Judges that write nothing return the judgement itself."""

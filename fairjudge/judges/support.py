@@ -6,7 +6,9 @@ of the signals in `fairjudge.text.signals`. The weights were fitted by
 ``benchmarks/summeval_local.py --fit`` on half of SummEval's documents, see `WEIGHTS`.
 
 It is a similarity with checks, not entailment: it sees wording, not truth, and says so as
-``scored_by: embedding``.
+``scored_by: embedding``. It favours copies over paraphrases, misses antonyms ("welcomed" for
+"condemned"), and does not tell systems that copy from systems that write well: compare summaries
+of one document with it rather than systems.
 """
 
 from __future__ import annotations

@@ -28,8 +28,11 @@ _NUMBER = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-_GLYPHS = re.compile(r"(?P<full>★(?:\s?★)*)(?P<half>\s?½)?(?P<empty>(?:\s?☆)*)")
-_SUMMARY = r"(?:the\s{1,3})?(?:summary|summaries|assistant|response|option|candidate|text|system|model|version|output|answer|choice|report)"
+_GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
+_SUMMARY = (
+    r"(?:the\s{1,3})?(?:summary|summaries|assistant|response|option|candidate|text|system|model"
+    r"|version|output|answer|choice|report)"
+)
 _TIE = (
     r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
     r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
@@ -65,9 +68,7 @@ def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
         return _glyphs_at(text, place, scale)
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
     denominator = match["denominator"]
-    wrong = match["percent"] or (
-        denominator and _to_number(denominator) != scale.levels[-1].value
-    )
+    wrong = match["percent"] or (denominator and _to_number(denominator) != scale.levels[-1].value)
     value = None if wrong else on_scale(number, scale)
     return Answer(
         start=place,

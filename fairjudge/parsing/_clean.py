@@ -4,6 +4,7 @@ Every step replaces characters one for one (what must not be read becomes spaces
 in the cleaned text is the same place in the reply, and so in its tokens.
 """
 
+# ruff: noqa: RUF001 - look-alikes are what this table is about
 from __future__ import annotations
 
 import re
@@ -11,7 +12,8 @@ import unicodedata
 
 _SAME = {
     "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "。": ".", "．": ".",
-    "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">", "％": "%",
+    "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">",
+    "％": "%",
     "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
     "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "→": ":", "⇒": ":",
     "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
@@ -21,16 +23,20 @@ _SAME = {
 _TABLE = str.maketrans(_SAME)
 _KEYCAP = "\u20e3"
 
-_OPEN = re.compile(r"<(?:think|thinking|reasoning|thought|analysis|scratchpad)>|\[THINK\]|◁think▷", re.I)
+_OPEN = re.compile(
+    r"<(?:think|thinking|reasoning|thought|analysis|scratchpad)>|\[THINK\]|◁think▷", re.IGNORECASE
+)
 _CLOSE = re.compile(
     r"</(?:think|thinking|reasoning|thought|analysis|scratchpad)>|\[/THINK\]|◁/think▷"
     r"|<\|channel\|>final<\|message\|>",
-    re.I,
+    re.IGNORECASE,
 )
 _QUOTE = re.compile(r'"([^"\n]{0,4000})"')
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{0,300}(?:(?<=\w)'(?=\w)[^'\n]{0,300}){0,8})'(?!\w)")
-_BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.M)
-_FENCE_WORD = re.compile(r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.I)
+_BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
+_FENCE_WORD = re.compile(
+    r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
+)
 _LINK_TARGET = re.compile(r"https?://[^\s)\]>]{1,2000}")
 _QUOTED_ANSWER_WORDS = 3
 

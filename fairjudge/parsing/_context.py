@@ -24,9 +24,12 @@ _DENIED = re.compile(
        |\bless\sthan|\bmore\sthan|\bthan|\bat\sleast|\bat\smost|\bunder|\bover|\bwithout)
     \s+(?:(?:quite|really|be|have|been|a|an|the|it|this|for|get|give|giving|given|getting|reach|reaching
        |earn|earning|deserve|deserving|receive|receiving|warrant|merit|worth|enough|go|perfect|full|to|say|that|\w+ly)\s+){0,6}$
-    | \b(?:prevent\w*|keep\w*|stop\w*|bar\w*)\s(?:it|this|the\ssummary|me|them)?\s?from\s+(?:\w+\s+){0,4}$
+    | \b(?:prevent\w*|keep\w*|stop\w*|bar\w*)\s(?:it|this|the\ssummary|me|them)?\s?
+      from\s+(?:\w+\s+){0,4}$
     | \b(?:would|could|might|should)\s+have\s+(?:\w+\s+){0,3}$
-    | \b(?:to|for)\s+(?:be\s|get\s|earn\s|receive\s|reach\s|achieve\s|deserve\s|merit\s|obtain\s|attain\s|warrant\s|qualify\s)(?:for\s)?(?:an?\s|the\s)?(?:\w+\s)?$
+    | \b(?:to|for)\s+(?:be|get|earn|receive|reach|achieve|deserve|merit|obtain|attain|warrant
+       |qualify)
+      \s(?:for\s)?(?:an?\s|the\s)?(?:\w+\s)?$
     | \b(?:if|unless|whether)\s+(?:\w+\s+){0,5}$
     """,
     re.VERBOSE | re.IGNORECASE,

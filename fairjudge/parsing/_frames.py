@@ -19,14 +19,14 @@ _LABEL = (
     r"|conclusion|result|label|evaluation|assessment|stars|vote|selection|pick|classification|option"
     r"|better(?:\s(?:summary|one|response))?|best(?:\s(?:summary|one|response))?"
     r"|评分|分数|得分|打分|评价|答案|结论|裁决|判断|評価|スコア|点数|점수|평가|평점"
-    r"|note|puntuación|puntaje|calificación|nota|bewertung|punktzahl|urteil|wertung|punteggio|voto|valutazione"
+    r"|puntuación|puntaje|calificación|bewertung|punktzahl|urteil|wertung|punteggio|valutazione"
     r"|оценка|балл|вердикт|ответ|التقييم|الدرجة|النتيجة|स्कोर|अंक)"
 )
 _OF = r"(?:\s{1,3}(?:for|of|on|to|assigned|given)(?:\s{1,3}[\w'#-]{1,30}){1,6}?)?"
 _FILL = re.compile(
-    r"(?:(?:a|an|the|about|approximately|approx\.?|roughly|around|option|choice|answer|a\s{1,3}score\s{1,3}of"
-    r"|a\s{1,3}rating\s{1,3}of|score|rating|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|it\s{1,3}is|it's|is|be|i'd\s{1,3}say"
-    r"|definitely|probably|likely|straight|score\s{1,3}of|rating\s{1,3}of|of|at|as|~|≈|>|-|\||:|=)\s{0,4}){1,4}",
+    r"(?:(?:(?:a|an|the|about|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
+    r"|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is"
+    r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=-])\s{0,4}){1,5}",
     re.IGNORECASE,
 )
 _VERB = (
@@ -39,30 +39,36 @@ _NUMERAL = r"(?:\d|★|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)
 _VERB_STEM = r"(?:earn|receiv|deserv|merit|scor|get|rat|warrant|garner|achiev|award|assign|giv)"
 _OBJECT = r"(?:(?:it|itself|this|the\s{1,3}summary|this\s{1,3}summary)\s{1,3})?"
 
-# "Verdict: 4", "Score for consistency (1-5) = 4", "[[B]]", "\boxed{4}", "<score>4</score>"
+# Plain labels such as "Verdict: 4", "Score for consistency (1-5) = 4", "[[B]]", "<score>4"
 _LABELLED = re.compile(
-    rf"(?<!\w){_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,8}}[:=]\s{{0,8}}"
+    rf"(?<!\w){_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}[:=]\s{{0,8}}"
     rf"|['\"]{_LABEL}['\"]\s{{0,4}}:\s{{0,4}}"
     rf"|\[\[|\\boxed\{{(?:\\text(?:bf)?\{{)?|<{_LABEL}>\s{{0,8}}",
     re.IGNORECASE,
 )
-# "the answer is B", "Score - 4" and "Rating 4" where a line or sentence begins
+# "the answer is B", "my score for this would be 4"
 _SAID = re.compile(
-    rf"(?<!\w){_LABEL}{_OF}\s{{1,3}}(?:is|would\sbe|will\sbe|should\sbe|becomes|stands\sat)"
-    r"(?:\s{1,3}therefore|\s{1,3}thus|\s{1,3}now)?\s{0,3}[:,]?\s{0,4}"
-    rf"|(?:^|[.;!?]\s)[ #>|•-]{{0,8}}(?:(?:final|overall|my|the)\s{{1,3}}){{0,2}}{_PLAIN_LABEL}{_OF}[\s|-]{{1,8}}",
+    rf"(?<!\w){_LABEL}{_OF}\s{{1,3}}(?:is|would\sbe|will\sbe|should\sbe|becomes|stands\sat)\b"
+    r"\s{0,3}[:,]?\s{0,4}",
+    re.IGNORECASE,
+)
+# "Score - 4", "Rating 4" where a line or sentence begins
+_OPENING = re.compile(
+    r"(?:^|[.;!?]\s)[ #>|•-]{0,8}(?:(?:final|overall|my|the)\s{1,3}){0,2}"
+    rf"{_PLAIN_LABEL}{_OF}[\s|-]{{1,8}}",
     re.IGNORECASE | re.MULTILINE,
 )
 # "earning a score of 3", "deserves a 4"
 _MENTIONED = re.compile(
-    r"\b(?:scores?|ratings?|grade|mark)\s{1,3}(?:of|at|as)\s{1,3}"
+    r"\b(?:scores?|ratings?|grade|mark)\s{1,3}(?:of|at|as)\s{1,3}|\b(?:option|choice)\s{1,3}"
+    r"|\b(?:this|it|that|summary)(?:'s|\s(?:is|was))\s(?:only\s|just\s|clearly\s|definitely\s)?(?=an?\s)"
     rf"|\b{_VERB_STEM}(?:e|es|ed|en|s|ing|ting)?\s{{1,3}}{_OBJECT}(?:only\s{{1,3}}|just\s{{1,3}})?(?=(?:an?|at|as)\s)"
     r"|\b(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}",
     re.IGNORECASE,
 )
 # "4/5", "3 stars" wherever they stand; "so yes", "is partially supported"
 _BARE = re.compile(
-    rf"(?<![\w.,/:$€£-])(?={_NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|option|choice),?\s{{1,3}}",
+    rf"(?<![\w.,/:$€£★-])(?={_NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be),?\s{{1,3}}",
     re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(
@@ -104,14 +110,15 @@ def frames(text: str) -> Iterator[Frame]:
     for match in _LABELLED.finditer(text):
         starts = _with_filler(text, match.end())
         yield Frame(start=match.start(), starts=starts, strength="stated", labelled=True)
-    for match in _SAID.finditer(text):
-        yield Frame(
-            start=match.start(), starts=_with_filler(text, match.end()), strength="stated"
-        )
-    for match in _MENTIONED.finditer(text):
-        yield Frame(
-            start=match.start(), starts=_with_filler(text, match.end()), strength="mentioned"
-        )
+    plain: tuple[tuple[re.Pattern[str], Strength], ...] = (
+        (_SAID, "stated"),
+        (_OPENING, "stated"),
+        (_MENTIONED, "mentioned"),
+    )
+    for pattern, strength in plain:
+        for match in pattern.finditer(text):
+            starts = _with_filler(text, match.end())
+            yield Frame(start=match.start(), starts=starts, strength=strength)
     for match in _BARE.finditer(text):
         yield Frame(start=match.end(), starts=(match.end(),), strength="mentioned", bare=True)
     for match in _FIRST_PERSON.finditer(text):

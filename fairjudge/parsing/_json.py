@@ -46,13 +46,13 @@ def json_verdicts(text: str) -> Iterator[JsonVerdict]:
         values = list(_verdicts_in(value))
         if values:
             found = True
-            yield _one(place, end, values, text)
+            yield _one(place, end, values)
         place = text.find("{", end)
     if not found and failures:
         yield from _broken(text)
 
 
-def _one(start: int, end: int, values: list[Any], text: str) -> JsonVerdict:
+def _one(start: int, end: int, values: list[Any]) -> JsonVerdict:
     several = len({str(value) for value in values}) > 1
     return JsonVerdict(start=start, end=end, value=values[-1], several=several)
 

@@ -28,7 +28,10 @@ _TIE = re.compile(
     r"|\bsame\s(?:level|extent|degree|quality|number|amount|facts)\b|\b(?:as|just\sas)\s(?:good|faithful|accurate|consistent|relevant|complete|comprehensive)\sas\b",
     re.IGNORECASE,
 )
-_NOT_TIE = re.compile(r"\b(?:not|n't|isn't|aren't|nor)\s(?:\w+\s){0,2}(?:equal|tied?|as\s|the\ssame|identical)", re.IGNORECASE)
+_NOT_TIE = re.compile(
+    r"\b(?:not|n't|isn't|aren't|nor)\s(?:\w+\s){0,2}(?:equal|tied?|as\s|the\ssame|identical)",
+    re.IGNORECASE,
+)
 _FAULT = (
     r"(?:errors?|mistakes|hallucinat\w*|inaccura\w*|unsupported|omissions?|irrelevan\w*|misleading|vague\w*|fabricat\w*"
     r"|incorrect|inconsisten\w*|factual\serrors|issues|problems|contradict\w*|unfaithful|speculative|redundan\w*|repetiti\w*|biased|flaws|false|wrong|incomplete)"

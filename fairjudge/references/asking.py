@@ -36,7 +36,7 @@ def propose(
     """
     frames = _Frames(articles, topics)
     texts = [
-        *_count_questions(articles, at_least),
+        *_count_questions(frames, articles, at_least),
         *(text for topic in topics for text in _topic_questions(topic, frames)),
         *_say_about(topics, frames),
         *_frame_questions(frames, at_least),
@@ -51,18 +51,23 @@ class _Frames:
     def __init__(self, articles: Sequence[Parsed], topics: Sequence[Topic]) -> None:
         self.topics = topics
         self.by_subject: dict[Topic, list[tuple[int, Clause]]] = defaultdict(list)
-        self.participles: dict[str, Counter[str]] = defaultdict(Counter)
+        self.by_patient: dict[Topic, list[tuple[int, Clause]]] = defaultdict(list)
+        self.forms: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         for number, sentences in enumerate(articles):
             for sentence in sentences:
                 for clause in sentence.clauses:
                     self._add(number, clause)
 
     def _add(self, number: int, clause: Clause) -> None:
-        if clause.verb.tag_ == "VBN":
-            self.participles[clause.key][clause.verb.lower_] += 1
-        topic = self.topic_of(clause.subject)
-        if topic is not None:
-            self.by_subject[topic].append((number, clause))
+        self.forms[(clause.key, clause.verb.tag_)][clause.verb.lower_] += 1
+        if not clause.passive:
+            subject = self.topic_of(clause.subject)
+            if subject is not None:
+                self.by_subject[subject].append((number, clause))
+        for patient in clause.patients:
+            topic = self.topic_of(patient)
+            if topic is not None and patient.dep_ in ("dobj", "nsubjpass"):
+                self.by_patient[topic].append((number, clause))
 
     def topic_of(self, token: Token | None) -> Topic | None:
         """Return the first topic that `token` names."""
@@ -72,8 +77,16 @@ class _Frames:
 
     def share(self, topic: Topic, mood: str) -> float:
         """Return the share of a topic's clauses that are in `mood`."""
-        held = self.by_subject.get(topic, [])
+        held = self.by_subject.get(topic, []) + self.by_patient.get(topic, [])
         return sum(mood in clause.modality for _, clause in held) / len(held) if held else 0.0
+
+    def participle(self, key: str) -> str | None:
+        """Return a verb's past participle as the cluster writes it, if it can be told."""
+        seen = self.forms.get((key, "VBN"))
+        if not seen:
+            past = self.forms.get((key, "VBD"), Counter())
+            seen = Counter({word: n for word, n in past.items() if word.endswith("ed")})
+        return min(seen, key=lambda word: (-seen[word], word)) if seen else None
 
 
 def _topic_questions(topic: Topic, frames: _Frames) -> Iterator[str]:
@@ -90,15 +103,20 @@ def _topic_questions(topic: Topic, frames: _Frames) -> Iterator[str]:
         yield f"How likely {are} {phrase}?"
         yield f"What could cause {phrase}?"
         yield f"What effect would {phrase} have?"
-    else:
-        yield f"What caused {phrase}?" if past else f"What is causing {phrase}?"
-        yield f"What effect {do} {phrase} have?"
-        yield f"What should happen to {phrase}?"
-        yield f"What is expected to happen to {phrase}?"
+        return
+    yield f"What caused {phrase}?" if past else f"What is causing {phrase}?"
+    yield f"What effect {do} {phrase} have?"
+    yield f"What should happen to {phrase}?"
+    yield f"What is expected to happen to {phrase}?"
+    yield f"What {'did' if past else 'do'} people think of {phrase}?"
     if topic.term.head in lex.LEVEL_NOUNS:
         yield f"How high {are} {phrase}?"
-    if not past:
-        yield f"What {are} {phrase} like?"
+    elif topic.term.head in _MONEY:
+        article = "" if topic.plural or phrase.startswith("the ") else "the "
+        yield f"How large {are} {article}{phrase}?"
+
+
+_MONEY = frozenset(map(lex.canonical, lex.MONEY_NOUNS))
 
 
 def _say_about(topics: Sequence[Topic], frames: _Frames) -> Iterator[str]:
@@ -113,87 +131,124 @@ def _say_about(topics: Sequence[Topic], frames: _Frames) -> Iterator[str]:
                 yield f"What {do} {speaker.phrase} say about {topic.phrase}?"
 
 
-def _count_questions(articles: Sequence[Parsed], at_least: int) -> Iterator[str]:
+def _count_questions(frames: _Frames, articles: Sequence[Parsed], at_least: int) -> Iterator[str]:
     """Yield "How many people were injured?" for counts that several articles give."""
-    seen: dict[tuple[str, str], set[int]] = defaultdict(set)
-    uses: dict[tuple[str, str], Counter[tuple[str, str, bool]]] = defaultdict(Counter)
+    uses: dict[tuple[str, str], list[tuple[int, Clause, str]]] = defaultdict(list)
     for number, clause, noun, plain in _counts(articles):
         head = "people" if noun in lex.PEOPLE else lex.canonical(noun)
-        key = (head, clause.key)
-        seen[key].add(number)
-        uses[key][(plain, _participle_use(clause), "future" in clause.modality)] += 1
-    for key, numbers in seen.items():
-        if len(numbers) >= at_least:
-            nouns = {plain for plain, _, _ in uses[key]}
-            (plain, verb, future), _ = uses[key].most_common(1)[0]
-            if key[0] == "people" and len(nouns) > 1:
-                plain = "people"
-            yield f"How many {plain} {'will be' if future else ''} {verb}?".replace("  ", " ")
+        uses[(head, clause.key)].append((number, clause, plain))
+    for (head, key), held in uses.items():
+        if len({number for number, _, _ in held}) < at_least:
+            continue
+        nouns = Counter(plain for _, _, plain in held)
+        plain = (
+            "people"
+            if head == "people" and len(nouns) > 1
+            else min(nouns, key=lambda n: (-nouns[n], n))
+        )
+        clauses = [clause for _, clause, _ in held]
+        be = (
+            "will be" if sum("future" in c.modality for c in clauses) * 2 > len(clauses) else "were"
+        )
+        participle = frames.participle(key)
+        if participle is not None:
+            yield f"How many {plain} {be} {participle}?"
 
 
 def _counts(articles: Sequence[Parsed]) -> Iterator[tuple[int, Clause, str, str]]:
+    """Yield (article, clause, lemma, noun) for every number of things that a verb acts on."""
     for position, sentences in enumerate(articles):
         for sentence in sentences:
+            if not sentence.numbers:
+                continue
             for clause in sentence.clauses:
-                patients = [t for t in clause.patients if t is not None]
-                for noun in patients:
-                    if noun.like_num and is_count(noun):
+                for noun in clause.patients:
+                    if is_count(noun) and clause.passive:
                         yield position, clause, "people", "people"
-                    elif any(is_count(c) and counted_noun(c) is noun for c in noun.lefts):
+                    elif any(is_count(c) and counted_noun(c) == noun for c in noun.lefts):
                         yield position, clause, noun.lemma_.lower(), noun.lower_
 
 
-def _participle_use(clause: Clause) -> str:
-    return f"were {clause.verb.lemma_.lower()}"
-
-
 def _frame_questions(frames: _Frames, at_least: int) -> Iterator[str]:
-    for topic, held in frames.by_subject.items():
-        by_verb: dict[str, list[tuple[int, Clause]]] = defaultdict(list)
-        for number, clause in held:
-            by_verb[clause.key].append((number, clause))
-        for clauses in by_verb.values():
-            if len({number for number, _ in clauses}) >= at_least:
-                yield from _verb_questions(topic, [clause for _, clause in clauses], frames)
+    for topic in frames.topics:
+        for key, active, passive in _by_verb(topic, frames):
+            articles = {number for number, _ in (*active, *passive)}
+            if key in ("have", "do", "say") or len(articles) < at_least:
+                continue
+            if key == "be":
+                yield from _copula_questions(topic, [c for _, c in active], frames)
+            elif len(active) >= len(passive):
+                yield from _active_questions(topic, [c for _, c in active], frames)
+            else:
+                yield from _passive_questions(topic, [c for _, c in passive], frames)
 
 
-def _verb_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) -> Iterator[str]:
+_Held = list[tuple[int, Clause]]
+
+
+def _by_verb(topic: Topic, frames: _Frames) -> Iterator[tuple[str, _Held, _Held]]:
+    active: dict[str, _Held] = defaultdict(list)
+    passive: dict[str, _Held] = defaultdict(list)
+    for number, clause in frames.by_subject.get(topic, []):
+        active[clause.key].append((number, clause))
+    for number, clause in frames.by_patient.get(topic, []):
+        passive[clause.key].append((number, clause))
+    for key in dict.fromkeys((*active, *passive)):
+        yield key, active.get(key, []), passive.get(key, [])
+
+
+def _active_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) -> Iterator[str]:
     lemma = Counter(clause.lemma for clause in clauses).most_common(1)[0][0]
-    if lemma in ("have", "do", "say"):
-        return
-    if lemma == "be":
-        yield from _copula_questions(topic, clauses, frames)
-        return
     auxiliary = _auxiliary(topic, clauses)
-    tail = _usual_object(clauses, frames)
     core = f"{auxiliary} {topic.phrase} {lemma}"
-    whole = f"{core} {tail}".strip()
-    yield f"{whole}?"
-    yield f"Why {whole}?"
-    yield f"When {whole}?"
     if lemma in lex.MOVE_VERBS:
         yield f"How much {core}?"
     if lemma in lex.PROMISE_VERBS and topic.agent:
         yield f"What {core}?"
+    tail = _usual_object(clauses, frames)
+    if tail is not None:
+        whole = f"{core} {tail}".strip()
+        yield from (f"Why {whole}?", f"When {whole}?")
+        if _is_open(clauses):
+            yield f"{whole}?"
+
+
+def _passive_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) -> Iterator[str]:
+    auxiliary = _auxiliary(topic, clauses)
+    participle = frames.participle(clauses[0].key)
+    if participle is None:
+        return
+    if auxiliary in ("will", "should"):
+        core = f"{auxiliary} {topic.phrase} be {participle}"
+    else:
+        past, present = ("were", "are") if topic.plural else ("was", "is")
+        core = f"{past if auxiliary == 'did' else present} {topic.phrase} {participle}"
+    yield from (f"Why {core}?", f"When {core}?")
+    if _is_open(clauses):
+        yield f"{core}?"
+
+
+def _is_open(clauses: Sequence[Clause]) -> bool:
+    """Whether the clauses disagree, or speak of what is still to come."""
+    unsettled = sum(bool(c.modality & {"future", "duty", "negated"}) for c in clauses)
+    return unsettled * 4 >= len(clauses)
 
 
 def _copula_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) -> Iterator[str]:
     past = sum("past" in c.modality for c in clauses) * 2 > len(clauses)
     be = ("were" if topic.plural else "was") if past else ("are" if topic.plural else "is")
-    complements = Counter(
-        token.lower_ if token.dep_ == "acomp" else other.phrase
-        for clause in clauses
-        for token in clause.objects
-        for other in [frames.topic_of(token)]
-        if token.dep_ == "acomp" or (other is not None and other is not topic)
-    )
-    complements.update(
-        f"{prep} {other.phrase}"
-        for clause in clauses
-        for prep, noun in clause.obliques
-        for other in [frames.topic_of(noun)]
-        if other is not None and other is not topic and noun.head.head is clause.verb
-    )
+    complements: Counter[str] = Counter()
+    for clause in clauses:
+        for token in clause.objects:
+            other = frames.topic_of(token)
+            if token.dep_ == "acomp":
+                complements[token.lower_] += 1
+            elif other is not None and other is not topic:
+                complements[other.phrase] += 1
+        for prep, noun in clause.obliques:
+            other = frames.topic_of(noun)
+            if other is not None and other is not topic and noun.head.head == clause.verb:
+                complements[f"{prep} {other.phrase}"] += 1
     for words, count in sorted(complements.items()):
         if count >= 2:
             yield f"{be} {topic.phrase} {words}?"
@@ -210,15 +265,23 @@ def _auxiliary(topic: Topic, clauses: Sequence[Clause]) -> str:
     return "do" if topic.plural else "does"
 
 
-def _usual_object(clauses: Sequence[Clause], frames: _Frames) -> str:
-    """Return the object or the prepositional phrase that most of the clauses share."""
-    tails: Counter[str] = Counter()
-    for clause in clauses:
-        for noun in clause.objects:
-            other = frames.topic_of(noun)
-            if other is not None:
-                tails[other.phrase] += 1
-    if not tails:
+def _usual_object(clauses: Sequence[Clause], frames: _Frames) -> str | None:
+    """Return the object that most clauses share; "" where the verb takes none, None if unclear."""
+    objects = [[t for t in c.objects if t.dep_ == "dobj"] for c in clauses]
+    complete = sum(not some and _stands_alone(c) for c, some in zip(clauses, objects, strict=True))
+    if complete * 2 > len(clauses):
         return ""
-    words, count = min(tails.items(), key=lambda item: (-item[1], item[0]))
-    return words if count >= 2 else ""
+    tails = Counter(
+        other.phrase
+        for some in objects
+        for other in [frames.topic_of(noun) for noun in some]
+        if other is not None
+    )
+    if not tails:
+        return None
+    words = min(tails, key=lambda phrase: (-tails[phrase], phrase))
+    return words if tails[words] >= 2 else None
+
+
+def _stands_alone(clause: Clause) -> bool:
+    return not any(c.dep_ in ("ccomp", "xcomp", "prt", "acomp") for c in clause.verb.children)

@@ -57,4 +57,3 @@ class EmbeddingConsolidator:
             contexts=[content[answer.aid] for answer in answers],
             embedder=self.embedder,
         )
-

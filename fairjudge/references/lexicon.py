@@ -3,6 +3,8 @@
 All entries are lemmas. The lists are general news vocabulary; none is about one story.
 """
 
+# ruff: noqa: SIM905 - word lists read better as running text than as literals
+
 from __future__ import annotations
 
 SYNONYMS = (
@@ -32,7 +34,8 @@ SYNONYMS = (
     {"recession", "downturn"},
     {"lawmaker", "legislator"},
     {"police", "officer"},
-    {"attorney", "lawyer"},
+    {"expert", "economist", "analyst", "scientist", "researcher", "strategist"},
+    {"critic", "opponent", "sceptic", "skeptic"},
 )
 _CANONICAL = {word: min(group) for group in SYNONYMS for word in group}
 
@@ -66,7 +69,9 @@ CAUSE_VERBS = frozenset(
     "attribute trace exacerbate worsen spur produce feed stoke".split()
 )
 CAUSE_FROM_VERBS = frozenset("stem result come arise emerge".split())
-CAUSE_NOUNS = frozenset("cause culprit reason responsible blame fault driver source root".split())
+CAUSE_NOUNS = frozenset(
+    "cause culprit reason responsible blame fault driver source root result factor".split()
+)
 REASON_PREPOSITIONS = frozenset(("because of", "due to", "owing to", "thanks to", "as a result of"))
 REASON_MARKS = frozenset(("because", "since", "as"))
 
@@ -121,8 +126,26 @@ VAGUE_NOUNS = frozenset(
     "range pace peak high low line list hand head life world interview journal post times "
     "other most many such while kind spring summer autumn fall winter basis share".split()
 )
+EVALUATION_WORDS = frozenset(
+    "good bad wrong right fair unfair harsh soft disgrace mistake popular unpopular insulting "
+    "insult joke brave great poor terrible brilliant dull excellent disappointing disappointment "
+    "success successful failure best worst historic overdue biased impressive correct incorrect "
+    "correctly wrongly clear unclear necessary unnecessary reckless dangerous safe unsafe useless "
+    "useful welcome beautiful ugly stunning boring slow fast expensive cheap reliable unreliable "
+    "generous shameful outrageous justified unjustified deserve gift triumph scandal awful superb "
+    "weak strong solid inadequate sufficient insufficient gamble democratic illegal lawful unlawful "
+    "ineffective effective devastating encouraging better worse misguided sensible".split()
+)
+EVALUATION_VERBS = frozenset(
+    "praise criticize criticise welcome support oppose condemn dismiss defend reject applaud slam "
+    "blast call hail describe like love hate favor favour back denounce cheer mock".split()
+)
+MONEY_NOUNS = frozenset(
+    "damage loss fine bill budget deal bid offer fund profit revenue fee ransom bail "
+    "compensation settlement".split()
+)
 LEVEL_NOUNS = frozenset(
-    "inflation unemployment rate price temperature turnout growth support tax wage salary toll "
+    "inflation unemployment rate price cost temperature turnout growth support tax wage salary toll "
     "interest debt deficit yield attendance share".split()
 )
 MOVE_VERBS = frozenset(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.references import lexicon as lex
-from fairjudge.references.naming import Term, refers
+from fairjudge.references.naming import ANYTHING, Term, refers
 from fairjudge.references.reading import Kind, Query
 from fairjudge.references.syntax import Clause, Sentence
 
@@ -50,18 +50,31 @@ def match(query: Query, place: Place) -> Match | None:
     return max(_RULES[query.kind](query, place), key=lambda found: found.strength, default=None)
 
 
+def loosely(query: Query) -> Query | None:
+    """Return `query` with its topic left open, or None where that would ask something else.
+
+    What matches the loose form has the grammar of an answer; whether it is on the topic must be
+    told in another way, such as the closeness of the sentence to the question.
+    """
+    if query.kind not in ("cause", "effect", "likely", "future") or query.topic is None:
+        return None
+    return None if query.topic.name else replace(query, topic=ANYTHING)
+
+
 def _cause(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
         if _cause_verb(query, place, clause):
             yield Match(1.0, clause)
         if place.speaks_of(query.topic, clause.subject) and _has_reason(clause):
             yield Match(0.9, clause)
-        nouns = [t.lemma_.lower() for t in clause.objects]
-        if clause.subject is not None and clause.verb.lemma_ == "be":
-            nouns.append(clause.subject.lemma_.lower())
-            if any(noun in lex.CAUSE_NOUNS for noun in nouns):
-                if place.mentions(query.topic):
-                    yield Match(0.9, clause)
+        if clause.lemma == "be" and _names_cause(clause) and place.mentions(query.topic):
+            yield Match(0.9, clause)
+
+
+def _names_cause(clause: Clause) -> bool:
+    """Whether the clause says that something is the cause, the result, or to blame."""
+    nouns = (*clause.objects, clause.subject, *clause.verb.children)
+    return any(t is not None and t.lemma_.lower() in lex.CAUSE_NOUNS for t in nouns)
 
 
 def _cause_verb(query: Query, place: Place, clause: Clause) -> bool:
@@ -126,7 +139,7 @@ def _likely(query: Query, place: Place) -> Iterator[Match]:
             continue
         near = {token.head, *token.children, *token.head.children, *token.subtree}
         near |= {grandchild for child in token.children for grandchild in child.children}
-        if any(place.speaks_of(query.topic, noun) for noun in near if noun is not token):
+        if any(place.speaks_of(query.topic, noun) for noun in near if noun != token):
             yield Match(1.0, _clause_of(place.sentence, token))
 
 
@@ -150,11 +163,19 @@ def _react(query: Query, place: Place) -> Iterator[Match]:
                 yield Match(1.0, clause)
 
 
-def _describe(query: Query, place: Place) -> Iterator[Match]:
+def _opinion(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
-        if clause.verb.lemma_ == "be" and place.speaks_of(query.topic, clause.subject):
-            if any(t.dep_ in ("acomp", "attr", "conj") for t in clause.objects):
-                yield Match(1.0, clause)
+        words = {token.lemma_.lower() for token in clause.verb.subtree}
+        judged = clause.lemma in lex.EVALUATION_VERBS and any(
+            place.speaks_of(query.topic, noun)
+            for noun in (*clause.patients, *(noun for _, noun in clause.obliques))
+        )
+        called = bool(words & lex.EVALUATION_WORDS) and (
+            place.speaks_of(query.topic, clause.subject)
+            or any(place.speaks_of(query.topic, noun) for noun in clause.patients)
+        )
+        if judged or called:
+            yield Match(1.0 if called else 0.8, clause)
 
 
 def _level(query: Query, place: Place) -> Iterator[Match]:
@@ -178,7 +199,7 @@ def _clause_of(sentence: Sentence, token: Token) -> Clause | None:
     """Return the smallest clause that holds `token`."""
     by_verb = {clause.verb.i: clause for clause in sentence.clauses}
     here = token
-    while here.i not in by_verb and here.head is not here:
+    while here.i not in by_verb and here.head.i != here.i:
         here = here.head
     return by_verb.get(here.i)
 
@@ -194,7 +215,7 @@ def _how_many(query: Query, place: Place) -> Iterator[Match]:
             continue
         noun = counted_noun(number)
         if noun is None:
-            if query.topic.head in lex.PEOPLE and clause.subject is number:
+            if query.topic.head in lex.PEOPLE and clause.subject == number:
                 yield Match(0.9, clause)
         elif same_count(query.topic.head, noun.lemma_):
             yield Match(1.0, clause)
@@ -212,7 +233,7 @@ def is_count(token: Token) -> bool:
 def counted_noun(number: Token) -> Token | None:
     """Return the noun that `number` counts, or None where it stands alone."""
     here = number
-    while here.dep_ in ("nummod", "compound", "quantmod") and here.head is not here:
+    while here.dep_ in ("nummod", "compound", "quantmod") and here.head.i != here.i:
         here = here.head
         if here.pos_ in ("NOUN", "PROPN"):
             return here
@@ -300,7 +321,7 @@ _RULES: Mapping[Kind, Callable[[Query, Place], Iterator[Match]]] = {
     "likely": _likely,
     "say": _say,
     "react": _react,
-    "describe": _describe,
+    "opinion": _opinion,
     "level": _level,
     "how_many": _how_many,
     "how_much": _how_much,

@@ -18,11 +18,48 @@ else:
 _COUNTRY_NAMES = {"america": "unitedstates", "us": "unitedstates", "usa": "unitedstates"}
 _PRONOUNS = frozenset(("it", "he", "she", "they", "him", "her", "them", "its", "his", "their"))
 _STAND_INS = frozenset(
-    "company firm club team bank agency group city council chain airline".split()
+    [
+        "company",
+        "firm",
+        "club",
+        "team",
+        "bank",
+        "agency",
+        "group",
+        "city",
+        "council",
+        "chain",
+        "airline",
+    ]
 )
 _TITLES = frozenset(
-    "mr mrs ms dr mayor president senator councillor councilor chief coach judge chair chairman "
-    "chairwoman minister governor professor sir captain sen rep gov prof secretary".split()
+    [
+        "mr",
+        "mrs",
+        "ms",
+        "dr",
+        "mayor",
+        "president",
+        "senator",
+        "councillor",
+        "councilor",
+        "chief",
+        "coach",
+        "judge",
+        "chair",
+        "chairman",
+        "chairwoman",
+        "minister",
+        "governor",
+        "professor",
+        "sir",
+        "captain",
+        "sen",
+        "rep",
+        "gov",
+        "prof",
+        "secretary",
+    ]
 )
 
 
@@ -37,6 +74,10 @@ class Term:
     head: str
     name: tuple[str, ...]
     modifiers: frozenset[str]
+
+
+ANYTHING = Term("*", (), frozenset())
+"""The term that every noun stands for."""
 
 
 def term_of(token: Token) -> Term:
@@ -80,7 +121,7 @@ def surface_words(token: Token) -> tuple[str, ...]:
 def _name_parts(token: Token) -> list[Token]:
     parts = [token]
     for child in reversed(list(token.lefts)):
-        if child.dep_ in ("compound", "flat") and child.pos_ in ("PROPN", "NOUN"):
+        if child.dep_ in ("compound", "flat") and child.pos_ == "PROPN":
             parts[:0] = [*(c for c in child.lefts if c.dep_ == "compound"), child]
     parts.extend(c for c in token.rights if c.dep_ == "flat")
     return parts
@@ -126,7 +167,9 @@ def refers(term: Term, token: Token | None, before: Iterable[Sentence] = ()) -> 
     """
     if token is None:
         return False
-    if _direct(term, token):
+    if term is ANYTHING:
+        return token.pos_ in ("NOUN", "PROPN", "PRON")
+    if _direct(term, token) or any(_direct(term, noun) for noun in _carried(token)):
         return True
     if term.name and token.lemma_.lower() in _STAND_INS and _definite(token):
         return any(_direct(term, noun) for noun in _recent_names(token, before))
@@ -143,6 +186,23 @@ def _direct(term: Term, token: Token) -> bool:
     if found.name or found.head != term.head:
         return False
     return not (term.modifiers and found.modifiers) or bool(term.modifiers & found.modifiers)
+
+
+_CARRIERS = frozenset(
+    "increase rise surge rate level pace spike decline fall drop end bout wave threat risk rest "
+    "half most much part some many majority one all impact effect".split()
+)
+
+
+def _carried(token: Token) -> list[Token]:
+    """Return what a carrier noun is about: inflation, in "the rise in inflation"."""
+    if token.lemma_.lower() not in _CARRIERS:
+        return []
+    inside = [c for c in token.lefts if c.dep_ == "compound"]
+    for preposition in token.rights:
+        if preposition.lower_ in ("of", "in"):
+            inside.extend(c for c in preposition.children if c.dep_ == "pobj")
+    return inside
 
 
 def _definite(token: Token) -> bool:

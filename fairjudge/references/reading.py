@@ -15,7 +15,7 @@ else:
     Token = Any
 
 Kind: TypeAlias = Literal[
-    "cause", "future", "duty", "effect", "likely", "say", "react", "describe", "level",
+    "cause", "future", "duty", "effect", "likely", "say", "react", "opinion", "level",
     "how_many", "how_much", "when", "where", "who", "why", "whether", "what",
 ]  # fmt: skip
 
@@ -49,11 +49,11 @@ _TOPIC_FORMS: tuple[tuple[Kind, str], ...] = (
     ("effect", r"what effects? (?:has|have) (?P<t>.+?) had(?: on (?P<o>.+))?"),
     ("effect", r"how (?:does|did|do|will|could|would|might) (?P<t>.+?) affect (?P<o>.+)"),
     ("likely", r"how likely (?:is|are) (?P<t>.+)"),
+    ("opinion", r"what (?:do|did) people think (?:of|about) (?P<t>.+)"),
+    ("opinion", r"what (?:is|was|are|were) (?P<t>.+) like"),
     ("say", r"what (?:does|did|do) (?P<t>.+?) (?:say|think)(?: (?:about|of) (?P<o>.+))?"),
     ("react", r"how (?:does|did|do) (?P<t>.+?) (?:respond|react)(?: to (?P<o>.+))?"),
     ("react", r"how (?:has|have) (?P<t>.+?) (?:responded|reacted)(?: to (?P<o>.+))?"),
-    ("describe", r"what (?:is|was|are|were) (?P<t>.+) like"),
-    ("describe", r"how (?:is|was|are|were) (?P<t>.+) described"),
     ("level", r"how (?:high|low|large|big) (?:is|was|are|were) (?P<t>.+)"),
 )  # fmt: skip
 _PATTERNS = tuple((kind, re.compile(form + r"\?", re.IGNORECASE)) for kind, form in _TOPIC_FORMS)
@@ -67,7 +67,26 @@ _OPENINGS: tuple[tuple[Kind, str], ...] = (
     ("what", "what"),
 )
 _POLAR = frozenset(
-    "is are was were has have had do does did will would can could should may might must".split()
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "has",
+        "have",
+        "had",
+        "do",
+        "does",
+        "did",
+        "will",
+        "would",
+        "can",
+        "could",
+        "should",
+        "may",
+        "might",
+        "must",
+    ]
 )
 
 
@@ -136,6 +155,6 @@ def _participants(main: Clause, kind: Kind) -> tuple[Token | None, Token | None]
     if kind == "how_many":
         counted = next((t for t in named if any(c.lower_ == "many" for c in t.lefts)), None)
         if counted is not None:
-            rest = [t for t in named if t is not counted]
+            rest = [t for t in named if t != counted]
             return counted, (rest[0] if rest else None)
     return (named[0] if named else None), (named[1] if len(named) > 1 else None)

@@ -160,7 +160,7 @@ def _subject(verb: Token, depth: int = 0) -> Token | None:
                 return asked
         return _subject(verb.head, depth + 1)
     if verb.dep_ in ("acomp", "xcomp") or verb.pos_ == "ADJ":
-        return _subject(verb.head, depth + 1) if verb.head is not verb else None
+        return _subject(verb.head, depth + 1) if verb.head != verb else None
     return None
 
 
@@ -189,7 +189,8 @@ def _modality(verb: Token) -> Iterator[str]:
         elif child.lower_ in DUTY_AUX:
             yield "duty"
         elif child.lower_ in FUTURE_AUX:
-            yield "future"
+            if not any(other.lemma_ == "have" for other in helpers):
+                yield "future"
         elif child.tag_ == "VBD":
             yield "past"
     if verb.tag_ == "VBD":

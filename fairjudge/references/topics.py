@@ -48,13 +48,17 @@ class _Tally:
 
 def find_topics(articles: Sequence[Parsed], *, at_least: int) -> tuple[Topic, ...]:
     """Return what at least `at_least` articles name, most widely named first."""
-    tallies: dict[str, _Tally] = {}
+    heads = [(number, token) for number, some in enumerate(articles) for token in _noun_heads(some)]
+    uses = Counter(term_of(token).name for _, token in heads if is_name(token))
     names: list[_Tally] = []
-    for number, sentences in enumerate(articles):
-        for token in _noun_heads(sentences):
-            tally = _name_tally(names, token) if is_name(token) else _noun_tally(tallies, token)
-            _count(tally, token, number)
+    bearers = {name: _bearer(names, name) for name, _ in uses.most_common()}
+    tallies: dict[str, _Tally] = {}
+    for number, token in heads:
+        tally = bearers[term_of(token).name] if is_name(token) else _noun_tally(tallies, token)
+        _count(tally, token, number)
     found = [t for t in (*names, *tallies.values()) if len(t.articles) >= at_least]
+    if any(tally.labels["ORG"] * 2 > tally.labels.total() for tally in found if tally.term.name):
+        found = [tally for tally in found if tally.term.head not in _NAMELESS]
     found.sort(key=lambda t: (-len(t.articles), -t.forms.total(), t.term.head))
     return tuple(_topic(tally) for tally in found)
 
@@ -74,14 +78,12 @@ def _noun_heads(sentences: Parsed) -> Iterator[Token]:
                 yield token
 
 
-def _name_tally(names: list[_Tally], token: Token) -> _Tally:
-    term = term_of(token)
+def _bearer(names: list[_Tally], name: tuple[str, ...]) -> _Tally:
+    """Return the tally of whom `name` names; more frequent names have come before."""
     for tally in names:
-        if same_name(tally.term.name, term.name):
-            if len(term.name) > len(tally.term.name):
-                tally.term = term
+        if same_name(tally.term.name, name):
             return tally
-    names.append(_Tally(term))
+    names.append(_Tally(Term(name[-1].lower(), name, frozenset())))
     return names[-1]
 
 
@@ -130,6 +132,8 @@ def _is_group(head: str) -> bool:
     return head in _GROUPS
 
 
+_NAMELESS = frozenset(map(lex.canonical, ("company", "club", "team", "chain", "agency")))
+"""Words that stand for a body which the cluster also names."""
 _GROUPS = frozenset(map(lex.canonical, lex.PEOPLE_GROUPS | lex.PEOPLE))
 
 

@@ -50,6 +50,11 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     return tuple(spans)
 
 
+def sentence_texts(text: str) -> tuple[str, ...]:
+    """Return the texts of `split_sentences`."""
+    return tuple(span.text for span in split_sentences(text))
+
+
 def is_boilerplate(sentence: str) -> bool:
     """Say whether `sentence` belongs to the page and not to the news.
 

@@ -43,6 +43,7 @@ def summaries(tmp_path, content, name="s.jsonl"):
         ("no-extension", f"[{SUMMARY}, {OTHER}]"),
         ("s.txt", f"{SUMMARY}\n{OTHER}"),
         ("s.csv", "eid,system,text\ne1,s,t\ne2,s,t\n"),
+        ("s.csv", 'eid, system, text\ne1, s, "t"\ne2, s, t\n'),
         ("s.csv", '\ufeffeid,system,text\r\n"e1",s,"t"\r\n,,\r\ne2,s,t\r\n'),
     ],
 )

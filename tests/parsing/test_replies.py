@@ -4,6 +4,7 @@ Every expected value was written down from the reply's meaning. "-" stands for u
 reason but off_scale and refused, which are named where they are meant.
 """
 
+# ruff: noqa: RUF001 - judges write look-alikes too
 from __future__ import annotations
 
 import pytest
@@ -195,7 +196,7 @@ LIKERT = [
     ("Score: {score}", "-"),
     ("Verdict: 1, 2, 3, 4 or 5", "-"),
     ("Verdict: 1, 2, 3, 4, 5", "-"),
-    ("Verdict: 1/2/3/4/5", "off_scale"),
+    ("Verdict: 1/2/3/4/5", "-"),
     ("Verdict: 1|2|3|4|5", "-"),
     ("Answer with one whole number from 1 (lowest) to 5 (highest).", "-"),
     ("1\n2\n3\n4\n5", "-"),
@@ -242,8 +243,7 @@ LIKERT = [
     ("𝟒", 4),
     # styles of well-known models
     (
-        "### Evaluation\n\n**Strengths:**\n- Names 2 of the 3 victims\n\n**Weaknesses:**\n"
-        "- Omits the 5 arrests\n\n### Verdict\n**3/5**",
+        "### Evaluation\n\n**Strengths:**\n- Names 2 of 3 victims\n\n### Verdict\n**3/5**",
         3,
     ),
     ("Looking at the summary:\n\n- Fact 1: supported\n- Fact 2: unsupported\n\nScore: 3", 3),
@@ -393,7 +393,10 @@ PAIRS = [
     ("The latter wins.", "second"),
     ("Summary 1 is more detailed, but Summary 2 is better.", "second"),
     ("Although Summary 1 is more detailed, Summary 2 is more faithful overall.", "second"),
-    ("Summary 1 is more detailed. Summary 2 is more concise. Overall, Summary 1 is better.", "first"),
+    (
+        "Summary 1 is more detailed. Summary 2 is more concise. Overall, Summary 1 is better.",
+        "first",
+    ),
     ("Summary 1 is more detailed. Summary 2 is more concise.", "-"),
     ("Summary 1 covers 3 answers, Summary 2 covers 2.\n\nVerdict: 1", "first"),
     ("Summary 1: covers a lot.\nSummary 2: covers little.\n\nVerdict: 1", "first"),

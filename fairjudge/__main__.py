@@ -1,0 +1,5 @@
+"""``python -m fairjudge``."""
+
+from fairjudge.cli import main
+
+main()

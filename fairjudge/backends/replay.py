@@ -1,0 +1,154 @@
+"""Answers from a recording: no server, no key, the same replies every time."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS
+from fairjudge.backends.keys import prompt_key, request_key
+from fairjudge.backends.ports import Warn
+from fairjudge.errors import (
+    BackendError,
+    EmptyReplyError,
+    InputError,
+    RefusedError,
+    ReplayMissError,
+)
+from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
+
+AnyRequest = CompletionRequest | DecisionRequest
+Answer = Completion | Decisions | BackendError
+Wanted = TypeVar("Wanted", Completion, Decisions)
+
+_ERRORS: Mapping[str, type[BackendError]] = {
+    "RefusedError": RefusedError,
+    "EmptyReplyError": EmptyReplyError,
+}
+
+
+class ReplayBackend:
+    """Gives the replies that a `RecordingBackend` wrote down.
+
+    A request is found by its key, or else, whoever was asked then, by its prompt and parameters; if
+    several models were recorded on one prompt, only the exact request is answered. A request
+    recorded twice has the later reply.
+
+    Parameters
+    ----------
+    target : ModelRef
+        Its model is the path of the recording (JSONL, ``.gz`` too).
+    timeout_seconds : float, optional
+        Not used: nothing is waited for.
+    warn : callable, optional
+        Told of a last line that was cut off.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read or a line of it is no exchange.
+    """
+
+    def __init__(
+        self,
+        target: ModelRef,
+        *,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,  # noqa: ARG002
+        warn: Warn | None = None,
+    ) -> None:
+        self.target = target
+        self._by_key: dict[str, Answer] = {}
+        self._by_prompt: dict[str, dict[str, Answer]] = {}
+        for request, answer in read_recording(target.model, warn=warn):
+            self._by_key[request_key(request)] = answer
+            self._by_prompt.setdefault(prompt_key(request), {})[str(request.target)] = answer
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Return the recorded reply, or raise `ReplayMissError`."""
+        return self._find(request, Completion)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Return the recorded decisions, or raise `ReplayMissError`."""
+        return self._find(request, Decisions)
+
+    def _find(self, request: AnyRequest, kind: type[Wanted]) -> Wanted:
+        answer = self._by_key.get(request_key(request))
+        if answer is None:
+            answer = self._by_anyone(request)
+        if isinstance(answer, BackendError):
+            # A new one: an exception raised twice collects the tracebacks of both.
+            raise type(answer)(str(answer))
+        if not isinstance(answer, kind):
+            raise ReplayMissError(f"{self.target.model} holds no reply to this request")
+        return answer
+
+    def _by_anyone(self, request: AnyRequest) -> Answer | None:
+        answers = self._by_prompt.get(prompt_key(request), {})
+        if len(answers) > 1:
+            raise ReplayMissError(
+                f"{self.target.model} holds replies of several models to this prompt "
+                f"({', '.join(sorted(answers))}); make a recording of one"
+            )
+        return next(iter(answers.values()), None)
+
+
+def read_recording(
+    path: str | Path, *, warn: Warn | None = None
+) -> Iterator[tuple[AnyRequest, Answer]]:
+    """Yield each request of a recording with its reply or error, in order.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read or a line, other than a last one cut off, is no exchange.
+    """
+    lines = _lines(path)
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            yield _exchange(json.loads(line))
+        except (KeyError, TypeError, ValueError) as error:
+            if number == len(lines) and not line.endswith("\n"):
+                if warn is not None:
+                    warn(f"{path}: the last line is cut off and left out")
+                return
+            raise InputError(_why(error), path=path, line=number) from None
+
+
+def _lines(path: str | Path) -> list[str]:
+    try:
+        data = Path(path).read_bytes()
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        # Not splitlines(): replies may contain U+2028 and its like, which JSON leaves as they are.
+        return list(io.StringIO(data.decode("utf-8-sig"), newline="\n"))
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read this recording: {error}", path=path) from error
+
+
+def _exchange(line: Mapping[str, Any]) -> tuple[AnyRequest, Answer]:
+    decides = "questions" in line["request"]
+    kind: type[AnyRequest] = DecisionRequest if decides else CompletionRequest
+    request = kind.model_validate(line["request"])
+    if "error" in line:
+        return request, _ERRORS[line["error"]](line["message"])
+    reply = line["reply"]
+    answer = Decisions.model_validate(reply) if decides else Completion.model_validate(reply)
+    return request, answer
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors()[0]
+        return f"not a recorded exchange: {'.'.join(map(str, first['loc']))}: {first['msg']}"
+    if isinstance(error, KeyError):
+        return f"not a recorded exchange: {error} is missing or unknown"
+    return f"not a recorded exchange: {error}"

@@ -1,0 +1,91 @@
+"""Moving a cache's entries to and from JSONL."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from fairjudge.cache import ReplyCache
+from fairjudge.errors import InputError
+
+_KEY = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What `import_cache` did: entries added, and those left out because the cache has them."""
+
+    n_added: int
+    n_known: int
+
+
+def export_cache(cache: ReplyCache, path: str | Path) -> int:
+    """Write every sound entry of `cache` to `path` and return how many.
+
+    A line is ``{"key", "value"}``; a name that ends in ``.gz`` is compressed.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be written.
+    """
+    n_written = 0
+    try:
+        with _open(path, "wt") as file:
+            for key, value in cache.items():
+                line = json.dumps({"key": key, "value": value}, ensure_ascii=False)
+                file.write(line + "\n")
+                n_written += 1
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from error
+    return n_written
+
+
+def import_cache(cache: ReplyCache, path: str | Path) -> ImportReport:
+    """Add the entries of an exported file to `cache`; what it has already stays as it is.
+
+    Raises
+    ------
+    InputError
+        When the file cannot be read or a line is no entry; what stood before it has been added.
+    """
+    n_added = n_known = 0
+    try:
+        with _open(path, "rt") as file:
+            for number, line in enumerate(file, start=1):
+                if not line.strip():
+                    continue
+                key, value = _entry(line, path=path, number=number)
+                if cache.get(key) is None:
+                    cache.put(key, value)
+                    n_added += 1
+                else:
+                    n_known += 1
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read: {error}", path=path) from error
+    return ImportReport(n_added=n_added, n_known=n_known)
+
+
+def _open(path: str | Path, mode: str) -> IO[str]:
+    opener: Any = gzip.open if str(path).endswith(".gz") else open
+    file: IO[str] = opener(path, mode, encoding="utf-8", newline="\n")
+    return file
+
+
+def _entry(line: str, *, path: str | Path, number: int) -> tuple[str, Mapping[str, Any]]:
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise InputError(f"not JSON: {error.msg}", path=path, line=number) from None
+    key = entry.get("key") if isinstance(entry, dict) else None
+    value = entry.get("value") if isinstance(entry, dict) else None
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise InputError("expected 64 hexadecimal digits", path=path, line=number, field="key")
+    if not isinstance(value, dict):
+        raise InputError("expected an object", path=path, line=number, field="value")
+    return key, value

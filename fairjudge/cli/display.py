@@ -1,0 +1,244 @@
+"""What commands print when they are done: tables, counts, paths, and the exit code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from fairjudge.reports.tables import TextTable, columns, number, print_table
+
+if TYPE_CHECKING:
+    from fairjudge.app.building import BuildOutcome, Built
+    from fairjudge.app.judging import JudgeOutcome
+    from fairjudge.app.models import Spent
+    from fairjudge.app.summaries import SummarizeOutcome
+    from fairjudge.datasets import BadLine
+
+_MOST_NAMED = 8
+"""How many skipped articles or problems are named; the JSON and the run folder have all."""
+
+
+def write_json(target: str | None, value: Mapping[str, Any]) -> None:
+    """Write `value` where ``--json`` says, if it says anything."""
+    if target is None:
+        return
+    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    if target == "-":
+        typer.echo(text, nl=False)
+        return
+    from fairjudge.errors import InputError
+    from fairjudge.records import write_atomically
+
+    try:
+        write_atomically(Path(target), text)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=target) from None
+
+
+def finish(n_unscored: int, n_all: int, *, most: float) -> None:
+    """End with exit code 3 where more than the share `most` is without a result."""
+    if n_all and n_unscored / n_all > most:
+        typer.echo(
+            f"{n_unscored} of {n_all} without a result ({n_unscored / n_all:.1%}): more than "
+            f"--max-unscored {most:.0%}",
+            err=True,
+        )
+        raise typer.Exit(3)
+
+
+def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:
+    """Show what ``build`` made."""
+    if str(output) != "-" and json_file != "-":
+        for one in outcome.clusters:
+            print_table(_cluster_table(one))
+        _tail(output, outcome.run, outcome.spent, outcome.bad_lines)
+    write_json(
+        json_file,
+        {
+            "clusters": [_cluster_json(one) for one in outcome.clusters],
+            "signature": outcome.signature,
+            "spent": spent_json(outcome.spent),
+        },
+    )
+
+
+def _cluster_table(one: Built) -> TextTable:
+    reference = one.reference
+    n_kept = len(reference.articles)
+    rows = [
+        (
+            question.question,
+            str(len({answer.aid for group in question.answer_groups for answer in group})),
+            str(len(question.answer_groups)),
+            str(sum(map(len, question.answer_groups))),
+        )
+        for question in reference.question_answers
+    ]
+    notes = []
+    if one.skipped:
+        notes.append(f"Left out: {_named([f'{aid} ({why})' for aid, why in one.skipped])}")
+    if one.why_none:
+        notes.append(f"No question: {one.why_none}")
+    if one.problems:
+        notes.append(f"Without a result: {_named(list(one.problems))}")
+    return TextTable(
+        title=f"{reference.eid}: {n_kept} of {one.n_articles} articles kept, "
+        f"{len(reference.question_answers)} questions",
+        columns=columns(
+            "question", "sources", "groups", "answers", numbers=("sources", "groups", "answers")
+        ),
+        rows=tuple(rows),
+        notes=tuple(notes),
+    )
+
+
+def _named(items: Sequence[str]) -> str:
+    more = len(items) - _MOST_NAMED
+    return ", ".join(items[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _cluster_json(one: Built) -> dict[str, Any]:
+    return {
+        "eid": one.reference.eid,
+        "n_articles": one.n_articles,
+        "kept": [article.aid for article in one.reference.articles],
+        "skipped": [{"aid": aid, "why": why} for aid, why in one.skipped],
+        "questions": [
+            {
+                "question": question.question,
+                "n_sources": len({a.aid for group in question.answer_groups for a in group}),
+                "n_groups": len(question.answer_groups),
+                "n_answers": sum(map(len, question.answer_groups)),
+            }
+            for question in one.reference.question_answers
+        ],
+        "dropped": [{"question": question, "why": why} for question, why in one.dropped],
+        "problems": list(one.problems),
+        "why_no_questions": one.why_none,
+    }
+
+
+def judged(outcome: JudgeOutcome, *, output: Path, json_file: str | None) -> None:
+    """Show what ``judge`` found."""
+    if str(output) != "-" and json_file != "-":
+        print_table(_leaderboard(outcome))
+        if outcome.without_tasks:
+            typer.echo(f"Nothing to judge in clusters {_named(list(outcome.without_tasks))}")
+        _tail(output, outcome.run, outcome.spent, outcome.bad_lines)
+    write_json(
+        json_file,
+        {
+            "aspect": outcome.plan.aspect,
+            "protocol": outcome.plan.protocol,
+            "reference_unit": outcome.plan.reference_unit,
+            "text_unit": outcome.plan.text_unit,
+            "n_judgements": len(outcome.judgements),
+            "n_unscored": outcome.n_unscored,
+            "systems": {score.system: _score_json(score) for score in outcome.scores},
+            "signature": outcome.signature,
+            "spent": spent_json(outcome.spent),
+        },
+    )
+
+
+_MEANING = {
+    "likert": "mean rating, 1 to 5",
+    "binary": "share of yes, 0 to 1",
+    "pairwise": "win rate, 0 to 1; a tie is half a win",
+}
+
+
+def _leaderboard(outcome: JudgeOutcome) -> TextTable:
+    rows = [
+        (
+            score.system,
+            number(_or_none(score.mean)),
+            number(_or_none(score.low)),
+            number(_or_none(score.high)),
+            str(score.n_clusters),
+            str(score.n_judged),
+            str(score.n_unscored),
+        )
+        for score in outcome.scores
+    ]
+    notes = [f"Score: {_MEANING[outcome.plan.protocol]}."]
+    if outcome.n_unscored:
+        reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.unscored_reasons.items())
+        notes.append(
+            f"Unscored: {reasons}. Worst and best: the mean if every unscored item stood at the "
+            "bottom or the top of the scale."
+        )
+    if any(judgement.scored_by == "embedding" for judgement in outcome.judgements):
+        notes.append(
+            "Scored by embedding: wording compared with wording, no language model. It misses "
+            "paraphrase and plausible errors; calibrate before trusting the level."
+        )
+    return TextTable(
+        title=f"{outcome.plan.aspect}, {outcome.plan.protocol}, against "
+        f"{outcome.plan.reference_unit}",
+        columns=columns(
+            "system", "score", "worst", "best", "clusters", "judged", "unscored",
+            numbers=("score", "worst", "best", "clusters", "judged", "unscored"),
+        ),
+        rows=tuple(rows),
+        notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _or_none(value: object) -> float | None:
+    return value if isinstance(value, float | int) else None
+
+
+def _score_json(score: Any) -> dict[str, Any]:
+    return {
+        "mean": _or_none(score.mean),
+        "worst": _or_none(score.low),
+        "best": _or_none(score.high),
+        "n_clusters": score.n_clusters,
+        "n_judged": score.n_judged,
+        "n_unscored": score.n_unscored,
+    }
+
+
+def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None) -> None:
+    """Show what ``summarize`` wrote."""
+    failures = [
+        {"eid": eid, "reason": why.reason, "detail": why.detail} for eid, why in outcome.failed
+    ]
+    if str(output) != "-" and json_file != "-":
+        typer.echo(f"{len(outcome.summaries)} summaries by {outcome.system}")
+        if failures:
+            named = [f"{row['eid']} ({row['reason']}: {row['detail']})" for row in failures]
+            typer.echo(f"Without a summary: {_named(named)}")
+        _tail(output, outcome.run, outcome.spent, outcome.bad_lines)
+    write_json(
+        json_file,
+        {
+            "system": outcome.system,
+            "n_summaries": len(outcome.summaries),
+            "failed": failures,
+            "spent": spent_json(outcome.spent),
+        },
+    )
+
+
+def spent_json(spent: Spent | None) -> dict[str, Any] | None:
+    """Return what was spent as JSON; null for the embedded default."""
+    if spent is None:
+        return None
+    return {"n_calls": spent.n_calls, "n_cached": spent.n_cached, "cost_usd": spent.cost_usd}
+
+
+def _tail(output: Path, run: Path, spent: Spent | None, bad: Sequence[BadLine]) -> None:
+    if bad:
+        lines = [f"line {one.line}: {one.problem}" for one in bad]
+        typer.echo(f"Skipped {len(bad)} bad lines: {_named(lines)}", err=True)
+    if spent is not None:
+        cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
+        typer.echo(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
+    typer.echo(f"Written: {output}")
+    typer.echo(f"Run folder: {run}")

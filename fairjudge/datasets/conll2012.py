@@ -1,0 +1,226 @@
+"""Read CoNLL-2012 files: sentences with named entities and coreference chains.
+
+The layout is that of the CoNLL-2012 shared task (OntoNotes 5.0): one token a line in columns parted
+by white space, an empty line after each sentence, ``#begin document`` and ``#end document`` around
+each part. Named entities stand in column 10, coreference in the last.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fairjudge.datasets._source import read_bytes
+from fairjudge.errors import InputError
+
+_BEGIN = re.compile(r"#begin document \((?P<name>.*)\); part (?P<part>\d+)\s*$")
+_MIN_COLUMNS = 12
+_WORD, _POS, _SPEAKER, _ENTITY, _CHAIN = 3, 4, 9, 10, -1
+_UNESCAPED = {
+    "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
+    "/.": ".", "/?": "?", "/-": "-",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A word with its Penn part of speech; ``speaker`` is empty where none is given."""
+
+    word: str
+    pos: str
+    speaker: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Span:
+    """Tokens ``start`` to ``end``, the last left out, counted through the whole document."""
+
+    start: int
+    end: int
+
+    def contains(self, other: Span) -> bool:
+        """Whether ``other`` lies within this span."""
+        return self.start <= other.start and other.end <= self.end
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedEntity:
+    """A span with a label such as ``"PERSON"`` or ``"ORG"``."""
+
+    span: Span
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One part of a CoNLL-2012 document.
+
+    ``sentences`` are spans that cover ``tokens`` without gaps. ``chains`` holds the mentions of
+    each coreference chain in text order; chains are in the order of their first mention, and a
+    longer mention stands before one within it. OntoNotes has no chains of a single mention.
+    """
+
+    name: str
+    part: int
+    tokens: tuple[Token, ...]
+    sentences: tuple[Span, ...]
+    entities: tuple[NamedEntity, ...]
+    chains: tuple[tuple[Span, ...], ...]
+
+    def words(self, span: Span) -> tuple[str, ...]:
+        """Return the words of a span."""
+        return tuple(token.word for token in self.tokens[span.start : span.end])
+
+
+def read_conll2012(path: str | Path) -> tuple[Document, ...]:
+    """Read every document part of a file; it may be gzip.
+
+    Raises
+    ------
+    InputError
+        Not such a file; a bracket opened and not closed, or closed and not opened. File and line
+        are named.
+    """
+    path = Path(path)
+    documents: list[Document] = []
+    current: _Draft | None = None
+    for number, line in _lines(path):
+        if line.startswith("#begin"):
+            if current is not None:
+                raise InputError(
+                    "a document begins before the last one ended", path=path, line=number
+                )
+            current = _Draft(path=path, header=line, line=number)
+        elif line.startswith("#end"):
+            if current is None:
+                raise InputError("a document ends that did not begin", path=path, line=number)
+            documents.append(current.finish(number))
+            current = None
+        elif current is not None:
+            current.add(line, number)
+        elif line.strip() and not line.startswith("#"):
+            raise InputError("expected '#begin document (name); part 000'", path=path, line=number)
+    if current is not None:
+        raise InputError(
+            "the file is cut off: no '#end document' for the document that begins here",
+            path=path,
+            line=current.line,
+        )
+    if not documents:
+        raise InputError("the file holds no documents", path=path)
+    return tuple(documents)
+
+
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    for number, raw in enumerate(read_bytes(path).split(b"\n"), start=1):
+        try:
+            yield number, raw.decode("utf-8").rstrip("\r")
+        except UnicodeDecodeError:
+            raise InputError("not UTF-8 text", path=path, line=number) from None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Draft:
+    """A document while its lines are read."""
+
+    path: Path
+    header: str
+    line: int
+    tokens: list[Token] = field(default_factory=list)
+    sentences: list[Span] = field(default_factory=list)
+    entities: list[NamedEntity] = field(default_factory=list)
+    mentions: dict[str, list[Span]] = field(default_factory=lambda: defaultdict(list))
+    open_entity: tuple[int, str] | None = None
+    open_mentions: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    def add(self, line: str, number: int) -> None:
+        columns = line.split()
+        if not columns:
+            self._end_sentence(number)
+            return
+        if columns[0].startswith("#"):
+            return
+        if len(columns) < _MIN_COLUMNS:
+            problem = f"expected at least {_MIN_COLUMNS} columns, found {len(columns)}"
+            raise self._error(problem, number)
+        self._entity(columns[_ENTITY], number)
+        self._chain(columns[_CHAIN], number)
+        self.tokens.append(_token(columns))
+
+    def finish(self, number: int) -> Document:
+        self._end_sentence(number)
+        header = _BEGIN.match(self.header)
+        if header is None:
+            raise self._error("expected '#begin document (name); part 000'", self.line)
+        chains = (sorted(spans, key=_outer_first) for spans in self.mentions.values())
+        return Document(
+            name=header["name"],
+            part=int(header["part"]),
+            tokens=tuple(self.tokens),
+            sentences=tuple(self.sentences),
+            entities=tuple(self.entities),
+            chains=tuple(sorted(map(tuple, chains), key=lambda spans: _outer_first(spans[0]))),
+        )
+
+    def _entity(self, cell: str, number: int) -> None:
+        here = len(self.tokens)
+        if cell.startswith("("):
+            if self.open_entity is not None:
+                raise self._error("a named entity begins within another", number)
+            self.open_entity = (here, cell.strip("(*)"))
+        if cell.endswith(")"):
+            if self.open_entity is None:
+                raise self._error("a named entity ends that did not begin", number)
+            start, label = self.open_entity
+            self.entities.append(NamedEntity(span=Span(start=start, end=here + 1), label=label))
+            self.open_entity = None
+
+    def _chain(self, cell: str, number: int) -> None:
+        here = len(self.tokens)
+        for piece in cell.split("|"):
+            chain = piece.strip("()")
+            if piece in {"-", "_"}:
+                continue
+            if not chain.isdigit():
+                raise self._error(
+                    f"expected a coreference cell such as '(12)', found {cell!r}", number
+                )
+            if piece.startswith("("):
+                self.open_mentions[chain].append(here)
+            if piece.endswith(")"):
+                if not self.open_mentions[chain]:
+                    raise self._error(f"a mention of chain {chain} ends that did not begin", number)
+                start = self.open_mentions[chain].pop()
+                self.mentions[chain].append(Span(start=start, end=here + 1))
+
+    def _end_sentence(self, number: int) -> None:
+        start = self.sentences[-1].end if self.sentences else 0
+        if start == len(self.tokens):
+            return
+        still_open = [chain for chain, starts in self.open_mentions.items() if starts]
+        if self.open_entity is not None:
+            raise self._error("the sentence ends within a named entity", number)
+        if still_open:
+            raise self._error(
+                f"the sentence ends within a mention of chain {still_open[0]}", number
+            )
+        self.sentences.append(Span(start=start, end=len(self.tokens)))
+
+    def _error(self, problem: str, number: int) -> InputError:
+        return InputError(problem, path=self.path, line=number)
+
+
+def _token(columns: Sequence[str]) -> Token:
+    word, speaker = columns[_WORD], columns[_SPEAKER]
+    return Token(
+        word=_UNESCAPED.get(word, word),
+        pos=columns[_POS],
+        speaker="" if speaker in {"-", "*"} else speaker,
+    )
+
+
+def _outer_first(span: Span) -> tuple[int, int]:
+    return span.start, -span.end

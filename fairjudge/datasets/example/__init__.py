@@ -1,0 +1,18 @@
+"""The bundled example: two invented news events, with references, summaries and labels."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+ExampleFile: TypeAlias = Literal[
+    "clusters.json", "references.json", "summaries.jsonl", "labels.jsonl", "README.md"
+]
+
+
+def example_path(name: ExampleFile) -> Path:
+    """Return where the installed package keeps a file of the example.
+
+    Its README says how each file was made.
+    """
+    return Path(__file__).with_name(name)

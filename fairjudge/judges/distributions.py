@@ -1,0 +1,247 @@
+"""One distribution over a scale's answers, whatever it came from.
+
+Token probabilities, n samples, a decision model's answer and a single verdict all become a
+`ScoreDistribution`; every statistic on them starts there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from fairjudge.domain import Undefined, Unscored, Verdict
+from fairjudge.parsing import locate_verdict
+from fairjudge.protocols import Completion, Distribution, TokenAlternatives
+from fairjudge.scales import Position, Scale, to_verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreDistribution:
+    """Probabilities of a scale's answers.
+
+    Attributes
+    ----------
+    probabilities : mapping of str to float
+        Canonical answer to probability, in the scale's order; sums to 1.
+    expected : float or None
+        Mean value in the scale's unit; None for a pair, whose answers are worth no numbers.
+    mode : float or Position
+        The likeliest value; of equally likely ones the middle of them for numbers, "tie" for
+        positions.
+    entropy : float
+        In nats: 0 for certainty, log(number of answers) for none.
+    off_scale : float
+        Share of the observed mass, in [0, 1], that stood for no answer and was left out before
+        normalising.
+    """
+
+    probabilities: Mapping[str, float]
+    expected: float | None
+    mode: float | Position
+    entropy: float
+    off_scale: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairDistribution:
+    """Both orders of a pair, averaged.
+
+    Attributes
+    ----------
+    probabilities : mapping
+        ``"a"``, ``"b"``, ``"tie"`` to probability, the mean of the two orders.
+    verdict : Verdict
+        The likeliest; "tie" where two are equally likely.
+    shift : float
+        Graded position bias, in [-1, 1]: by how much more probable, on average, a side is when it
+        stands first than when it stands second. Positive favours the first place; 0 is none.
+    entropy, off_scale : float
+        Of the mean; and the mean of the two orders'.
+    """
+
+    probabilities: Mapping[Verdict, float]
+    verdict: Verdict
+    shift: float
+    entropy: float
+    off_scale: float
+
+
+def from_masses(
+    masses: Mapping[str, float], scale: Scale, *, off_scale: float = 0.0
+) -> ScoreDistribution | Undefined:
+    """Normalise the `masses` of a scale's answers; the code path that every source ends in.
+
+    Parameters
+    ----------
+    masses : mapping of str to float
+        Canonical answer to a mass, 0 or more; answers that are missing have none.
+    off_scale : float
+        Mass of what was no answer, in the same unit.
+
+    Returns
+    -------
+    ScoreDistribution or Undefined
+        ``Undefined`` where no answer has any mass.
+    """
+    on_scale = math.fsum(masses.get(answer, 0.0) for answer in scale.answers)
+    if not on_scale > 0.0:
+        return Undefined(why="no probability on any answer of the scale")
+    shares = {answer: masses.get(answer, 0.0) / on_scale for answer in scale.answers}
+    values = [level.value for level in scale.levels]
+    numbers = [value for value in values if isinstance(value, int | float)]
+    expected = (
+        math.fsum(p * v for p, v in zip(shares.values(), numbers, strict=True)) if numbers else None
+    )
+    return ScoreDistribution(
+        probabilities=shares,
+        expected=expected,
+        mode=_mode(shares, scale),
+        entropy=entropy(shares.values()),
+        off_scale=off_scale / (off_scale + on_scale),
+    )
+
+
+def entropy(probabilities: Iterable[float]) -> float:
+    """Return the Shannon entropy in nats; terms of probability 0 count nothing."""
+    positive = [p for p in probabilities if p > 0.0]
+    return max(0.0, -math.fsum(p * math.log(p) for p in positive))
+
+
+def from_verdict(
+    verdict: float | Position | Unscored, scale: Scale
+) -> ScoreDistribution | Undefined:
+    """Put all mass on one verdict; see `from_samples`."""
+    return from_samples([verdict], scale)
+
+
+def from_samples(
+    verdicts: Sequence[float | Position | Unscored], scale: Scale
+) -> ScoreDistribution | Undefined:
+    """Count n samples of one prompt.
+
+    A value between two levels (3.5) lies on both in proportion, which keeps its mean. Unscored
+    samples are off the scale.
+    """
+    masses = dict.fromkeys(scale.answers, 0.0)
+    off_scale = 0.0
+    for verdict in verdicts:
+        shares = {} if isinstance(verdict, Unscored) else _shares_of(verdict, scale)
+        off_scale += 0.0 if shares else 1.0
+        for answer, share in shares.items():
+            masses[answer] += share
+    return from_masses(masses, scale, off_scale=off_scale)
+
+
+def from_decision(answer: Distribution, scale: Scale) -> ScoreDistribution | Undefined:
+    """Take a decision model's distribution; options that the scale lacks are off the scale."""
+    masses = {option: p for option, p in answer.probabilities.items() if option in scale.answers}
+    off_scale = math.fsum(p for o, p in answer.probabilities.items() if o not in masses)
+    return from_masses(masses, scale, off_scale=off_scale)
+
+
+def from_tokens(completion: Completion, scale: Scale) -> ScoreDistribution | Undefined:
+    """Read the probabilities at the token in which the verdict stands.
+
+    Of the alternatives that the server gave there, those that stand for no answer, and the mass
+    that it did not list, are off the scale.
+
+    Returns
+    -------
+    ScoreDistribution or Undefined
+        ``Undefined`` where there are no token probabilities, the reply has no verdict, its tokens
+        do not add up to its text, or one answer begins with another ("1" and "10"), so that one
+        token does not tell them apart.
+    """
+    if completion.tokens is None:
+        return Undefined(why="the backend gave no token probabilities")
+    if not scale.token_readable:
+        return Undefined(why=f"one token does not tell the answers of {scale.name!r} apart")
+    reading = locate_verdict(completion.text, scale)
+    if isinstance(reading, Unscored):
+        return Undefined(why=f"no verdict to look at: {reading.detail}")
+    token = _verdict_token(completion.tokens, completion.text, reading.start, reading.end, scale)
+    if token is None:
+        return Undefined(why="no token stands at the verdict")
+    masses = dict.fromkeys(scale.answers, 0.0)
+    listed = 0.0
+    for alternative, logprob in token.logprobs.items():
+        probability = math.exp(min(logprob, 0.0))
+        listed += probability
+        answer = scale.answer_of_token(alternative)
+        if answer is not None:
+            masses[answer] += probability
+    off_scale = max(1.0, listed) - math.fsum(masses.values())
+    return from_masses(masses, scale, off_scale=max(0.0, off_scale))
+
+
+def average_orders(
+    first_a: ScoreDistribution, first_b: ScoreDistribution, scale: Scale
+) -> PairDistribution:
+    """Average the answers to one pair asked in both orders.
+
+    ``first_a`` was asked with system_a first (order "ab"), ``first_b`` with system_b first.
+    """
+    one = _by_side(first_a, scale, order_is_ab=True)
+    other = _by_side(first_b, scale, order_is_ab=False)
+    sides: tuple[Verdict, ...] = ("a", "b", "tie")
+    mean: dict[Verdict, float] = {side: (one[side] + other[side]) / 2 for side in sides}
+    best = max(mean.values())
+    likeliest = [side for side in sides if math.isclose(mean[side], best, abs_tol=1e-12)]
+    return PairDistribution(
+        probabilities=mean,
+        verdict=likeliest[0] if len(likeliest) == 1 else "tie",
+        shift=((one["a"] - other["a"]) + (other["b"] - one["b"])) / 2,
+        entropy=entropy(mean.values()),
+        off_scale=(first_a.off_scale + first_b.off_scale) / 2,
+    )
+
+
+def _by_side(found: ScoreDistribution, scale: Scale, *, order_is_ab: bool) -> dict[Verdict, float]:
+    sides: dict[Verdict, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
+    for level in scale.levels:
+        if isinstance(level.value, str):
+            side = to_verdict(level.value, "ab" if order_is_ab else "ba")
+            sides[side] += found.probabilities[level.answer]
+    return sides
+
+
+def _mode(shares: Mapping[str, float], scale: Scale) -> float | Position:
+    best = max(shares.values())
+    top = [lv.value for lv in scale.levels if math.isclose(shares[lv.answer], best, abs_tol=1e-12)]
+    numbers = [value for value in top if isinstance(value, int | float)]
+    if numbers:
+        return (numbers[(len(numbers) - 1) // 2] + numbers[len(numbers) // 2]) / 2
+    positions = [value for value in top if isinstance(value, str)]
+    return positions[0] if len(positions) == 1 else "tie"
+
+
+def _shares_of(verdict: float | Position, scale: Scale) -> dict[str, float]:
+    exact = [level.answer for level in scale.levels if level.value == verdict]
+    if exact:
+        return {exact[0]: 1.0}
+    if isinstance(verdict, str):
+        return {}
+    for low, high in zip(scale.levels, scale.levels[1:], strict=False):
+        if isinstance(low.value, str) or isinstance(high.value, str):
+            continue
+        if low.value < verdict < high.value:
+            share = (verdict - low.value) / (high.value - low.value)
+            return {low.answer: 1.0 - share, high.answer: share}
+    return {}
+
+
+def _verdict_token(
+    tokens: Sequence[TokenAlternatives], text: str, start: int, end: int, scale: Scale
+) -> TokenAlternatives | None:
+    """Return the first token within the verdict that stands for an answer ("2" of "Summary 2")."""
+    joined = "".join(token.token for token in tokens)
+    if joined.strip() != text.strip():
+        return None
+    place = -(len(joined) - len(joined.lstrip())) + (len(text) - len(text.lstrip()))
+    for token in tokens:
+        after = place + len(token.token)
+        if place < end and after > start and scale.answer_of_token(token.token) is not None:
+            return token
+        place = after
+    return None

@@ -1,0 +1,56 @@
+"""Sentences for judging support: quotations are split inside too.
+
+`fairjudge.text.sentences` keeps a quotation of several sentences together, as a reader of answers
+wants it; where quotes do not balance (as in tokenised text) that can be a whole summary. Support is
+weighed sentence by sentence, so here every full stop counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from fairjudge.text.sentences import Span, split_sentences
+
+_END = re.compile(r"[.!?](?:\s?(?:''|['\"\u2019\u201d]))?\s+(?=\S)")
+_ABBREVIATED = """mr mrs ms dr st prof gen sen rep gov lt col sgt jr sr no vs corp inc co ltd mt rev
+hon capt dept al"""
+_ABBREVIATIONS = frozenset(_ABBREVIATED.split())
+
+
+def split_statements(text: str) -> tuple[Span, ...]:
+    """Split `text` to sentences, and these at full stops inside quotations.
+
+    Same contract as `split_sentences`: verbatim pieces in order, each with a letter or digit;
+    empty for a text without a word.
+    """
+    return tuple(piece for span in split_sentences(text) for piece in _pieces(span))
+
+
+def _pieces(span: Span) -> Iterator[Span]:
+    start = 0
+    for match in _END.finditer(span.text):
+        piece = span.text[start : match.end()]
+        if _ends_a_sentence(span.text, match) and re.search(r"\w", piece):
+            yield _span(span, start, match.end())
+            start = match.end()
+    if re.search(r"\w", span.text[start:]):
+        yield _span(span, start, len(span.text))
+
+
+def _ends_a_sentence(text: str, match: re.Match[str]) -> bool:
+    """Whether a stop is one: set off by a space, or after a full word and before a capital."""
+    before = text[: match.start()]
+    if not before or before[-1].isspace():
+        return True
+    last = re.sub(r"^\W+", "", before.split()[-1])
+    if match.group()[0] == "." and (len(last) < 2 or "." in last or last.lower() in _ABBREVIATIONS):
+        return False
+    return not text[match.end()].islower()
+
+
+def _span(span: Span, start: int, end: int) -> Span:
+    text = span.text[start:end]
+    start += len(text) - len(text.lstrip())
+    text = text.strip()
+    return Span(text, span.start + start, span.start + start + len(text))

@@ -1,0 +1,107 @@
+"""CoNLL-2012 documents; the sample is written by hand in the layout of the shared task."""
+
+import pytest
+
+from fairjudge.datasets.conll2012 import Span, read_conll2012
+from fairjudge.errors import InputError
+
+
+def row(number, word, pos, entity="*", chain="-", speaker="-"):
+    columns = ["nw/x", "0", str(number), word, pos, "(S*)", "-", "-", "-", speaker, entity, chain]
+    return "   ".join(columns)
+
+
+# The firm of Mr. Orme sues him, and he wins:
+# chain 3 is Orme; chain 7 is the firm, whose mention holds one of Orme's
+ROWS = [
+    row(0, "Mr.", "NNP", chain="(7|(3"),
+    row(1, "Ray", "NNP", "(PERSON*", speaker="Ann#1"),
+    row(2, "Orme", "NNP", "*)"),
+    row(3, "'s", "POS", chain="3)"),
+    row(4, "firm", "NN", chain="7)"),
+    row(5, "sued", "VBD"),
+    row(6, "him", "PRP", chain="(3)"),
+    row(7, "-LRB-", "-LRB-"),
+    row(8, "/.", "."),
+    "",
+    row(0, "Orme", "NNP", "(PERSON)", "(3)"),
+    row(1, "won", "VBD"),
+]
+TEXT = "\n".join(["#begin document (nw/x); part 002", *ROWS, "", "#end document", ""])
+
+
+def write(tmp_path, text):
+    path = tmp_path / "x.v4_gold_conll"
+    path.write_text(text)
+    return path
+
+
+def test_a_document_with_nested_mentions(tmp_path):
+    (document,) = read_conll2012(write(tmp_path, TEXT))
+    assert (document.name, document.part) == ("nw/x", 2)
+    assert document.sentences == (Span(start=0, end=9), Span(start=9, end=11))
+    entities = [(document.words(e.span), e.label) for e in document.entities]
+    assert entities == [(("Ray", "Orme"), "PERSON"), (("Orme",), "PERSON")]
+    firm, orme = document.chains
+    assert [document.words(span) for span in firm] == [("Mr.", "Ray", "Orme", "'s", "firm")]
+    assert [document.words(span) for span in orme] == [
+        ("Mr.", "Ray", "Orme", "'s"),
+        ("him",),
+        ("Orme",),
+    ]
+    assert firm[0].contains(orme[0])
+    assert not orme[0].contains(firm[0])
+
+
+def test_escapes_speakers_and_parts_of_speech(tmp_path):
+    (document,) = read_conll2012(write(tmp_path, TEXT))
+    assert document.words(Span(start=7, end=9)) == ("(", ".")
+    assert document.tokens[1].speaker == "Ann#1"
+    assert (document.tokens[0].speaker, document.tokens[6].pos) == ("", "PRP")
+
+
+def test_two_mentions_of_one_chain_one_within_the_other(tmp_path):
+    rows = [row(0, "he", "PRP", chain="(1|(1)"), row(1, "himself", "PRP", chain="1)")]
+    text = "\n".join(["#begin document (d); part 000", *rows, "#end document"])
+    (document,) = read_conll2012(write(tmp_path, text))
+    assert document.chains == ((Span(start=0, end=2), Span(start=0, end=1)),)
+
+
+def test_several_parts_and_crlf(tmp_path):
+    path = tmp_path / "x.conll"
+    path.write_bytes((TEXT + TEXT.replace("part 002", "part 003")).replace("\n", "\r\n").encode())
+    assert [document.part for document in read_conll2012(path)] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("", "", None),
+        ("#end document", "", r":1: the file is cut off"),
+        ("#begin document (nw/x); part 002\n", "", r":1: expected '#begin document"),
+        ("; part 002", "", r":1: expected '#begin document"),
+        ("(7|(3", "(3", r":6: a mention of chain 7 ends that did not begin"),
+        ("7)", "-", r":11: the sentence ends within a mention of chain 7"),
+        ("7)", "seven", r":6: expected a coreference cell such as '\(12\)', found 'seven'"),
+        ("*)", "*", r":11: the sentence ends within a named entity"),
+        ("(PERSON*", "*", r":4: a named entity ends that did not begin"),
+        ("*)", "(ORG)", r":4: a named entity begins within another"),
+        ("   -   -   -   -   *   (3)", "", r":8: expected at least 12 columns, found 6"),
+        ("#end document", "#begin document (y); part 000", r":15: a document begins before"),
+    ],
+)
+def test_broken_files_are_named_by_line(tmp_path, old, new, message):
+    # 6 columns: the parse column stands before the four that are cut
+    path = write(tmp_path, TEXT.replace("(S*)", "(S_)").replace(old, new, 1))
+    if message is None:
+        assert len(read_conll2012(path)) == 1
+        return
+    with pytest.raises(InputError, match=message):
+        read_conll2012(path)
+
+
+def test_a_file_of_something_else(tmp_path):
+    with pytest.raises(InputError, match=":1: expected '#begin document"):
+        read_conll2012(write(tmp_path, '{"eid": "e"}\n'))
+    with pytest.raises(InputError, match="the file holds no documents"):
+        read_conll2012(write(tmp_path, "# a comment\n"))

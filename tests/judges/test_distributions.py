@@ -1,0 +1,168 @@
+"""One distribution, whatever it came from: expected values derived by hand."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import entropy as scipy_entropy
+
+from fairjudge.domain import Undefined, Unscored
+from fairjudge.judges.distributions import (
+    ScoreDistribution,
+    average_orders,
+    from_decision,
+    from_masses,
+    from_samples,
+    from_tokens,
+    from_verdict,
+)
+from fairjudge.judges.juries import jury
+from fairjudge.protocols import Completion, Distribution, TokenAlternatives
+from fairjudge.scales import binary, likert, pairwise
+
+REFUSED = Unscored(reason="refused")
+
+
+def completion(*tokens: tuple[str, dict[str, float]]) -> Completion:
+    made = tuple(
+        TokenAlternatives(token=token, logprobs={t: log(p) for t, p in probabilities.items()})
+        for token, probabilities in tokens
+    )
+    return Completion(text="".join(token for token, _ in tokens), tokens=made)
+
+
+def test_expected_score_weighs_the_values_and_reports_what_is_off_the_scale():
+    """0.5 on 4, 0.25 on 5, 0.15 on "The", 0.1 unlisted: (0.5*4 + 0.25*5) / 0.75 = 13/3."""
+    reply = completion(
+        ("Verdict", {"Verdict": 1.0}),
+        (":", {":": 1.0}),
+        (" 4", {" 4": 0.5, " 5": 0.25, "The": 0.15}),
+    )
+    got = from_tokens(reply, likert())
+    assert isinstance(got, ScoreDistribution)
+    assert got.expected == pytest.approx(13 / 3)
+    assert got.off_scale == pytest.approx(0.25)
+    assert got.mode == 4.0
+    assert got.entropy == pytest.approx(scipy_entropy([2 / 3, 1 / 3]))
+
+
+def test_tokens_of_one_answer_add_up():
+    """ " 4", "4" and "four" all mean 4: mass 0.4 + 0.2 + 0.1 against 0.3 on 2."""
+    reply = completion(
+        ("Score: ", {"Score: ": 1.0}), ("4", {"4": 0.4, " 4": 0.2, "four": 0.1, "2": 0.3})
+    )
+    got = from_tokens(reply, likert())
+    assert got.probabilities["4"] == pytest.approx(0.7)
+    assert got.expected == pytest.approx(0.7 * 4 + 0.3 * 2)
+
+
+def test_the_probabilities_are_those_at_the_verdict_not_at_another_number():
+    reply = completion(
+        ("It covers ", {"It covers ": 1.0}),
+        ("3", {"3": 0.9, "2": 0.1}),
+        (" facts. Score: ", {" facts. Score: ": 1.0}),
+        ("2", {"2": 0.8, "1": 0.2}),
+        ("/5", {"/5": 1.0}),
+    )
+    assert from_tokens(reply, likert()).probabilities["2"] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Completion(text="4"),
+        completion(("no", {"no": 1.0}), (" idea", {" idea": 1.0})),
+        Completion(text="Score: 4", tokens=(TokenAlternatives(token="5", logprobs={}),)),
+    ],
+)
+def test_without_token_probabilities_at_a_verdict_there_is_no_distribution(reply):
+    assert isinstance(from_tokens(reply, likert()), Undefined)
+
+
+def test_a_scale_whose_answers_share_a_first_token_is_not_read_from_tokens():
+    reply = completion(("10", {"10": 1.0}))
+    assert isinstance(from_tokens(reply, likert([""] * 10)), Undefined)
+
+
+def test_samples_count_and_unscored_ones_are_off_the_scale():
+    """Of 4, 4, 5 and a refusal: 2/3 on 4, 1/3 on 5, a quarter off."""
+    got = from_samples([4.0, 4.0, 5.0, REFUSED], likert())
+    assert got.expected == pytest.approx(13 / 3)
+    assert got.off_scale == pytest.approx(0.25)
+    assert isinstance(from_samples([REFUSED], likert()), Undefined)
+    assert isinstance(from_samples([], likert()), Undefined)
+
+
+def test_a_half_point_lies_on_both_neighbours_and_keeps_its_mean():
+    got = from_verdict(3.5, likert())
+    assert (got.probabilities["3"], got.probabilities["4"]) == (0.5, 0.5)
+    assert got.expected == got.mode == 3.5
+
+
+def test_one_verdict_is_certain():
+    got = from_verdict(4.0, likert())
+    assert (got.expected, got.entropy, got.off_scale) == (4.0, 0.0, 0.0)
+    assert from_verdict(1.0, binary()).expected == 1.0
+
+
+def test_a_decision_models_distribution_is_taken_as_it_is():
+    got = from_decision(
+        Distribution(probabilities={"yes": 0.6, "no": 0.2, "unsure": 0.2}), binary()
+    )
+    assert got.expected == pytest.approx(0.75)
+    assert got.off_scale == pytest.approx(0.2)
+
+
+def test_both_orders_average_and_their_shift_is_the_position_bias():
+    """a has 0.7 standing first and 0.4 standing second, b 0.5 and 0.2: both gain 0.3 in front."""
+    scale = pairwise()
+    ab = from_masses({"1": 0.7, "2": 0.2, "tie": 0.1}, scale)
+    ba = from_masses({"1": 0.5, "2": 0.4, "tie": 0.1}, scale)
+    got = average_orders(ab, ba, scale)
+    assert got.probabilities == pytest.approx({"a": 0.55, "b": 0.35, "tie": 0.1})
+    assert got.verdict == "a"
+    assert got.shift == pytest.approx(0.3)
+
+
+def test_a_judge_that_always_says_first_shifts_fully_and_ties():
+    first = from_verdict("first", pairwise())
+    got = average_orders(first, first, pairwise())
+    assert (got.verdict, got.shift) == ("tie", 1.0)
+    coherent = average_orders(first, from_verdict("second", pairwise()), pairwise())
+    assert (coherent.verdict, coherent.shift) == ("a", 0.0)
+    assert first.expected is None
+
+
+@given(st.lists(st.floats(0, 1), min_size=5, max_size=5), st.floats(0, 1))
+def test_distributions_are_distributions(masses, off_scale):
+    scale = likert()
+    got = from_masses(dict(zip(scale.answers, masses, strict=True)), scale, off_scale=off_scale)
+    if isinstance(got, Undefined):
+        assert sum(masses) == 0
+        return
+    assert sum(got.probabilities.values()) == pytest.approx(1)
+    assert 1 - 1e-9 <= got.expected <= 5 + 1e-9
+    assert 0 <= got.entropy <= log(5) + 1e-9
+    assert 0 <= got.off_scale <= 1
+
+
+def test_juries_keep_every_verdict():
+    members = {"x": 4.0, "y": 5.0, "z": 5.0, "w": REFUSED}
+    assert jury(members, rule="mean").value == pytest.approx(14 / 3)
+    assert jury(members, rule="median").value == 5.0
+    got = jury(members, rule="majority")
+    assert (got.value, got.n_scored, got.agreement) == (5.0, 3, pytest.approx(2 / 3))
+    assert got.members == members
+
+
+def test_an_even_split_is_a_tie_for_pairs_and_undefined_for_numbers():
+    assert jury({"x": "a", "y": "b"}).value == "tie"
+    assert jury({"x": "a", "y": "a", "z": "b"}).value == "a"
+    assert jury({"x": "a", "y": "tie", "z": "b"}).value == "tie"
+    assert isinstance(jury({"x": 1.0, "y": 2.0}, rule="majority").value, Undefined)
+    assert isinstance(jury({"x": REFUSED}).value, Undefined)
+    with pytest.raises(ValueError, match="all numbers"):
+        jury({"x": 1.0, "y": "a"})

@@ -1,0 +1,100 @@
+"""Whatever a judge writes, reading it never fails, never leaves the scale, and stays quick."""
+
+# ruff: noqa: RUF001 - judges write look-alikes too
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.domain import Unscored
+from fairjudge.parsing import locate_verdict, read_verdict
+from fairjudge.refusals import looks_like_refusal
+from fairjudge.scales import binary, likert, options, pairwise, stars
+
+SCALES = [likert(), likert(fractions=False), binary(), options("ABCDE"), pairwise(), stars(3)]
+PIECES = [
+    "Score", "Verdict", ":", " ", "\n", "4", "5", "3.5", "/5", "8/10", "**", "[[", "]]", "A", "B",
+    "Summary 1", "is better", "tie", "yes", "no", "<think>", "</think>", '"', "'", "{", "}",
+    '"verdict"', "```json", "actually, ", "I'd give it a ", "out of", "★", "☆", "-", ",", "or",
+    "score of", "٤", "４", "not", "if", ".", "(", ")", "\\boxed{", "> ", "four", "½",
+]  # fmt: skip
+replies = st.one_of(
+    st.text(max_size=200), st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
+)
+
+
+def allowed(value, scale):
+    values = [level.value for level in scale.levels]
+    return value in values or (scale.fractions and values[0] < value < values[-1])
+
+
+@given(replies, st.sampled_from(SCALES))
+def test_a_reply_is_read_within_the_scale_or_left_unscored(reply, scale):
+    got = read_verdict(reply, scale)
+    if isinstance(got, Unscored):
+        assert got.raw == reply
+        assert got.reason in {"unparseable", "off_scale", "refused"}
+    else:
+        assert allowed(got, scale)
+
+
+@given(replies, st.sampled_from(SCALES), st.sampled_from([" ", "\n", "  \n\n"]))
+def test_white_space_around_a_reply_changes_nothing(reply, scale, space):
+    one, other = read_verdict(reply, scale), read_verdict(f"{space}{reply}{space}", scale)
+    if isinstance(one, Unscored):
+        assert isinstance(other, Unscored)
+        assert one.reason == other.reason
+    else:
+        assert one == other
+
+
+@given(replies, st.sampled_from(SCALES))
+def test_a_reading_stands_inside_the_reply(reply, scale):
+    got = locate_verdict(reply, scale)
+    if not isinstance(got, Unscored):
+        assert 0 <= got.start < got.end <= len(reply)
+
+
+@given(st.sampled_from([1, 2, 3, 4, 5]), st.text(alphabet="abc xyz,;", max_size=80))
+def test_a_plain_verdict_at_the_end_always_counts(score, words):
+    assert read_verdict(f"{words}\nVerdict: {score}", likert()) == score
+
+
+SLOW = [
+    "4", " ", "\n", "{", '{"a":', "'", '"', "Score: ", "score of ", "I'd give ", "1, ", "★",
+    "<think>",
+    "</think>", "[[", "(", "not ", "a ", "Summary 1 ", "is better ", "> ", "- ", "=", "actually, ",
+    "3 or ", "x", "If ", "would be a ", "Score for a b c d ", "1.", "\\boxed{", "`", "*", "，", "٤",
+    "Summary 1 is better. ", "4/5 ", "four ", "'a ", "neither is ", "Score (", "more ",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", SLOW)
+@pytest.mark.parametrize("scale", [likert(), pairwise(), options("ABCDE")], ids=lambda s: s.name)
+def test_a_hundred_kilobytes_of_anything_are_read_quickly(piece, scale):
+    """A quadratic pattern would take minutes here; the bound is generous for slow machines."""
+    text = piece * (100_000 // len(piece))
+    began = time.process_time()
+    read_verdict(text, scale)
+    assert time.process_time() - began < 5.0
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("I'm sorry, but I can't help with that.", True),
+        ("I cannot provide a rating for this content.", True),
+        ("As a language model, I am unable to judge.", True),
+        ("As an AI, I can't judge.", True),
+        ('The summary says "I\'m sorry, but I cannot answer" and is thus useless.', False),
+        ("The minister said he was sorry.", False),
+        ("The summary cannot be rated highly.", False),
+        ("I'm sorry to say that the summary is poor.", False),
+        ("", False),
+    ],
+)
+def test_refusals_are_told_from_answers(text, wanted):
+    assert looks_like_refusal(text) is wanted

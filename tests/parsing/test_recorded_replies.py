@@ -1,0 +1,80 @@
+"""The recorded replies of a real judge (SummEval), read in place from the shared data folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from fairjudge.domain import Unscored
+from fairjudge.parsing import read_verdict
+from fairjudge.scales import Scale, likert, options, pairwise, stars
+
+HERE = Path(__file__).parent
+SCALES: dict[str, Scale] = {
+    "judge_gpt-3.5_rts.jsonl": likert(),
+    "judge_gpt-3.5_stareval.jsonl": stars(),
+    "judge_gpt-3.5_mcq.jsonl": options("ABCDE"),
+    "pairwise_gpt-3.5_consistency.jsonl": pairwise("ABC"),
+    "pairwise_gpt-3.5_relevance.jsonl": pairwise("ABC"),
+}
+
+
+@pytest.fixture(scope="module")
+def replies() -> dict[str, list[dict]]:
+    default = HERE.parents[1].parent / "shared" / "data"
+    folder = Path(os.environ.get("FAIRJUDGE_SHARED_DATA", default)) / "summeval"
+    if not folder.is_dir():
+        pytest.skip(f"the recorded replies are not at {folder}; set FAIRJUDGE_SHARED_DATA")
+    return {
+        name: [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()]
+        for name in SCALES
+    }
+
+
+def test_two_hundred_replies_are_read_as_a_person_read_them(replies):
+    """A stratified random sample, 40 a file, read by a person before the parser saw it."""
+    with (HERE / "hand_checked.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 200
+    wrong = []
+    for row in rows:
+        reply = replies[row["file"]][int(row["line"]) - 1]
+        keys = [k for k in ("eid", "system", "system_a", "system_b", "aspect") if row[k]]
+        assert [reply[k] for k in keys] == [row[k] for k in keys], "the data file has changed"
+        got = read_verdict(reply["response"], SCALES[row["file"]])
+        expected = row["expected"] if "pairwise" in row["file"] else float(row["expected"])
+        if got != expected:
+            wrong.append((row["file"], row["line"], expected, got))
+    assert wrong == []
+
+
+def test_at_most_one_reply_in_two_hundred_is_unscored(replies):
+    unscored = []
+    total = 0
+    for name, rows in replies.items():
+        for number, row in enumerate(rows, 1):
+            total += 1
+            got = read_verdict(row["response"], SCALES[name])
+            if isinstance(got, Unscored):
+                unscored.append((name, number, got.reason, got.detail))
+    assert total == 11_900
+    assert len(unscored) <= 0.005 * total, unscored
+
+
+def test_letters_and_head_to_head_answers_agree_with_their_first_letter(replies):
+    """These three files always open with the letter chosen, so a count needs no parser."""
+    letters = Counter(row["response"].strip()[0] for row in replies["judge_gpt-3.5_mcq.jsonl"])
+    got = Counter(
+        read_verdict(row["response"], SCALES["judge_gpt-3.5_mcq.jsonl"])
+        for row in replies["judge_gpt-3.5_mcq.jsonl"]
+    )
+    assert got == {float("ABCDE".index(letter) + 1): n for letter, n in letters.items()}
+    for name in ("pairwise_gpt-3.5_consistency.jsonl", "pairwise_gpt-3.5_relevance.jsonl"):
+        for row in replies[name]:
+            wanted = {"A": "first", "B": "second", "C": "tie"}[row["response"].strip()[0]]
+            assert read_verdict(row["response"], SCALES[name]) == wanted

@@ -1,0 +1,70 @@
+"""Exporting and importing a cache."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from fairjudge.cache import ReplyCache
+from fairjudge.cache_files import ImportReport, export_cache, import_cache
+from fairjudge.errors import InputError
+
+A, B = "a" * 64, "b" * 64
+
+
+@pytest.fixture
+def make(tmp_path):
+    opened = []
+
+    def open_one(name: str) -> ReplyCache:
+        opened.append(ReplyCache(tmp_path / name))
+        return opened[-1]
+
+    yield open_one
+    for cache in opened:
+        cache.close()
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz"])
+def test_entries_go_from_one_cache_to_another(make, tmp_path, name):
+    one, other = make("one"), make("other")
+    one.put(A, {"reply": {"text": "Größe\u2028\n"}})
+    one.put(B, {"n": 1})
+    other.put(B, {"n": 2})
+    assert export_cache(one, tmp_path / name) == 2
+    assert import_cache(other, tmp_path / name) == ImportReport(n_added=1, n_known=1)
+    assert other.get(A) == {"reply": {"text": "Größe\u2028\n"}}
+    assert other.get(B) == {"n": 2}
+    assert (tmp_path / name).read_bytes()[:2] == (b"\x1f\x8b" if name.endswith("gz") else b'{"')
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        ("nonsense", None),
+        ("[]", "key"),
+        ('{"key": "short", "value": {}}', "key"),
+        (f'{{"key": "{A}", "value": 3}}', "value"),
+    ],
+)
+def test_a_bad_line_is_named_and_what_stood_before_it_is_kept(make, tmp_path, line, field):
+    path = tmp_path / "x.jsonl"
+    path.write_text(f'{{"key": "{B}", "value": {{"n": 1}}}}\n\n{line}\n')
+    cache = make("one")
+    with pytest.raises(InputError) as raised:
+        import_cache(cache, path)
+    assert (raised.value.line, raised.value.field) == (3, field)
+    assert cache.get(B) == {"n": 1}
+
+
+def test_files_that_cannot_be_used_are_input_errors(make, tmp_path):
+    cache = make("one")
+    with pytest.raises(InputError, match="cannot read"):
+        import_cache(cache, tmp_path / "none")
+    broken = tmp_path / "x.gz"
+    broken.write_bytes(gzip.compress(b'{"key": 1}\n' * 999)[:-9])
+    with pytest.raises(InputError):
+        import_cache(cache, broken)
+    with pytest.raises(InputError, match="cannot write"):
+        export_cache(cache, tmp_path)
