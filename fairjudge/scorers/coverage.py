@@ -129,7 +129,8 @@ def _jobs(
             chunks=tuple(pieces),
             owners=np.array(owners, dtype=np.intp),
             summaries=tuple(
-                (summary.system, _units_of(summary, units)) for summary in by_eid.get(cluster.eid, ())
+                (summary.system, _units_of(summary, units))
+                for summary in by_eid.get(cluster.eid, ())
             ),
         )
 
