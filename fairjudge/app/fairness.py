@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from fairjudge.datasets import (
     BadLine,
@@ -173,8 +173,10 @@ def read_target(text: str) -> Target:
     InputError
         The file cannot be read, or is not an object of numbers.
     """
-    if text == "ratio" or text == "equal":  # noqa: PLR1714  # a tuple would not narrow the type
-        return text
+    if text == "ratio":
+        return "ratio"
+    if text == "equal":
+        return "equal"
     try:
         shares = json.loads(Path(text).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -264,7 +266,5 @@ def _value_scores(
     )
     model = load_value_scorer(kind, scorer.argument)
     count = progress(len(loaded.corpus.sets))
-    found: dict[tuple[str, str], Any] = value_scores(
-        loaded.corpus, loaded.summaries.records, scorer=model, on_set=count
-    )
+    found = value_scores(loaded.corpus, loaded.summaries.records, scorer=model, on_set=count)
     return found, f"{scorer.name}:{model.fingerprint}"

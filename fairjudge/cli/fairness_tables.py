@@ -85,7 +85,8 @@ def _value_rows(system: str, parity: CoverageParity) -> list[tuple[str, ...]]:
 
 def proportional_tables(report: ProportionalReport) -> tuple[TextTable, TextTable]:
     """Return one row a system and measure, and one row a system and value; in percent."""
-    rows, by_value = [], []
+    rows: list[tuple[str, ...]] = []
+    by_value: list[tuple[str, ...]] = []
     n_one_value = 0
     for system, result in report.systems.items():
         measures = result.measures
