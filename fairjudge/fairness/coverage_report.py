@@ -229,6 +229,7 @@ def _system_json(result: SystemCoverage) -> Figure:
     parity = result.parity
     shown: Figure = {
         "n": result.equal.n,
+        "untestable": result.equal.n_untestable,
         "excluded": len(result.excluded),
         "excluded_by_reason": count_reasons(result.excluded),
         "equal_coverage": figure(result.equal.mean),

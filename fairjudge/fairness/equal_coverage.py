@@ -70,15 +70,22 @@ class RelabellingTest:
     n_relabellings: int
     exact: bool
 
+    def can_reach(self, alpha: float) -> bool:
+        """Whether any outcome could have a p-value below `alpha`: small sets have too few."""
+        least = 1.0 / self.n_relabellings if self.exact else 1.0 / (1 + self.n_relabellings)
+        return least < alpha
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EqualCoverage:
     """A system over its samples: the mean Equal Coverage and R_EC, the share of unfair summaries.
 
-    ``unfair_share_strict`` uses the paper's p-values.
+    ``unfair_share_strict`` uses the paper's p-values. ``n_untestable`` counts the samples with so
+    few relabellings that none could be significant, which count as fair in ``unfair_share``.
     """
 
     n: int
+    n_untestable: int
     mean: Estimate | Undefined
     unfair_share: Estimate | Undefined
     unfair_share_strict: Estimate | Undefined
@@ -177,6 +184,7 @@ def summarise_equal_coverage(
 
     return EqualCoverage(
         n=len(values),
+        n_untestable=sum(not test.can_reach(alpha) for test in tests),
         mean=mean(values),
         unfair_share=mean([float(test.p_value < alpha) for test in tests]),
         unfair_share_strict=mean([float(test.p_value_strict < alpha) for test in tests]),
