@@ -54,6 +54,12 @@ class SampleCoverage:
         """c_k = p(d, s | k) - p(d, s) a value; positive means over-represented."""
         return tuple(entry.coverage - self.overall for entry in self.by_value)
 
+    def difference(self, value: str) -> float | None:
+        """Return c_k of `value`, None where no document has it."""
+        found = (entry.coverage for entry in self.by_value if entry.value == value)
+        coverage = next(found, None)
+        return None if coverage is None else coverage - self.overall
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelabellingTest:
