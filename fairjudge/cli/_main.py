@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from fairjudge import __version__
-from fairjudge.cli import backends, build, cache, fairness, judge, prompts, quickstart, summarize
+from fairjudge.cli import (
+    backends,
+    build,
+    cache,
+    fairness,
+    import_,
+    judge,
+    prompts,
+    quickstart,
+    summarize,
+)
 from fairjudge.errors import FairJudgeError
 
 app = typer.Typer(
@@ -24,6 +34,7 @@ app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
 app.add_typer(fairness.app, name="fairness")
+app.command("import")(import_.import_)
 app.command("quickstart")(quickstart.quickstart)
 app.command("backends")(backends.backends)
 app.add_typer(cache.app, name="cache")
