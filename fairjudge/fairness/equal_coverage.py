@@ -167,7 +167,9 @@ def relabelling_test(
         means = np.stack([(rows == k) @ documents / size for k, size in enumerate(sizes)], axis=1)
     else:
         shuffled = rng.permuted(np.broadcast_to(documents, (n_permutations, len(labels))), axis=1)
-        means = shuffled @ _blocks(sizes)
+        # Sums over blocks; a matrix product is ten times slower for many values.
+        starts = np.cumsum((0, *sizes[:-1]))
+        means = np.add.reduceat(shuffled, starts, axis=1) / np.array(sizes)
     permuted = np.abs(means - observed.overall).mean(axis=1)
     return _placed(observed.equal_coverage, permuted, exact=exact)
 
@@ -224,16 +226,6 @@ def _all_relabellings(sizes: tuple[int, ...]) -> NDArray[np.int8]:
     rows = np.array(partial, dtype=np.int8)
     rows.setflags(write=False)
     return rows
-
-
-def _blocks(sizes: tuple[int, ...]) -> FloatArray:
-    """Return the matrix that averages shuffled documents in blocks of `sizes`: shape (n, K)."""
-    averaging = np.zeros((sum(sizes), len(sizes)))
-    start = 0
-    for k, size in enumerate(sizes):
-        averaging[start : start + size, k] = 1.0 / size
-        start += size
-    return averaging
 
 
 def _placed(observed: float, permuted: FloatArray, *, exact: bool) -> RelabellingTest:
