@@ -14,6 +14,7 @@ from fairjudge.cli import (
     build,
     cache,
     calibrate,
+    fairness,
     import_,
     judge,
     prompts,
@@ -33,6 +34,7 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.add_typer(fairness.app, name="fairness")
 app.command("import")(import_.import_)
 app.command("calibrate")(calibrate.calibrate)
 app.command("apply")(calibrate.apply)
