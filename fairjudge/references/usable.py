@@ -33,7 +33,7 @@ def usable(
     articles : sequence of Article
     min_words : int
         Words that must be left once page furniture, headings and fragments are taken away; in a
-        cluster of short texts, a quarter of the median over its articles with text, if that is
+        cluster of short texts, a quarter of the median over its articles with news, if that is
         less.
 
     Returns
@@ -42,8 +42,8 @@ def usable(
         Both in cluster order; every skipped article is named with its reason.
     """
     counts = [_words_of_news(article.content) for article in articles]
-    with_text = [count for count in counts if count is not None]
-    usual = median(with_text) if with_text else 0
+    with_news = [count for count in counts if count]
+    usual = median(with_news) if with_news else 0
     least = max(1, min(min_words, int(usual * MIN_SHARE_OF_MEDIAN)))
     kept: list[Article] = []
     skipped: list[Skipped] = []
