@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sqlite3
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,8 +16,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from fairjudge import __version__
+from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, RunError
 from fairjudge.records import RunFolder
 
 
@@ -27,6 +29,11 @@ def digest(records: Iterable[Record]) -> str:
         text = json.dumps(record.to_json(), sort_keys=True, ensure_ascii=False)
         total.update(text.encode("utf-8", errors="replace") + b"\n")
     return total.hexdigest()
+
+
+def bad_lines(*files: Loaded[Any]) -> tuple[str, ...]:
+    """Return what was left out of `files` under ``--skip-bad``: place and problem."""
+    return tuple(f"{file.path}:{bad.line}: {bad.problem}" for file in files for bad in file.bad)
 
 
 def check_writable(output: Path) -> None:
@@ -80,9 +87,22 @@ def open_run(
 
 @asynccontextmanager
 async def checkpoints(run: RunFolder) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the run's checkpoint database."""
-    async with AsyncSqliteSaver.from_conn_string(str(run.path / "checkpoints.sqlite")) as saver:
-        yield saver
+    """Open the run's checkpoint database.
+
+    Raises
+    ------
+    RunError
+        If it cannot be read or written.
+    """
+    path = run.path / "checkpoints.sqlite"
+    try:
+        async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+            yield saver
+    except sqlite3.Error as error:
+        raise RunError(
+            f"{path}: cannot use the checkpoints: {error}; without that file the run starts anew, "
+            "and what it has recorded or cached is not asked again"
+        ) from None
 
 
 async def start(

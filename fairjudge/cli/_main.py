@@ -2,29 +2,60 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import sys
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fairjudge import __version__
 from fairjudge.cli import backends, build, cache, judge, prompts, quickstart, summarize
 from fairjudge.errors import FairJudgeError
 
+
+class _Group(TyperGroup):
+    """Ends commands that were interrupted, or whose reader has gone, in our own way."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            message = "interrupted; what is done is kept, and the same command goes on from there"
+            typer.echo(message, err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # Python would complain once more while closing what nobody reads.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(141) from None
+
+
 app = typer.Typer(
     name="fairjudge",
+    cls=_Group,
     help="Judge summaries of many documents with LLMs, and know how far the judge can be trusted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,  # its tables cut the names of options off at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("build")(build.build)
-app.command("summarize")(summarize.summarize)
-app.command("judge")(judge.judge)
-app.command("quickstart")(quickstart.quickstart)
-app.command("backends")(backends.backends)
+
+
+def _add(name: str, command: Callable[..., None]) -> None:
+    """Add `command` with its docstring as help, in which indented examples keep their lines."""
+    text = inspect.cleandoc(command.__doc__ or "")
+    app.command(name, help=re.sub(r"\n\n(?= {4})", "\n\n\b\n", text))(command)
+
+
+_add("build", build.build)
+_add("summarize", summarize.summarize)
+_add("judge", judge.judge)
+_add("quickstart", quickstart.quickstart)
+_add("backends", backends.backends)
 app.add_typer(cache.app, name="cache")
 app.add_typer(prompts.app, name="prompts")
 
@@ -52,10 +83,3 @@ def run() -> None:
     except FairJudgeError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; the same command resumes where it stopped", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone; Python would complain once more while closing it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)
