@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
+import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -42,7 +42,8 @@ def check_writable(output: Path) -> None:
     Raises
     ------
     InputError
-        If its folder does not exist or cannot be written to, or it is a folder itself.
+        If its folder does not exist or cannot be written to, it is a folder itself, or its
+        extension asks for a format that records do not have.
     """
     if str(output) == "-":
         return
@@ -51,8 +52,16 @@ def check_writable(output: Path) -> None:
         raise InputError("the folder for this output does not exist", path=output)
     if output.is_dir():
         raise InputError("expected a file to write, this is a folder", path=output)
-    if not os.access(folder, os.W_OK):
-        raise InputError("the folder for this output cannot be written to", path=output)
+    if output.suffixes[-2:] == [".csv", ".gz"] or output.suffix == ".csv":
+        raise InputError("records are written as .json or .jsonl, not as .csv", path=output)
+    if output.exists() and not output.is_file():
+        return  # a pipe or a device
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = f"the folder for this output cannot be written to: {error.strerror}"
+        raise InputError(reason, path=output) from None
 
 
 def make_folder(folder: Path) -> None:
