@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -78,6 +79,8 @@ def _root(
 
 def run() -> None:
     """Run the application and end the process with the documented exit code."""
+    # LangGraph leaves branches that it had not begun when a run is interrupted.
+    warnings.filterwarnings("ignore", "coroutine 'arun_with_retry' was never", RuntimeWarning)
     try:
         app()
     except FairJudgeError as error:
