@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import sys
 import warnings
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from fairjudge import __version__
-from fairjudge.cli import backends, build, cache, judge, prompts, quickstart, summarize
+from fairjudge.cli import (
+    backends,
+    build,
+    cache,
+    import_,
+    judge,
+    prompts,
+    quickstart,
+    summarize,
+)
 from fairjudge.errors import FairJudgeError
 
 
 class _Group(TyperGroup):
     """Ends commands that were interrupted, or whose reader has gone, in our own way."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; indented examples in its help keep their lines."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help and "\b" not in command.help:
+            command.help = re.sub(r"\n\n(?= {4})", "\n\n\b\n", command.help)
+        return command
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
@@ -44,19 +58,12 @@ app = typer.Typer(
     rich_markup_mode=None,  # its tables cut the names of options off at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-
-def _add(name: str, command: Callable[..., None]) -> None:
-    """Add `command` with its docstring as help, in which indented examples keep their lines."""
-    text = inspect.cleandoc(command.__doc__ or "")
-    app.command(name, help=re.sub(r"\n\n(?= {4})", "\n\n\b\n", text))(command)
-
-
-_add("build", build.build)
-_add("summarize", summarize.summarize)
-_add("judge", judge.judge)
-_add("quickstart", quickstart.quickstart)
-_add("backends", backends.backends)
+app.command("build")(build.build)
+app.command("summarize")(summarize.summarize)
+app.command("judge")(judge.judge)
+app.command("import")(import_.import_)
+app.command("quickstart")(quickstart.quickstart)
+app.command("backends")(backends.backends)
 app.add_typer(cache.app, name="cache")
 app.add_typer(prompts.app, name="prompts")
 

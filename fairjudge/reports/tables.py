@@ -48,7 +48,7 @@ def print_table(table: TextTable) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    shown = Table(title=Text(table.title, "bold"), title_justify="left", box=SIMPLE_HEAD)
+    shown = Table(title=Text(_printable(table.title), "bold"), title_justify="left", box=SIMPLE_HEAD)
     for column in table.columns:
         right = column.align == "right"
         shown.add_column(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_tools import building, cluster, finish, judging, openai, start, write_jsonl
 
-COMMANDS = ["build", "summarize", "judge"]
+COMMANDS = ["build", "summarize", "judge", "import"]
 
 
 def test_a_table_names_what_was_written(cli, references, summaries, server):
@@ -67,7 +66,7 @@ def test_what_build_writes_judge_reads(cli, clusters, summaries, server, name):
 
 def test_a_device_is_written_to_and_not_replaced(cli, references, summaries, server):
     assert cli(*judging(server), "-o", "/dev/null").code == 0
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert Path("/dev/null").is_char_device()
 
 
 def test_a_link_is_followed(cli, references, summaries, server):
@@ -91,12 +90,11 @@ def test_a_reader_that_goes_away_is_no_error(references, summaries, server, targ
 
 def test_head_gets_its_line(references, summaries, server):
     command = [sys.executable, "-m", "fairjudge", *judging(server), "-o", "-"]
-    piped = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    head = subprocess.run(["head", "-1"], stdin=piped.stdout, capture_output=True, check=True)
-    piped.stdout.close()
-    assert json.loads(head.stdout)["system"] == "system0"
-    assert piped.stderr.read() == b""
-    assert piped.wait(60) in {0, 141}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as piped:
+        head = subprocess.run(["head", "-1"], stdin=piped.stdout, capture_output=True, check=True)
+        assert json.loads(head.stdout)["system"] == "system0"
+        assert piped.stderr.read() == b""
+        assert piped.wait(60) in {0, 141}
 
 
 def test_text_from_files_does_not_steer_the_terminal(cli, server):
@@ -120,7 +118,7 @@ def test_help_shows_whole_options_and_examples_line_by_line(cli, monkeypatch, co
     done = cli(command, "--help")
     assert done.code == 0
     assert max(map(len, done.out.splitlines())) <= int(width)
-    for option in ("--concurrency", "--max-unscored", "--skip-bad", "--base-url", "--output"):
+    for option in ("--max-unscored", "--skip-bad", "--json", "--output"):
         assert re.search(rf"^  .*{option}\b", done.out, re.MULTILINE)
     assert "…" not in done.out
     assert "\b" not in done.out
@@ -196,8 +194,9 @@ def test_the_example_on_the_embedded_backend():
     built = finish(start("build", example_path("clusters.json"), "-o", "refs.jsonl"))
     assert built.code == 0, built.err
     clusters = {c["eid"]: c for c in json.loads(example_path("clusters.json").read_text("utf-8"))}
-    for row in map(json.loads, Path("refs.jsonl").read_text("utf-8").splitlines()):
-        assert row["question_answers"]
+    rows = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
+    assert [row["eid"] for row in rows] == list(clusters)
+    for row in rows:
         contents = {a["aid"]: a["content"] for a in clusters[row["eid"]]["articles"]}
         answers = [a for q in row["question_answers"] for g in q["answer_groups"] for a in g]
         assert all(answer["answer"] in contents[answer["aid"]] for answer in answers)
