@@ -270,3 +270,8 @@ def build_judge_graph(
     graph.add_edge("chunk", "aggregate")
     graph.add_edge("aggregate", END)
     return graph.compile(checkpointer=checkpointer)
+
+
+def judge_graph() -> CompiledStateGraph[JudgeState, JudgeDeps]:
+    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    return build_judge_graph()

@@ -352,3 +352,8 @@ def build_reference_graph(
     graph.add_edge("filter", "finish")
     graph.add_edge("finish", END)
     return graph.compile(checkpointer=checkpointer)
+
+
+def reference_graph() -> CompiledStateGraph[ReferenceState, ReferenceDeps]:
+    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    return build_reference_graph()

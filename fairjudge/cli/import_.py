@@ -46,12 +46,13 @@ def import_(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Turn a judge's recorded replies to judgements, with the parser that live runs use.
+    r"""Turn a judge's recorded replies to judgements, with the parser that live runs use.
 
     The reply stands in column 'response' or 'raw'. For pairs, a true 'swapped' column (or
     order "ba") says that system_b was shown first. Of an item judged twice the last reply counts.
 
-        fairjudge import replies.jsonl -o judgements.jsonl --protocol likert --scale 1-5
+        fairjudge import replies.jsonl -o judgements.jsonl \
+            --protocol likert --scale 1-5
     """
     from fairjudge.datasets import read_replies, write_records
     from fairjudge.importing import import_replies, scale_from_options
