@@ -42,8 +42,6 @@ class JudgeDeps:
         Returns the judgements kept so far by task id, earlier runs' included.
     chunk_size : int
         Tasks between two checkpoints.
-    progress : callable
-        Called with how many tasks were finished.
     """
 
     tasks: Mapping[str, JudgeTask]
@@ -52,7 +50,6 @@ class JudgeDeps:
     recorded: Callable[[], Mapping[str, Judgement]]
     fallback: Judge | None = None
     chunk_size: int = 64
-    progress: Callable[[int], None] = lambda done: None  # noqa: ARG005
 
 
 class JudgeState(TypedDict, total=False):
@@ -172,7 +169,11 @@ def _after_repair(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 
 
 async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    """Let the fallback fill in, and say so; where it cannot, the judge's own reason stands."""
+    """Let the fallback fill in, and say so; where it cannot, the judge's own reason stands.
+
+    The record keeps the judge's name, so that both orders of a pair stay together;
+    ``fallback_for``, ``scored_by`` and ``signature`` say who filled in.
+    """
     deps = runtime.context
 
     async def fill_in(task: JudgeTask) -> Reply | Judgement | Unscored:
@@ -182,7 +183,7 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
         answer = await deps.fallback.ask(task)
         if not isinstance(answer, Judgement):
             return why
-        update = {"fallback_for": why.reason, "raw": why.raw}
+        update = {"fallback_for": why.reason, "raw": why.raw, "judge": deps.judge.name}
         return Judgement.model_validate(answer.to_json() | update)
 
     return await _gather(_left(state), deps, fill_in)
@@ -198,7 +199,6 @@ def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
             else deps.judge.unscored(deps.tasks[task_id], _why(outcome))
         )
         deps.record(task_id, judgement)
-    deps.progress(len(state["task_ids"]))
     return {"n_done": len(state["task_ids"])}
 
 
@@ -233,7 +233,6 @@ def _plan(
     deps = runtime.context
     recorded = deps.recorded()
     pending = [task_id for task_id in deps.tasks if task_id not in recorded]
-    deps.progress(len(deps.tasks) - len(pending))
     size = deps.chunk_size
     return {"chunks": [pending[i : i + size] for i in range(0, len(pending), size)]}
 
@@ -271,3 +270,8 @@ def build_judge_graph(
     graph.add_edge("chunk", "aggregate")
     graph.add_edge("aggregate", END)
     return graph.compile(checkpointer=checkpointer)
+
+
+def judge_graph() -> CompiledStateGraph[JudgeState, JudgeDeps]:
+    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    return build_judge_graph()

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from fairjudge.app.models import ModelOptions, Spent, open_models
-from fairjudge.app.runs import check_writable, digest, open_run
-from fairjudge.datasets import BadLine, Loaded, read_clusters, write_records
+from fairjudge.app.runs import bad_lines, check_writable, digest, open_run
+from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.records import RunFolder
@@ -35,7 +35,7 @@ class SummarizeOutcome:
     summaries: tuple[Summary, ...]
     failed: tuple[tuple[str, Unscored], ...]
     system: str
-    bad_lines: tuple[BadLine, ...]
+    bad_lines: tuple[str, ...]
     spent: Spent | None
     run: Path
 
@@ -71,7 +71,7 @@ def summarize_file(
         _summarize(loaded, options=options, model=model, opened=opened, progress=progress)
     )
     write_records(output, outcome.summaries)
-    return replace(outcome, bad_lines=loaded.bad)
+    return replace(outcome, bad_lines=bad_lines(loaded))
 
 
 async def _summarize(

@@ -72,13 +72,14 @@ def judge(
     quick and free, says so in every record (scored_by: embedding), and is no substitute for
     reading: it knows wording, not truth. Calibrate any judge before you trust it.
 
-        fairjudge judge --references refs.jsonl --summaries s.jsonl --aspect coverage \
-            --protocol likert -o judgements.jsonl
+        fairjudge judge --references refs.jsonl --summaries s.jsonl \
+            --aspect coverage --protocol likert -o judgements.jsonl
     """
     from fairjudge.app.judging import JudgeOptions, judge_files
     from fairjudge.app.models import ModelOptions
     from fairjudge.cli import display, progress
 
+    opt.check_targets(output, json_file)
     with progress.display(quiet=quiet) as shown:
         outcome = judge_files(
             references,
@@ -110,4 +111,4 @@ def judge(
             progress=lambda total: progress.counter(shown, "judging", total=total),
         )
     display.judged(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored)
+    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored, what="items")

@@ -113,7 +113,7 @@ async def test_without_seed_questions_the_medium_article_stands_in():
     context = deps(seed_writer=Writer(failing=[Unscored(reason="backend", detail="down")]))
     state = await run(context)
     assert context.builder.writer.shown == [["c"]]
-    assert state["problems"] == ["no seed questions: backend"]
+    assert state["problems"] == ["no seed questions: backend: down"]
     assert len(state["question_answers"]) == 1
 
 
