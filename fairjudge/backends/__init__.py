@@ -73,6 +73,20 @@ _KINDS: Mapping[str, BackendKind] = {
             url_variables=("ANTHROPIC_BASE_URL",),
         ),
         BackendKind(
+            provider="litellm",
+            path="fairjudge.backends.litellm:LiteLLMBackend",
+            what="any provider that litellm knows: litellm:provider/model",
+            needs="litellm",
+            extra="litellm",
+        ),
+        BackendKind(
+            provider="transformers",
+            path="fairjudge.backends.transformers:TransformersBackend",
+            what="a language model in this process: transformers:<hub id, folder or GGUF file>",
+            needs="transformers",
+            extra="local",
+        ),
+        BackendKind(
             provider="replay",
             path="fairjudge.backends.replay:ReplayBackend",
             what="replies recorded to a file: replay:<file>",
