@@ -111,8 +111,12 @@ def import_litellm() -> Any:
     return litellm
 
 
-def resolve_model(litellm: Any, target: ModelRef) -> tuple[str, str | None]:
+def resolve_model(
+    litellm: Any, target: ModelRef, *, own_server: str = "openai"
+) -> tuple[str, str | None]:
     """Return litellm's name of the model and a key to hand over (None: litellm finds its own).
+
+    `own_server` is litellm's provider for a server named by a base URL alone.
 
     Raises
     ------
@@ -121,7 +125,7 @@ def resolve_model(litellm: Any, target: ModelRef) -> tuple[str, str | None]:
     """
     model = target.model
     if target.base_url is not None and "/" not in model:
-        model = f"openai/{model}"
+        model = f"{own_server}/{model}"
     try:
         litellm.get_llm_provider(model)
     except openai.BadRequestError:
@@ -129,7 +133,7 @@ def resolve_model(litellm: Any, target: ModelRef) -> tuple[str, str | None]:
             raise ConfigurationError(
                 f"litellm knows no provider for {model!r}; write it as provider/model"
             ) from None
-        model = f"openai/{model}"
+        model = f"{own_server}/{model}"
     missing = litellm.validate_environment(model).get("missing_keys") or []
     if not missing:
         return model, None
