@@ -35,11 +35,15 @@ _KAPPAS: dict[str, KappaWeights] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How intervals are made; one instance for a whole analysis."""
+    """How intervals are made; one instance for a whole analysis.
+
+    The default method widens percentile intervals for few documents: in simulation
+    (benchmarks/coverage_of_intervals.py) it covers closest to what it says.
+    """
 
     n_resamples: int = 2000
     level: float = 0.95
-    method: Method = "percentile"
+    method: Method = "expanded"
 
 
 def judge_agreement(

@@ -48,6 +48,20 @@ def check_writable(output: Path) -> None:
         raise InputError("the folder for this output cannot be written to", path=output)
 
 
+def make_folder(folder: Path) -> None:
+    """Make `folder` if it is not there.
+
+    Raises
+    ------
+    InputError
+        If it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot make this folder: {error.strerror}", path=folder) from None
+
+
 def open_run(
     folder: Path | None, *, cache_folder: Path, command: str, identity: Mapping[str, Any]
 ) -> RunFolder:

@@ -9,7 +9,18 @@ from typing import Annotated
 import typer
 
 from fairjudge import __version__
-from fairjudge.cli import audit, build, import_, judge, summarize
+from fairjudge.cli import (
+    audit,
+    backends,
+    build,
+    cache,
+    fairness,
+    import_,
+    judge,
+    prompts,
+    quickstart,
+    summarize,
+)
 from fairjudge.errors import FairJudgeError
 
 app = typer.Typer(
@@ -25,6 +36,11 @@ app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
 app.command("import")(import_.import_)
 app.add_typer(audit.app, name="audit")
+app.add_typer(fairness.app, name="fairness")
+app.command("quickstart")(quickstart.quickstart)
+app.command("backends")(backends.backends)
+app.add_typer(cache.app, name="cache")
+app.add_typer(prompts.app, name="prompts")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position

@@ -52,14 +52,15 @@ class _Frames:
         self.topics = topics
         self.by_subject: dict[Topic, list[tuple[int, Clause]]] = defaultdict(list)
         self.by_patient: dict[Topic, list[tuple[int, Clause]]] = defaultdict(list)
-        self.forms: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        self.participles: dict[str, Counter[str]] = defaultdict(Counter)
         for number, sentences in enumerate(articles):
             for sentence in sentences:
                 for clause in sentence.clauses:
                     self._add(number, clause)
 
     def _add(self, number: int, clause: Clause) -> None:
-        self.forms[(clause.key, clause.verb.tag_)][clause.verb.lower_] += 1
+        if clause.verb.tag_ == "VBN":
+            self.participles[clause.key][clause.verb.lower_] += 1
         if not clause.passive:
             subject = self.topic_of(clause.subject)
             if subject is not None:
@@ -80,13 +81,16 @@ class _Frames:
         held = self.by_subject.get(topic, []) + self.by_patient.get(topic, [])
         return sum(mood in clause.modality for _, clause in held) / len(held) if held else 0.0
 
-    def participle(self, key: str) -> str | None:
-        """Return a verb's past participle as the cluster writes it, if it can be told."""
-        seen = self.forms.get((key, "VBN"))
-        if not seen:
-            past = self.forms.get((key, "VBD"), Counter())
-            seen = Counter({word: n for word, n in past.items() if word.endswith("ed")})
-        return min(seen, key=lambda word: (-seen[word], word)) if seen else None
+    def participle(self, key: str, lemma: str) -> str:
+        """Return a verb's past participle: as the cluster writes it, or by rule."""
+        seen = self.participles.get(key)
+        if seen:
+            return min(seen, key=lambda word: (-seen[word], word))
+        if lemma in lex.IRREGULAR_PARTICIPLES:
+            return lex.IRREGULAR_PARTICIPLES[lemma]
+        if lemma.endswith("y") and lemma[-2:-1] not in tuple("aeiou"):
+            return lemma[:-1] + "ied"
+        return lemma + ("d" if lemma.endswith("e") else "ed")
 
 
 def _topic_questions(topic: Topic, frames: _Frames) -> Iterator[str]:
@@ -150,9 +154,7 @@ def _count_questions(frames: _Frames, articles: Sequence[Parsed], at_least: int)
         be = (
             "will be" if sum("future" in c.modality for c in clauses) * 2 > len(clauses) else "were"
         )
-        participle = frames.participle(key)
-        if participle is not None:
-            yield f"How many {plain} {be} {participle}?"
+        yield f"How many {plain} {be} {frames.participle(key, clauses[0].lemma)}?"
 
 
 def _counts(articles: Sequence[Parsed]) -> Iterator[tuple[int, Clause, str, str]]:
@@ -163,6 +165,8 @@ def _counts(articles: Sequence[Parsed]) -> Iterator[tuple[int, Clause, str, str]
                 continue
             for clause in sentence.clauses:
                 for noun in clause.patients:
+                    if noun.lemma_.lower() in lex.UNITS:
+                        continue
                     if is_count(noun) and clause.passive:
                         yield position, clause, "people", "people"
                     elif any(is_count(c) and counted_noun(c) == noun for c in noun.lefts):
@@ -208,24 +212,27 @@ def _active_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) 
     tail = _usual_object(clauses, frames)
     if tail is not None:
         whole = f"{core} {tail}".strip()
-        yield from (f"Why {whole}?", f"When {whole}?")
+        yield from (f"Why {whole}?", f"When {_foreseen(whole)}?")
         if _is_open(clauses):
             yield f"{whole}?"
 
 
 def _passive_questions(topic: Topic, clauses: Sequence[Clause], frames: _Frames) -> Iterator[str]:
     auxiliary = _auxiliary(topic, clauses)
-    participle = frames.participle(clauses[0].key)
-    if participle is None:
-        return
+    participle = frames.participle(clauses[0].key, clauses[0].lemma)
     if auxiliary in ("will", "should"):
         core = f"{auxiliary} {topic.phrase} be {participle}"
     else:
         past, present = ("were", "are") if topic.plural else ("was", "is")
         core = f"{past if auxiliary == 'did' else present} {topic.phrase} {participle}"
-    yield from (f"Why {core}?", f"When {core}?")
+    yield from (f"Why {core}?", f"When {_foreseen(core)}?")
     if _is_open(clauses):
         yield f"{core}?"
+
+
+def _foreseen(core: str) -> str:
+    """Ask when something will be, where the articles say when it should."""
+    return "will" + core.removeprefix("should") if core.startswith("should ") else core
 
 
 def _is_open(clauses: Sequence[Clause]) -> bool:

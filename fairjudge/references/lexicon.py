@@ -76,7 +76,7 @@ REASON_PREPOSITIONS = frozenset(("because of", "due to", "owing to", "thanks to"
 REASON_MARKS = frozenset(("because", "since", "as"))
 
 EFFECT_VERBS = frozenset(
-    "hurt harm damage destroy cut reduce force kill injure cost make leave push slow raise boost "
+    "hurt harm damage destroy cut reduce force kill injure make leave push slow raise boost "
     "help threaten ruin affect improve lead cause mean erode squeeze drive weaken undermine create "
     "prompt trigger spark ease curb tip bring stop save protect lower disrupt wipe hit displace "
     "strengthen benefit increase worsen limit block prevent deepen pollute allow delay end reshape "
@@ -133,7 +133,7 @@ EVALUATION_WORDS = frozenset(
     "correctly wrongly clear unclear necessary unnecessary reckless dangerous safe unsafe useless "
     "useful welcome beautiful ugly stunning boring slow fast expensive cheap reliable unreliable "
     "generous shameful outrageous justified unjustified deserve gift triumph scandal awful superb "
-    "weak strong solid inadequate sufficient insufficient gamble democratic illegal lawful unlawful "
+    "weak strong solid inadequate sufficient insufficient gamble democratic illegal lawful "
     "ineffective effective devastating encouraging better worse misguided sensible".split()
 )
 EVALUATION_VERBS = frozenset(
@@ -144,8 +144,28 @@ MONEY_NOUNS = frozenset(
     "damage loss fine bill budget deal bid offer fund profit revenue fee ransom bail "
     "compensation settlement".split()
 )
+CURRENCIES = frozenset("dollar euro pound yen yuan franc peso rupee krona crown cent".split())
+UNITS = CURRENCIES | frozenset(
+    "percent degree kilometre kilometer mile metre meter foot inch litre liter gallon barrel ton "
+    "tonne kilogram hectare acre hour minute second day week month year decade time point "
+    "million billion trillion thousand hundred".split()
+)
+"""Nouns after a number that measure; nobody asks how many there were."""
+IRREGULAR_PARTICIPLES = {
+    "catch": "caught", "lose": "lost", "win": "won", "sell": "sold", "buy": "bought",
+    "hold": "held", "build": "built", "pay": "paid", "find": "found", "make": "made",
+    "leave": "left", "send": "sent", "cut": "cut", "shut": "shut", "put": "put", "hit": "hit",
+    "hurt": "hurt", "take": "taken", "give": "given", "steal": "stolen", "break": "broken",
+    "choose": "chosen", "drive": "driven", "know": "known", "see": "seen", "show": "shown",
+    "throw": "thrown", "tell": "told", "lead": "led", "feed": "fed", "beat": "beaten",
+    "bring": "brought", "teach": "taught", "fight": "fought", "keep": "kept", "spend": "spent",
+    "lend": "lent", "strike": "struck", "shoot": "shot", "set": "set", "spread": "spread",
+    "withdraw": "withdrawn", "overturn": "overturned", "ban": "banned", "stop": "stopped",
+    "drop": "dropped", "plan": "planned", "scrap": "scrapped", "cap": "capped", "get": "got",
+    "burn": "burned", "freeze": "frozen", "hide": "hidden", "forgive": "forgiven", "do": "done",
+}  # fmt: skip
 LEVEL_NOUNS = frozenset(
-    "inflation unemployment rate price cost temperature turnout growth support tax wage salary toll "
+    "inflation unemployment rate price cost temperature turnout growth support tax wage salary "
     "interest debt deficit yield attendance share".split()
 )
 MOVE_VERBS = frozenset(

@@ -43,7 +43,7 @@ _NUMBER = re.compile(
 
 _KIND_WEIGHT: Mapping[Kind, float] = {
     "how_many": 1.0, "cause": 1.0, "likely": 0.95, "why": 0.9, "duty": 0.85, "future": 0.8,
-    "whether": 0.8, "how_much": 0.9, "when": 0.8, "level": 0.7, "effect": 0.75, "react": 0.6,
+    "whether": 0.75, "how_much": 0.9, "when": 0.9, "level": 0.7, "effect": 0.75, "react": 0.6,
     "say": 0.6, "what": 0.6, "who": 0.8, "where": 0.7, "opinion": 0.7,
 }  # fmt: skip
 

@@ -45,7 +45,7 @@ class Place:
 
 def match(query: Query, place: Place) -> Match | None:
     """Return how `place` answers `query`, or None when it does not."""
-    if place.sentence.span.text.rstrip("\"'”’) ").endswith("?"):
+    if place.sentence.span.text.rstrip("\"'\u201d\u2019) ").endswith("?"):
         return None
     return max(_RULES[query.kind](query, place), key=lambda found: found.strength, default=None)
 
@@ -126,9 +126,9 @@ def _duty(query: Query, place: Place) -> Iterator[Match]:
 
 def _effect(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
-        if clause.lemma in lex.EFFECT_VERBS and place.speaks_of(query.topic, clause.agent):
-            if clause.objects or clause.obliques:
-                yield Match(1.0 if clause.objects else 0.8, clause)
+        complete = bool(clause.objects or clause.obliques) and clause.lemma in lex.EFFECT_VERBS
+        if complete and place.speaks_of(query.topic, clause.agent):
+            yield Match(1.0 if clause.objects else 0.8, clause)
 
 
 def _likely(query: Query, place: Place) -> Iterator[Match]:
@@ -145,9 +145,12 @@ def _likely(query: Query, place: Place) -> Iterator[Match]:
 
 def _say(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
-        if clause.lemma in lex.SAY_VERBS and place.speaks_of(query.topic, clause.subject):
-            if query.other is None or place.mentions(query.other):
-                yield Match(1.0 if _has_content(clause) else 0.6, clause)
+        if clause.passive or clause.lemma not in lex.SAY_VERBS:
+            continue
+        if not place.speaks_of(query.topic, clause.subject):
+            continue
+        if query.other is None or place.mentions(query.other):
+            yield Match(1.0 if _has_content(clause) else 0.6, clause)
 
 
 def _has_content(clause: Clause) -> bool:
@@ -158,9 +161,10 @@ def _has_content(clause: Clause) -> bool:
 
 def _react(query: Query, place: Place) -> Iterator[Match]:
     for clause in place.sentence.clauses:
-        if clause.lemma in lex.REACT_VERBS and place.speaks_of(query.topic, clause.subject):
-            if _has_content(clause) or clause.obliques:
-                yield Match(1.0, clause)
+        complete = _has_content(clause) or bool(clause.obliques)
+        reacts = clause.lemma in lex.REACT_VERBS and complete and not clause.passive
+        if reacts and place.speaks_of(query.topic, clause.subject):
+            yield Match(1.0, clause)
 
 
 def _opinion(query: Query, place: Place) -> Iterator[Match]:
@@ -192,7 +196,14 @@ def _clause_tokens(place: Place, token: Token) -> list[Token]:
 
 
 def _has_amount(tokens: Sequence[Token]) -> bool:
-    return any(t.ent_type_ in ("PERCENT", "MONEY", "QUANTITY") and t.like_num for t in tokens)
+    return any(
+        t.like_num
+        and (
+            t.ent_type_ in ("PERCENT", "MONEY", "QUANTITY")
+            or t.head.lemma_.lower() in lex.CURRENCIES
+        )
+        for t in tokens
+    )
 
 
 def _clause_of(sentence: Sentence, token: Token) -> Clause | None:

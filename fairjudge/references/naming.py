@@ -1,5 +1,7 @@
 """Who and what a sentence speaks of: noun phrases as comparable terms."""
 
+# ruff: noqa: SIM905 - word lists read better as running text than as literals
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -149,7 +151,7 @@ def same_name(left: tuple[str, ...], right: tuple[str, ...]) -> bool:
 
 
 def _plain(word: str) -> str:
-    return word.lower().replace(".", "").removesuffix("'s").removesuffix("’s")
+    return word.lower().replace(".", "").removesuffix("'s").removesuffix("\u2019s")
 
 
 def _joined(name: tuple[str, ...]) -> str:
@@ -218,17 +220,20 @@ def _recent_names(token: Token, before: Iterable[Sentence]) -> list[Token]:
 
 
 def _antecedent(token: Token, before: Iterable[Sentence]) -> Token | None:
-    """Return the subject that a pronoun most likely stands for."""
-    same = [
-        t
-        for t in token.doc[: token.i]
-        if t.dep_ in ("nsubj", "nsubjpass") and t.pos_ in ("NOUN", "PROPN")
-    ]
-    if same:
-        return same[0]
-    for sentence in before:
-        for t in sentence.doc:
-            if t.dep_ in ("nsubj", "nsubjpass") and t.pos_ in ("NOUN", "PROPN"):
-                return t
-        return None
+    """Return the subject that a pronoun most likely stands for: the nearest sentence's first."""
+    nearest = next(iter(before), None)
+    earlier: list[Token] = [*token.doc[: token.i], *(() if nearest is None else nearest.doc)]
+    for noun in earlier:
+        subject = noun.dep_ in ("nsubj", "nsubjpass") and noun.pos_ in ("NOUN", "PROPN")
+        if subject and _agrees(token.lower_, noun):
+            return noun
     return None
+
+
+def _agrees(pronoun: str, noun: Token) -> bool:
+    """Whether number and kind allow `pronoun` to stand for `noun`."""
+    if pronoun in ("they", "them", "their"):
+        return noun.tag_ in ("NNS", "NNPS")
+    if pronoun in ("it", "its"):
+        return noun.tag_ in ("NN", "NNP") and noun.ent_type_ != "PERSON"
+    return noun.ent_type_ == "PERSON"

