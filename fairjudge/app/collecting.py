@@ -154,7 +154,9 @@ def judge_planned(
 
     async def judge_all() -> tuple[Judgement, ...]:
         async with open_models(model) as models:
-            judge = make_judge(models, plan=plan, prompt=None, scale=None, temperature=0.0)
+            judge = make_judge(
+                models, plan=plan, prompt=None, scale=None, temperature=0.0, tasks=tasks
+            )
             with opened as folder:
                 return await judge_tasks(
                     tasks,

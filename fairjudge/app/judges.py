@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from fairjudge.app.models import Models
+from fairjudge.domain import JudgeTask
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import Criterion, builtin_criterion
+from fairjudge.judges.decision import decision_judge
 from fairjudge.judges.embedding import SupportJudge
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Judge
@@ -25,8 +28,11 @@ def make_judge(
     prompt: Path | None,
     scale: Path | None,
     temperature: float,
+    samples: int = 1,
+    token_probabilities: bool = False,
+    tasks: Iterable[JudgeTask] = (),
 ) -> Judge:
-    """Return the judge for `plan`.
+    """Return the judge for `plan`; `tasks` are what it will be asked, for batches of questions.
 
     Raises
     ------
@@ -38,12 +44,17 @@ def make_judge(
         if prompt or scale:
             raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
         return SupportJudge(aspect=plan.aspect, embedder=models.embedder())
+    criterion = _criterion(plan, prompt=prompt, scale=scale)
+    if models.llm.decides is not None:
+        return decision_judge(models.llm.decides, models.llm.target, criterion, tasks=tasks)
     return LlmJudge(
         backend=models.llm.backend,
         target=models.llm.target,
-        criterion=_criterion(plan, prompt=prompt, scale=scale),
+        criterion=criterion,
         temperature=temperature,
         seed=models.llm.seed,
+        samples=samples,
+        token_probabilities=token_probabilities,
     )
 
 

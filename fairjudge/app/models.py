@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairjudge.backends import LOCAL, open_backend, resolve_target
+from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetingBackend
 from fairjudge.backends.caching import CachingBackend
 from fairjudge.backends.first_contact import FirstContactBackend
@@ -18,7 +18,7 @@ from fairjudge.backends.ports import AnyBackend, aclose
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
 from fairjudge.cache import ReplyCache, default_cache_dir
-from fairjudge.protocols import Backend, Embedder, ModelRef
+from fairjudge.protocols import Backend, DecisionBackend, Embedder, ModelRef
 
 _IMPATIENT = RetryPolicy(max_attempts=2, first_wait_seconds=0.5)
 
@@ -60,11 +60,12 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Llm:
-    """A model behind its wrappers."""
+    """A model behind its wrappers; ``decides`` is set for decision models, which write no text."""
 
     backend: Backend
     target: ModelRef
     seed: int | None
+    decides: DecisionBackend | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +135,12 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
     caching = CachingBackend(_wrapped(client, budget, options), cache=cache, warn=_warn)
     try:
         yield Models(
-            llm=Llm(backend=caching, target=target, seed=options.seed),
+            llm=Llm(
+                backend=caching,
+                target=target,
+                seed=options.seed,
+                decides=caching if decides(target) else None,
+            ),
             _embedding_model=options.embedding_model,
             _budget=budget,
             _caching=caching,

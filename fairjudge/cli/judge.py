@@ -50,7 +50,21 @@ def judge(
         typer.Option(help="Local scorer that fills in what the judge leaves unscored, marked so."),
     ] = "none",
     embedding_model: opt.EmbeddingModel = None,
-    temperature: Annotated[float, typer.Option(min=0.0, max=2.0)] = 0.0,
+    temperature: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=2.0, help="By default 0, and 1 where samples are drawn."),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, max=100, help="Replies to each question; the score is their mean.")
+    ] = 1,
+    expected: Annotated[
+        bool,
+        typer.Option(
+            "--expected",
+            help="Score by the probabilities of the answers' tokens where the backend gives them, "
+            "else by --samples.",
+        ),
+    ] = False,
     run: opt.Run = None,
     cache: opt.CacheDir = None,
     concurrency: opt.Concurrency = 8,
@@ -93,7 +107,9 @@ def judge(
                 prompt=prompt,
                 scale=scale,
                 fallback=fallback,
-                temperature=temperature,
+                temperature=float(samples > 1) if temperature is None else temperature,
+                samples=samples,
+                token_probabilities=expected,
             ),
             model=ModelOptions(
                 backend=backend,
