@@ -12,6 +12,7 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.judges.decision import decision_judge
 from fairjudge.judges.embedding import SupportJudge
+from fairjudge.judges.entailment import EntailmentJudge
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
@@ -84,5 +85,5 @@ def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge |
     if fallback == "none":
         return None
     if fallback == "entailment":
-        raise ConfigurationError("--fallback entailment is not built yet; use embedding")
+        return EntailmentJudge(aspect=aspect, model=models.entailment())
     return SupportJudge(aspect=aspect, embedder=models.embedder())
