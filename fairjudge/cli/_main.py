@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from fairjudge import __version__
 from fairjudge.cli import (
+    audit,
     backends,
     build,
     cache,
@@ -63,6 +64,7 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.add_typer(audit.app, name="audit")
 app.add_typer(fairness.app, name="fairness")
 app.command("import")(import_.import_)
 app.command("calibrate")(calibrate.calibrate)

@@ -114,6 +114,7 @@ def coverage(
         sum(entry.reason == "unscored" for system in systems for entry in system.excluded),
         sum(len(system.samples) + len(system.excluded) for system in systems),
         most=max_unscored,
+        what="summaries",
     )
 
 
@@ -177,6 +178,7 @@ def proportional(
         sum(entry.reason == "unscored" for system in systems for entry in system.excluded),
         sum(len(system.samples) + len(system.excluded) for system in systems),
         most=max_unscored,
+        what="summaries",
     )
 
 

@@ -374,8 +374,8 @@ def test_document_groups_take_the_majority_of_articles():
 def test_position_audit_in_percent_with_everything_counted():
     rows = [
         pair("d1", "a", "ab"), pair("d1", "b", "ba"),  # a was first, then b was: First.
-        pair("d2", "a", "ab"), pair("d2", "a", "ba"),  # consistent
-        pair("d2", "b", "ba"),  # a re-run, of which the first counts
+        pair("d2", "a", "ab"), pair("d2", "b", "ba"),
+        pair("d2", "a", "ba"),  # a re-run, which counts: consistent
         pair("d3", "a", "ab"),  # one order alone
         pair("d4", "a", None),
         pair("d5", None, "ab", unscored="refused"),
