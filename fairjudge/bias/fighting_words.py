@@ -107,7 +107,8 @@ def input_bias(
         No document, or fewer than two groups with documents.
     """
     counter = IdentifierCounter(lists)
-    found = np.array([counter.count(text) for text in texts]).reshape(len(texts), -1)
+    found = np.array([counter.count(text) for text in texts], dtype=np.intp)
+    found = found.reshape(len(texts), len(counter.groups))
     owners = [_owner(row) for row in found]
     documents = {group: owners.count(g) for g, group in enumerate(counter.groups)}
     if sum(n > 0 for n in documents.values()) < 2:
