@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fairjudge.bias._resampling import Counts, Resampling, two_way
 from fairjudge.bias._words import words
+from fairjudge.bias.resampling import Counts, Resampling, two_way
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, codes

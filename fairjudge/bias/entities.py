@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.bias._resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.bias._words import name_tokens
+from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.domain import Estimate
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray

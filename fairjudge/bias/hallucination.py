@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.bias._resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.bias._words import name_tokens
+from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide

@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.bias._resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.bias._words import words
+from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray

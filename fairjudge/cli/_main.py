@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from fairjudge import __version__
-from fairjudge.cli import build, judge, summarize
+from fairjudge.cli import bias, build, judge, summarize
 from fairjudge.errors import FairJudgeError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.add_typer(bias.app, name="bias")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.bias._resampling import Counts, Resampling
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
 from fairjudge.bias.entities import Person
 from fairjudge.bias.fighting_words import fighting_words, input_bias
 from fairjudge.bias.lists import EXTENDED_GENDER, HELM_GENDER
 from fairjudge.bias.masking import mask
+from fairjudge.bias.resampling import Counts, Resampling
 from fairjudge.bias.word_lists import IdentifierCounter, paired_markers, word_list_bias
 from fairjudge.errors import InputError, StatisticsError
 
@@ -159,7 +159,7 @@ def corpus_scores(reference, sample, topics):
             Counts.of([counter.count(text) for text in texts]),
             sources,
             groups=counter.groups,
-            resampling=Resampling(rng=rng, n_resamples=200),
+            resampling=Resampling(seed=0, n_resamples=200),
             reference=reference,
         ).score.over_documents
     return scores

@@ -37,9 +37,12 @@ class TwoWay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How intervals are made."""
+    """How intervals are made.
 
-    rng: np.random.Generator
+    Every statistic is computed on the same resamples, so that complements stay complements.
+    """
+
+    seed: int | Sequence[int] = 0
     n_resamples: int = 2000
     level: float = 0.95
 
@@ -115,13 +118,14 @@ def two_way(
         undefined = Undefined(why=why)
         return TwoWay(over_documents=undefined, over_assignments=undefined)
     plain = Estimate(value=value, n=n_units, n_excluded=n_excluded, level=resampling.level)
+    rng = np.random.default_rng(resampling.seed)
     coded, documents = codes(counts.documents)
     by_document = totals(counts.rows, coded, len(documents))
     return TwoWay(
         over_documents=bootstrap(
             lambda drawn: statistic(drawn @ by_document),
             n_documents=len(documents),
-            rng=resampling.rng,
+            rng=rng,
             n_resamples=resampling.n_resamples,
             level=resampling.level,
             n=n_units,
@@ -140,11 +144,12 @@ def _over_assignments(
     null: float | None,
 ) -> Estimate:
     strata, by_unit = _units(counts)
+    rng = np.random.default_rng(resampling.seed)
     if np.unique(strata).size == strata.size:
         return replace(plain, method="no interval: one assignment a document")
     drawn = np.concatenate(
         [
-            statistic(_draw_within(strata, size, resampling.rng) @ by_unit)
+            statistic(_draw_within(strata, size, rng) @ by_unit)
             for size in _chunk_sizes(resampling.n_resamples, strata.size)
         ]
     )
