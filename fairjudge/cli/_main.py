@@ -15,6 +15,7 @@ from fairjudge import __version__
 from fairjudge.cli import (
     audit,
     backends,
+    bias,
     build,
     cache,
     calibrate,
@@ -73,6 +74,7 @@ app.command("quickstart")(quickstart.quickstart)
 app.command("backends")(backends.backends)
 app.add_typer(cache.app, name="cache")
 app.add_typer(prompts.app, name="prompts")
+app.add_typer(bias.app, name="bias")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
