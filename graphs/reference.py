@@ -126,7 +126,7 @@ async def _answer(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState
     article = next(article for article in deps.articles if article.aid == state["aid"])
 
     async def ask(index: int, question: str) -> Row:
-        found = await deps.builder.answerer.answer(question, article)
+        found = await deps.builder.answerer.answer(question, article, cluster=deps.articles)
         deps.progress("answers", 1)
         row: Row = {"index": index, "aid": article.aid}
         if isinstance(found, Unscored):

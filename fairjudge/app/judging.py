@@ -65,6 +65,8 @@ class JudgeOptions:
     scale: Path | None = None
     fallback: Fallback = "none"
     temperature: float = 0.0
+    samples: int = 1
+    token_probabilities: bool = False
 
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options mean."""
@@ -191,6 +193,9 @@ async def _judge_all(
             prompt=options.prompt,
             scale=options.scale,
             temperature=options.temperature,
+            samples=options.samples,
+            token_probabilities=options.token_probabilities,
+            tasks=tasks,
         )
         span = scale_range(judge, plan)
         with opened as run:

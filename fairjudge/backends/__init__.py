@@ -19,7 +19,7 @@ from fairjudge.backends.ports import AnyBackend, Warn
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.protocols import ModelRef
 
-__all__ = ["BackendKind", "backend_kinds", "open_backend", "resolve_target"]
+__all__ = ["BackendKind", "backend_kinds", "decides", "open_backend", "resolve_target"]
 
 LOCAL = "local"
 """The embedded default; it is no language model, and is opened elsewhere."""
@@ -209,6 +209,11 @@ def open_backend(
         raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
     backend: AnyBackend = _load(kind.path)(target, timeout_seconds=timeout_seconds, warn=warn)
     return backend
+
+
+def decides(target: ModelRef) -> bool:
+    """Say whether `target` answers typed questions instead of writing text."""
+    return _find(target.provider, ()).decides
 
 
 def _find(provider: str, extra_kinds: Iterable[BackendKind]) -> BackendKind:

@@ -13,9 +13,12 @@ from typer.core import TyperGroup
 
 from fairjudge import __version__
 from fairjudge.cli import (
+    audit,
     backends,
     build,
     cache,
+    calibrate,
+    fairness,
     import_,
     judge,
     prompts,
@@ -61,7 +64,11 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.add_typer(audit.app, name="audit")
+app.add_typer(fairness.app, name="fairness")
 app.command("import")(import_.import_)
+app.command("calibrate")(calibrate.calibrate)
+app.command("apply")(calibrate.apply)
 app.command("quickstart")(quickstart.quickstart)
 app.command("backends")(backends.backends)
 app.add_typer(cache.app, name="cache")

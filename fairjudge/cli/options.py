@@ -18,6 +18,14 @@ Backend: TypeAlias = Annotated[
         "openai:gpt-4o-mini. 'fairjudge backends' lists them."
     ),
 ]
+Backends: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--backend",
+        help="Who judges: 'local' (default: embedded, no LLM, no key) or provider:model, such as "
+        "openai:gpt-4o-mini. Several make a jury. 'fairjudge backends' lists them.",
+    ),
+]
 BaseUrl: TypeAlias = Annotated[
     str | None,
     typer.Option(
@@ -59,6 +67,9 @@ Json: TypeAlias = Annotated[
     typer.Option("--json", help="Also write the table's numbers as JSON; - is standard output."),
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+EntailmentModel: TypeAlias = Annotated[
+    str, typer.Option(help="Entailment model by hub id or folder, for --fallback entailment.")
+]
 EmbeddingModel: TypeAlias = Annotated[
     str | None,
     typer.Option(

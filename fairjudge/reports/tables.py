@@ -48,8 +48,8 @@ def print_table(table: TextTable) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    title = Text(_printable(table.title), "bold")
-    shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    console.print(Text(_printable(table.title), "bold"), soft_wrap=True)
+    shown = Table(box=SIMPLE_HEAD)
     for column in table.columns:
         right = column.align == "right"
         shown.add_column(

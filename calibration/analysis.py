@@ -1,0 +1,326 @@
+"""Everything that can be said of judges from their judgements and people's labels."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from fairjudge.calibration.agreement import (
+    FEWEST_ITEMS,
+    Agreement,
+    Resampling,
+    baseline_agreement,
+    human_agreement,
+    judge_agreement,
+)
+from fairjudge.calibration.assessment import (
+    ErrorScores,
+    ReliabilityBin,
+    assess,
+    reliability_diagram,
+)
+from fairjudge.calibration.baselines import baseline_scores, document_groups, word_counts
+from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
+from fairjudge.calibration.comparison import AgreementDifference, compare_judges
+from fairjudge.calibration.crossfit import CrossFitted, cross_fit
+from fairjudge.calibration.curves import CalibratorName
+from fairjudge.calibration.estimates import (
+    Planning,
+    SystemEstimate,
+    plan_labels,
+    system_estimates,
+)
+from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
+from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.probabilities import DistributionReport, distribution_report
+from fairjudge.calibration.replaceability import (
+    COST_MARGINS,
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+)
+from fairjudge.calibration.scales import rescale
+from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
+from fairjudge.stats._arrays import FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Every choice of an analysis.
+
+    ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
+    many documents label plans take the judge to have scored.
+    """
+
+    annotators: tuple[str, ...] = ("*",)
+    resampling: Resampling = field(default_factory=Resampling)
+    calibrator: CalibratorName = "isotonic"
+    n_folds: int = 10
+    epsilon: float = COST_MARGINS["expert"]
+    planned_documents: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrationReport:
+    """Errors in units of the labels before and after calibration, and the calibrator itself.
+
+    ``before`` maps the judge's scale to the labels' by a straight line. ``after`` is cross-fitted
+    over documents. ``calibrator`` is fitted on all labelled items, to be used on others.
+    """
+
+    method: CalibratorName
+    calibrator: Calibrator | Undefined
+    n_folds: int
+    before: ErrorScores | Undefined
+    after: ErrorScores | Undefined
+    reliability_before: tuple[ReliabilityBin, ...]
+    reliability_after: tuple[ReliabilityBin, ...]
+    distribution: DistributionReport | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupReport:
+    """All figures of one judge, aspect and protocol; ``joined`` holds the items and counts.
+
+    ``fairness`` maps a grouping (``system``, ``length``, ``outlet``, an attribute) to its groups,
+    whose errors are those of cross-fitted calibrated scores where there are such.
+    """
+
+    joined: Joined
+    agreement: Agreement | Undefined
+    human: Agreement | Undefined
+    baselines: Mapping[str, Agreement | Undefined]
+    calibration: CalibrationReport
+    ppi: tuple[SystemEstimate, ...]
+    planning: Planning
+    replaceability: AlternativeAnnotatorTest | Undefined
+    fairness: Mapping[str, tuple[GroupError, ...]]
+    fairness_of: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """Judges of one aspect compared on the items that all of them judged."""
+
+    aspect: str
+    n_items: int
+    differences: tuple[AgreementDifference, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """The whole analysis."""
+
+    settings: Settings
+    groups: tuple[GroupReport, ...]
+    comparisons: tuple[Comparison, ...]
+
+
+def analyse(
+    judgements: Iterable[Judgement],
+    labels: Iterable[Label],
+    *,
+    settings: Settings,
+    summaries: Sequence[Summary] = (),
+    clusters: Sequence[Cluster] = (),
+    support: Mapping[tuple[str, str], float] | None = None,
+) -> Analysis:
+    """Measure every judge, aspect and protocol in `judgements` against `labels`.
+
+    Parameters
+    ----------
+    summaries, clusters
+        Where given: baselines by length and lead overlap, and groups by length, outlet and
+        attribute.
+    support
+        Where given: the embedding support of each (eid, system), as one more baseline.
+
+    Raises
+    ------
+    InputError
+        No annotator matches, or annotators use different scales.
+    """
+    groups = join(judgements, labels, annotators=settings.annotators)
+    baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
+    if support is not None:
+        baselines["embedding_support"] = dict(support)
+    extras = _Extras(
+        baselines=baselines,
+        words=dict(word_counts(summaries)),
+        documents=document_groups(clusters),
+    )
+    seeds = np.random.SeedSequence(settings.seed).spawn(len(groups) + 1)
+    return Analysis(
+        settings=settings,
+        groups=tuple(
+            _report(joined, extras, settings, np.random.default_rng(seed))
+            for joined, seed in zip(groups, seeds[1:], strict=True)
+        ),
+        comparisons=_comparisons(groups, settings, np.random.default_rng(seeds[0])),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Extras:
+    baselines: Mapping[str, Mapping[tuple[str, str], float]]
+    words: Mapping[tuple[str, str], int]
+    documents: Mapping[str, Mapping[str, str]]
+
+
+def _report(
+    joined: Joined, extras: _Extras, settings: Settings, rng: np.random.Generator
+) -> GroupReport:
+    level = settings.resampling.level
+    fitted = cross_fit(
+        settings.calibrator,
+        joined.judged,
+        joined.human,
+        documents=joined.documents,
+        rng=rng,
+        n_folds=settings.n_folds,
+    )
+    mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
+    calibrated = fitted.calibrated if isinstance(fitted, CrossFitted) else None
+    few = Undefined(why=f"{len(joined.keys)} items with both judgement and label: too few")
+    enough = len(joined.keys) >= 2
+    resampling = settings.resampling
+    return GroupReport(
+        joined=joined,
+        agreement=judge_agreement(joined, resampling=resampling, rng=rng) if enough else few,
+        human=human_agreement(joined, resampling=resampling, rng=rng) if enough else few,
+        baselines=baseline_agreement(joined, extras.baselines, resampling=resampling, rng=rng)
+        if enough
+        else {},
+        calibration=_calibration(joined, mapped, fitted, settings, rng),
+        ppi=system_estimates(joined, level=level),
+        planning=plan_labels(joined, level=level, n_judged=settings.planned_documents),
+        replaceability=alternative_annotator_test(
+            mapped,
+            joined.ratings,
+            joined.present,
+            annotators=joined.annotators,
+            epsilon=settings.epsilon,
+            alignment="accuracy" if joined.protocol == "binary" else "rmse",
+            documents=joined.documents,
+        ),
+        fairness=_fairness(joined, mapped if calibrated is None else calibrated, extras, level),
+        fairness_of="judge's scores" if calibrated is None else "calibrated scores, cross-fitted",
+    )
+
+
+def _calibration(
+    joined: Joined,
+    mapped: FloatArray,
+    fitted: CrossFitted | Undefined,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> CalibrationReport:
+    resampling, documents = settings.resampling, joined.documents
+
+    def errors(scores: FloatArray) -> ErrorScores | Undefined:
+        return assess(
+            scores,
+            joined.human,
+            scale=joined.label_scale,
+            documents=documents,
+            rng=rng,
+            n_resamples=resampling.n_resamples,
+            level=resampling.level,
+            method=resampling.method,
+        )
+
+    def diagram(scores: FloatArray) -> tuple[ReliabilityBin, ...]:
+        return reliability_diagram(
+            scores, joined.human, documents=documents, level=resampling.level
+        )
+
+    after: ErrorScores | Undefined
+    if isinstance(fitted, CrossFitted):
+        n_folds, after = fitted.n_folds, errors(fitted.calibrated)
+        diagram_after = diagram(fitted.calibrated)
+    else:
+        n_folds, after, diagram_after = 0, fitted, ()
+    return CalibrationReport(
+        method=settings.calibrator,
+        calibrator=_final_calibrator(joined, settings.calibrator),
+        n_folds=n_folds,
+        before=errors(mapped),
+        after=after,
+        reliability_before=diagram(mapped),
+        reliability_after=diagram_after,
+        distribution=distribution_report(joined, rng=rng, level=resampling.level),
+    )
+
+
+def _final_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Undefined:
+    everything = np.r_[joined.judged, joined.judged_rest]
+    return fit_calibrator(
+        method,
+        joined.judged,
+        joined.human,
+        score_range=(float(everything.min()), float(everything.max())) if everything.size else None,
+        judge=joined.judge,
+        aspect=joined.aspect,
+        protocol=joined.protocol,
+    )
+
+
+def _fairness(
+    joined: Joined, values: FloatArray, extras: _Extras, level: float
+) -> dict[str, tuple[GroupError, ...]]:
+    groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
+    for name, of_document in extras.documents.items():
+        groupings[name] = [of_document.get(eid) for eid in joined.documents]
+    counts = [extras.words.get((key[0], key[1])) for key in joined.keys]
+    known = [count for count in counts if count is not None]
+    if joined.protocol != "pairwise" and known:
+        bins = iter(quantile_groups(known, unit="words"))
+        groupings["length"] = [None if count is None else next(bins) for count in counts]
+    return {
+        name: error_by_group(values, joined.human, groups, documents=joined.documents, level=level)
+        for name, groups in groupings.items()
+        if len({group for group in groups if group is not None}) >= 2
+    }
+
+
+def _comparisons(
+    groups: Sequence[Joined], settings: Settings, rng: np.random.Generator
+) -> tuple[Comparison, ...]:
+    by_aspect: dict[str, list[Joined]] = defaultdict(list)
+    for joined in groups:
+        if joined.protocol != "pairwise":
+            by_aspect[joined.aspect].append(joined)
+    return tuple(
+        found
+        for aspect, some in by_aspect.items()
+        if len(some) >= 2 and (found := _comparison(aspect, some, settings, rng)) is not None
+    )
+
+
+def _comparison(
+    aspect: str, groups: Sequence[Joined], settings: Settings, rng: np.random.Generator
+) -> Comparison | None:
+    places = [{key: row for row, key in enumerate(joined.keys)} for joined in groups]
+    common = [key for key in places[0] if all(key in place for place in places[1:])]
+    if len(common) < FEWEST_ITEMS:
+        return None
+    rows = [[place[key] for key in common] for place in places]
+    return Comparison(
+        aspect=aspect,
+        n_items=len(common),
+        differences=compare_judges(
+            {
+                f"{joined.judge} ({joined.protocol})": joined.judged[some]
+                for joined, some in zip(groups, rows, strict=True)
+            },
+            groups[0].human[rows[0]],
+            rng=rng,
+            documents=[key[0] for key in common],
+            n_resamples=settings.resampling.n_resamples,
+            level=settings.resampling.level,
+            method=settings.resampling.method,
+        ),
+    )

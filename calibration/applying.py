@@ -1,0 +1,65 @@
+"""Putting a calibrator to work on judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from fairjudge.calibration.calibrators import Calibrator
+from fairjudge.domain import Judgement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    """Judgements with calibrated values, and what became of the others.
+
+    ``judgements`` are in the order given, none left out. ``n_outside`` scores lay outside the range
+    that the calibrator was fitted on and got the value at its end; ``n_other`` are of another
+    judge, aspect or protocol, or verdicts, and stay as they were; so do ``n_unscored``.
+    """
+
+    judgements: tuple[Judgement, ...]
+    n_calibrated: int
+    n_outside: int
+    n_other: int
+    n_unscored: int
+
+
+def apply_calibrators(
+    calibrators: Sequence[Calibrator], judgements: Iterable[Judgement]
+) -> Applied:
+    """Replace each score by the human score it stands for; the old one is kept as ``uncalibrated``.
+
+    A judgement takes the first calibrator of its judge, aspect and protocol; one that names
+    no judge, aspect or protocol is for all of them.
+    """
+    out: list[Judgement] = []
+    counts = {"calibrated": 0, "outside": 0, "other": 0, "unscored": 0}
+    for row in judgements:
+        calibrator = next((one for one in calibrators if _is_meant(one, row)), None)
+        if row.value is None:
+            counts["unscored"] += 1
+            out.append(row)
+        elif calibrator is not None and not isinstance(row.value, str):
+            counts["calibrated"] += 1
+            counts["outside"] += calibrator.n_outside([row.value])
+            value = float(calibrator([row.value])[0])
+            out.append(row.model_copy(update={"value": value, "uncalibrated": row.value}))
+        else:
+            counts["other"] += 1
+            out.append(row)
+    return Applied(
+        judgements=tuple(out),
+        n_calibrated=counts["calibrated"],
+        n_outside=counts["outside"],
+        n_other=counts["other"],
+        n_unscored=counts["unscored"],
+    )
+
+
+def _is_meant(calibrator: Calibrator, row: Judgement) -> bool:
+    wanted = (calibrator.judge, calibrator.aspect, calibrator.protocol)
+    return all(
+        not want or want == have
+        for want, have in zip(wanted, (row.judge, row.aspect, row.protocol), strict=True)
+    )

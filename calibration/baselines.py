@@ -1,0 +1,82 @@
+"""Scores that need no judge; a judge that does not beat them is not worth its calls."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from fairjudge.domain import Cluster, Summary
+
+LEAD_WORDS = 100
+"""The lead of an article: its first words, as many as this."""
+_WORD = re.compile(r"\w+")
+
+
+def baseline_scores(
+    summaries: Iterable[Summary], clusters: Iterable[Cluster] = ()
+) -> dict[str, dict[tuple[str, str], float]]:
+    """Score summaries by length and, where `clusters` are given, by overlap with the leads.
+
+    Returns
+    -------
+    dict of name to (eid, system) to score
+        ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of
+        the summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its
+        cluster's articles (0 for an empty summary).
+    """
+    words = {(one.eid, one.system): _words(one.text) for one in summaries}
+    lengths = {key: float(len(found)) for key, found in words.items()}
+    out = {
+        "longest": lengths,
+        "shortest": {key: -length for key, length in lengths.items()},
+    }
+    leads = {
+        cluster.eid: frozenset(
+            word for article in cluster.articles for word in _words(article.content)[:LEAD_WORDS]
+        )
+        for cluster in clusters
+    }
+    overlap = {
+        key: sum(word in leads[key[0]] for word in found) / len(found) if found else 0.0
+        for key, found in words.items()
+        if key[0] in leads
+    }
+    return out | {"lead_overlap": overlap} if overlap else out
+
+
+def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
+    """Group documents by the outlet and the attribute values that most of their articles have.
+
+    Returns
+    -------
+    dict of grouping to eid to group
+        A document without a majority (more than half of its articles) is left out; so is
+        a grouping with fewer than two groups.
+    """
+    votes: dict[str, dict[str, Counter[str]]] = {}
+    sizes: dict[str, int] = {}
+    for cluster in clusters:
+        sizes[cluster.eid] = len(cluster.articles)
+        for article in cluster.articles:
+            named = {name: str(value) for name, value in article.attributes.items()}
+            if article.domain:
+                named["outlet"] = article.domain
+            for name, value in named.items():
+                votes.setdefault(name, {}).setdefault(cluster.eid, Counter())[value] += 1
+    out: dict[str, dict[str, str]] = {}
+    for name, by_document in votes.items():
+        tops = {eid: count.most_common(1)[0] for eid, count in by_document.items()}
+        major = {eid: value for eid, (value, n) in tops.items() if 2 * n > sizes[eid]}
+        if len(set(major.values())) >= 2:
+            out[name] = major
+    return out
+
+
+def word_counts(summaries: Iterable[Summary]) -> Mapping[tuple[str, str], int]:
+    """Count the words of each summary."""
+    return {(one.eid, one.system): len(_words(one.text)) for one in summaries}
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

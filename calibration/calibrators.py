@@ -1,0 +1,252 @@
+"""Calibrators: from a judge's score to the human score it stands for.
+
+Each is a frozen value fitted on labelled items, saved as readable JSON. Fit and assess them on
+different documents (`fairjudge.calibration.crossfit`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+
+from fairjudge.calibration.curves import (
+    Bins,
+    CalibratorName,
+    Curve,
+    Line,
+    Sigmoid,
+    Steps,
+    number,
+    numbers,
+    read_curve,
+)
+from fairjudge.domain import Undefined
+from fairjudge.errors import InputError
+from fairjudge.stats._arrays import FloatArray, dense, same_length, vector
+from fairjudge.stats.logistic import fit_logistic
+
+FEWEST_LABELS = 30
+"""No calibrator is fitted on fewer labelled items."""
+FORMAT_VERSION = 1
+_MOST_LEVELS = 20
+"""A judge with at most this many distinct scores is taken to score on levels."""
+_FEWEST_IN_BIN = 5
+_TOLERATED_GAP = 0.05
+"""Share of a continuous score's range that may lie outside the labelled scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrator:
+    """A fitted curve with what it was fitted on.
+
+    ``score_range`` is the range of the labelled scores, ``label_range`` that of the labels.
+    """
+
+    curve: Curve
+    n_labels: int
+    score_range: tuple[float, float]
+    label_range: tuple[float, float]
+    judge: str = ""
+    aspect: str = ""
+    protocol: str = ""
+
+    def __call__(self, scores: ArrayLike) -> FloatArray:
+        """Return calibrated scores; those outside ``score_range`` get the value at its end."""
+        return self.curve(np.clip(vector(scores, name="scores"), *self.score_range))
+
+    def n_outside(self, scores: ArrayLike) -> int:
+        """Count the scores outside ``score_range``."""
+        array = vector(scores, name="scores")
+        low, high = self.score_range
+        return int(np.count_nonzero((array < low) | (array > high)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return {"fairjudge_calibrator": FORMAT_VERSION, **_plain(asdict(self))}
+
+
+def fit_calibrator(
+    name: CalibratorName,
+    scores: ArrayLike,
+    labels: ArrayLike,
+    *,
+    score_range: tuple[float, float] | None = None,
+    judge: str = "",
+    aspect: str = "",
+    protocol: str = "",
+) -> Calibrator | Undefined:
+    """Fit a calibrator on labelled items.
+
+    Parameters
+    ----------
+    scores, labels : arrays of shape (n,)
+        The judge's score and the human value of each item.
+    score_range
+        Lowest and highest of *all* the judge's scores, the unlabelled ones too.
+
+    Returns
+    -------
+    Calibrator or Undefined
+        Undefined below `FEWEST_LABELS` labels, where the labelled scores do not cover
+        `score_range` (on a scale of levels: its ends; otherwise: all but 5 % of it), or are
+        constant.
+    """
+    x, y = vector(scores, name="scores"), vector(labels, name="labels")
+    n = same_length(scores=x, labels=y)
+    refusal = _refusal(x, score_range)
+    if refusal is not None:
+        return refusal
+    curve = _FITTERS[name](x, y)
+    if isinstance(curve, Undefined):
+        return curve
+    return Calibrator(
+        curve=curve,
+        n_labels=n,
+        score_range=(float(x.min()), float(x.max())),
+        label_range=(float(y.min()), float(y.max())),
+        judge=judge,
+        aspect=aspect,
+        protocol=protocol,
+    )
+
+
+def fit_curve(name: CalibratorName, scores: FloatArray, labels: FloatArray) -> Curve | Undefined:
+    """Fit the curve alone, without the checks of `fit_calibrator`; for cross-fitting."""
+    return _FITTERS[name](scores, labels)
+
+
+def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
+    """Read what `Calibrator.to_dict` wrote.
+
+    Raises
+    ------
+    InputError
+        Not a calibrator, another version, or a missing or malformed field; the field is named.
+    """
+    if data.get("fairjudge_calibrator") != FORMAT_VERSION:
+        raise InputError(
+            f"expected {FORMAT_VERSION!r}, got {data.get('fairjudge_calibrator')!r}: "
+            "not a calibrator that this version can read",
+            field="fairjudge_calibrator",
+        )
+    return Calibrator(
+        curve=read_curve(data.get("curve")),
+        n_labels=int(number(data, "n_labels")),
+        score_range=_range(data, "score_range"),
+        label_range=_range(data, "label_range"),
+        judge=str(data.get("judge", "")),
+        aspect=str(data.get("aspect", "")),
+        protocol=str(data.get("protocol", "")),
+    )
+
+
+def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefined | None:
+    if x.size < FEWEST_LABELS:
+        return Undefined(why=f"{x.size} labelled items: a calibrator needs {FEWEST_LABELS}")
+    low, high = float(x.min()), float(x.max())
+    if low == high:
+        return Undefined(why=f"the judge gave every labelled item the same score, {low!r}")
+    if score_range is None:
+        return None
+    slack = 0.0
+    if np.unique(x).size > _MOST_LEVELS:
+        slack = _TOLERATED_GAP * (score_range[1] - score_range[0])
+    if low > score_range[0] + slack or high < score_range[1] - slack:
+        return Undefined(
+            why=f"labelled items have scores from {low:g} to {high:g}, but the judge gave "
+            f"{score_range[0]:g} to {score_range[1]:g}: label items over the whole range"
+        )
+    return None
+
+
+def _fit_isotonic(x: FloatArray, y: FloatArray) -> Steps:
+    levels, means, sizes = _level_means(x, y)
+    fitted = isotonic_regression(means, weights=sizes).x
+    return Steps(scores=_floats(levels), values=_floats(fitted))
+
+
+def _fit_logistic(x: FloatArray, y: FloatArray) -> Sigmoid | Undefined:
+    low, high = float(y.min()), float(y.max())
+    if low == high:
+        return Undefined(why=f"every label is {low!r}")
+    share = (y - low) / (high - low)
+    # Platt (1999): targets pulled in by one pseudo-count a side, so that a finite fit exists.
+    positive = float(share.sum())
+    top, bottom = (positive + 1) / (positive + 2), 1 / (x.size - positive + 2)
+    targets = share * top + (1 - share) * bottom
+    centre, scale = float(x.mean()), float(x.std()) or 1.0
+    design = np.column_stack([np.ones_like(x), (x - centre) / scale])
+    fit = fit_logistic(design, targets)
+    if isinstance(fit, Undefined):
+        return fit
+    intercept, slope = (float(value) for value in fit.coefficients)
+    return Sigmoid(
+        intercept=intercept - slope * centre / scale, slope=slope / scale, low=low, high=high
+    )
+
+
+def _fit_line(x: FloatArray, y: FloatArray) -> Line:
+    centred = x - x.mean()
+    slope = float(centred @ y / (centred @ centred)) if np.any(centred) else 0.0
+    return Line(
+        intercept=float(y.mean() - slope * x.mean()),
+        slope=slope,
+        low=float(y.min()),
+        high=float(y.max()),
+    )
+
+
+def _fit_bins(x: FloatArray, y: FloatArray) -> Bins:
+    levels, means, sizes = _level_means(x, y)
+    target = max(_FEWEST_IN_BIN, -(-x.size // _MOST_LEVELS) if levels.size > _MOST_LEVELS else 0)
+    starts, held = [0], 0.0
+    for place, size in enumerate(sizes):
+        if held >= target:
+            starts.append(place)
+            held = 0.0
+        held += size
+    if held < target and len(starts) > 1:
+        starts.pop()
+    weights = np.add.reduceat(sizes, starts)
+    values = np.add.reduceat(means * sizes, starts) / weights
+    edges = [(levels[start - 1] + levels[start]) / 2 for start in starts[1:]]
+    return Bins(edges=_floats(np.asarray(edges)), values=_floats(values))
+
+
+def _level_means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the distinct scores, the mean label of each, and how many items have it."""
+    coded, n_levels = dense(x)
+    sizes = np.bincount(coded, minlength=n_levels).astype(np.float64)
+    means = np.bincount(coded, weights=y, minlength=n_levels) / sizes
+    return np.unique(x), means, sizes
+
+
+def _floats(values: FloatArray) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)
+
+
+_FITTERS: dict[CalibratorName, Callable[[FloatArray, FloatArray], Curve | Undefined]] = {
+    "isotonic": _fit_isotonic,
+    "logistic": _fit_logistic,
+    "linear": _fit_line,
+    "ordinal": _fit_bins,
+}
+
+
+def _range(data: Mapping[str, Any], key: str) -> tuple[float, float]:
+    values = numbers(data, key)
+    if len(values) != 2 or values[0] > values[1]:
+        raise InputError(f"expected [low, high], got {values!r}", field=key)
+    return values[0], values[1]
+
+
+def _plain(value: Any) -> Any:
+    """Return tuples as lists, as JSON will have them."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,128 @@
+"""The curves that calibrators fit, and how they are read from JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from scipy.special import expit
+
+from fairjudge.errors import InputError
+from fairjudge.stats._arrays import FloatArray
+
+CalibratorName: TypeAlias = Literal["isotonic", "logistic", "linear", "ordinal"]
+CALIBRATORS: tuple[CalibratorName, ...] = ("isotonic", "logistic", "linear", "ordinal")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Steps:
+    """Isotonic regression: linear between knots, flat beyond them.
+
+    ``scores`` and ``values`` are the knots, both ascending.
+    """
+
+    method: Literal["isotonic"] = "isotonic"
+    scores: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return calibrated scores, shape (n,)."""
+        return np.interp(scores, self.scores, self.values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sigmoid:
+    """Logistic (Platt) scaling: ``low + (high - low) / (1 + exp(-(intercept + slope s)))``."""
+
+    method: Literal["logistic"] = "logistic"
+    intercept: float
+    slope: float
+    low: float
+    high: float
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return calibrated scores, shape (n,)."""
+        share: FloatArray = expit(self.intercept + self.slope * scores)
+        return self.low + (self.high - self.low) * share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """Least squares: ``intercept + slope s``, held within the range of the labels."""
+
+    method: Literal["linear"] = "linear"
+    intercept: float
+    slope: float
+    low: float
+    high: float
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return calibrated scores, shape (n,)."""
+        return np.clip(self.intercept + self.slope * scores, self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bins:
+    """Mean label of each bin of scores; ``edges`` separate neighbours, so one fewer than values.
+
+    A score on an edge belongs to the upper bin.
+    """
+
+    method: Literal["ordinal"] = "ordinal"
+    edges: tuple[float, ...]
+    values: tuple[float, ...]
+
+    def __call__(self, scores: FloatArray) -> FloatArray:
+        """Return calibrated scores, shape (n,)."""
+        return np.asarray(self.values)[np.searchsorted(self.edges, scores, side="right")]
+
+
+Curve: TypeAlias = Steps | Sigmoid | Line | Bins
+
+
+def read_curve(curve: object) -> Curve:
+    """Read a curve from its JSON object, or raise an `InputError` that names the field."""
+    if not isinstance(curve, Mapping) or curve.get("method") not in CALIBRATORS:
+        raise InputError(f"expected an object with one of {CALIBRATORS!r}", field="curve.method")
+    if curve["method"] == "logistic":
+        return Sigmoid(
+            intercept=number(curve, "intercept"),
+            slope=number(curve, "slope"),
+            low=number(curve, "low"),
+            high=number(curve, "high"),
+        )
+    if curve["method"] == "linear":
+        return Line(
+            intercept=number(curve, "intercept"),
+            slope=number(curve, "slope"),
+            low=number(curve, "low"),
+            high=number(curve, "high"),
+        )
+    values = numbers(curve, "values")
+    if curve["method"] == "isotonic":
+        scores = numbers(curve, "scores")
+        if len(scores) != len(values) or list(scores) != sorted(scores):
+            raise InputError("expected ascending scores, one a value", field="curve.scores")
+        return Steps(scores=scores, values=values)
+    edges = numbers(curve, "edges")
+    if len(edges) != len(values) - 1 or list(edges) != sorted(edges):
+        raise InputError("expected ascending edges, one fewer than values", field="curve.edges")
+    return Bins(edges=edges, values=values)
+
+
+def number(data: Mapping[str, Any], key: str) -> float:
+    """Read a finite number, or raise an `InputError` that names the field."""
+    value = data.get(key)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise InputError(f"expected a finite number, got {value!r}", field=key)
+    return float(value)
+
+
+def numbers(data: Mapping[str, Any], key: str) -> tuple[float, ...]:
+    """Read a list of finite numbers, or raise an `InputError` that names the field."""
+    values = data.get(key)
+    if not isinstance(values, list | tuple):
+        raise InputError(f"expected a list of numbers, got {values!r}", field=key)
+    return tuple(number({key: value}, key) for value in values)

@@ -1,0 +1,231 @@
+"""Systems' mean human scores, differences and win rates, and what more labels would buy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fairjudge.calibration.items import ItemKey, Joined, system_name
+from fairjudge.calibration.planning import (
+    LabelPlan,
+    PlanPoint,
+    labels_to_separate,
+    pilot,
+    planning_curve,
+)
+from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.calibration.scales import rescale
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.clustered import clustered_mean
+
+MOST_SYSTEMS_IN_PAIRS = 20
+"""Differences are estimated for all pairs of at most this many systems."""
+
+Kind: TypeAlias = Literal["mean", "difference", "win_rate"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemEstimate:
+    """One system's mean, or two systems' difference (first minus second) or win rate.
+
+    ``classical`` and ``naive`` stand also where ``ppi`` is Undefined, as when all is labelled.
+    """
+
+    kind: Kind
+    systems: tuple[str, ...]
+    n_labelled: int
+    n_unlabelled: int
+    classical: Estimate | Undefined
+    naive: Estimate | Undefined
+    ppi: PpiMean | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Separation:
+    """How many labelled documents would tell two systems apart, were ``difference`` the truth."""
+
+    system_a: str
+    system_b: str
+    difference: float
+    plan: LabelPlan | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planning:
+    """Label plans for one system's mean (``curve``) and for pairs of systems.
+
+    ``n_judged`` documents are taken to be scored by the judge.
+    """
+
+    n_judged: int
+    curve: tuple[PlanPoint, ...] | Undefined
+    separations: tuple[Separation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Series:
+    """One quantity's values document by document; the rest is judged alone."""
+
+    human: FloatArray
+    judged: FloatArray
+    documents: tuple[str, ...]
+    rest: FloatArray
+    rest_documents: tuple[str, ...]
+
+
+def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
+    """Estimate each system's mean label and each pair's difference; for pairs, win rates."""
+    series = _by_system(joined)
+    if joined.protocol == "pairwise":
+        names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
+        return tuple(
+            _estimate("win_rate", names[name], _as_wins(one), level) for name, one in series.items()
+        )
+    means = [_estimate("mean", (name,), one, level) for name, one in series.items()]
+    return (
+        *means,
+        *(
+            _estimate("difference", pair, _difference(series[pair[0]], series[pair[1]]), level)
+            for pair in _pairs(series)
+        ),
+    )
+
+
+def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
+    """Plan labels from the group's labelled items as a pilot.
+
+    The curve takes the spread within systems, one label a document.
+    """
+    series = _by_system(joined)
+    human = [one.human - one.human.mean() for one in series.values() if one.human.size]
+    judged = [one.judged - one.judged.mean() for one in series.values() if one.judged.size]
+    known = (
+        pilot(np.concatenate(human), np.concatenate(judged))
+        if human
+        else Undefined(why="no labelled items")
+    )
+    pairs = () if joined.protocol == "pairwise" else _pairs(series)
+    return Planning(
+        n_judged=n_judged,
+        curve=known
+        if isinstance(known, Undefined)
+        else planning_curve(known, n_judged=n_judged, level=level),
+        separations=tuple(
+            _separation(a, b, _difference(series[a], series[b]), level, n_judged) for a, b in pairs
+        ),
+    )
+
+
+def _by_system(joined: Joined) -> dict[str, _Series]:
+    # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
+    scale = joined.judge_scale if joined.protocol == "pairwise" else joined.label_scale
+    mapped = rescale(joined.judged, joined.judge_scale, scale)
+    mapped_rest = rescale(joined.judged_rest, joined.judge_scale, scale)
+    here, there = _rows(joined.keys), _rows(joined.rest)
+    return {
+        name: _Series(
+            human=joined.human[here.get(name, [])],
+            judged=mapped[here.get(name, [])],
+            documents=tuple(joined.keys[row][0] for row in here.get(name, [])),
+            rest=mapped_rest[there.get(name, [])],
+            rest_documents=tuple(joined.rest[row][0] for row in there.get(name, [])),
+        )
+        for name in dict.fromkeys((*here, *there))
+    }
+
+
+def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
+    out: dict[str, list[int]] = defaultdict(list)
+    for row, key in enumerate(keys):
+        out[system_name(key)].append(row)
+    return dict(out)
+
+
+def _pairs(series: dict[str, _Series]) -> tuple[tuple[str, str], ...]:
+    if len(series) > MOST_SYSTEMS_IN_PAIRS:
+        return ()
+    return tuple(combinations(series, 2))
+
+
+def _difference(first: _Series, second: _Series) -> _Series:
+    """Pair two systems document by document; a document takes part where both have it."""
+    human = [_document_means(one.documents, one.human) for one in (first, second)]
+    judged = [_document_means(one.documents, one.judged) for one in (first, second)]
+    everything = [
+        _document_means((*one.documents, *one.rest_documents), np.r_[one.judged, one.rest])
+        for one in (first, second)
+    ]
+    labelled = [name for name in human[0] if name in human[1]]
+    taken = set(labelled)
+    rest = [name for name in everything[0] if name in everything[1] and name not in taken]
+    return _Series(
+        human=np.array([human[0][name] - human[1][name] for name in labelled]),
+        judged=np.array([judged[0][name] - judged[1][name] for name in labelled]),
+        documents=tuple(labelled),
+        rest=np.array([everything[0][name] - everything[1][name] for name in rest]),
+        rest_documents=tuple(rest),
+    )
+
+
+def _document_means(documents: tuple[str, ...], values: FloatArray) -> dict[str, float]:
+    found: dict[str, list[float]] = defaultdict(list)
+    for name, value in zip(documents, values.tolist(), strict=True):
+        found[name].append(value)
+    return {name: sum(some) / len(some) for name, some in found.items()}
+
+
+def _as_wins(series: _Series) -> _Series:
+    """Turn differences to wins: 1, 0.5 for a tie, 0; the judge's half wins stay between."""
+    return _Series(
+        human=(np.sign(series.human) + 1.0) / 2.0,
+        judged=(series.judged + 1.0) / 2.0,
+        documents=series.documents,
+        rest=(series.rest + 1.0) / 2.0,
+        rest_documents=series.rest_documents,
+    )
+
+
+def _estimate(kind: Kind, systems: tuple[str, ...], one: _Series, level: float) -> SystemEstimate:
+    found = ppi_mean(
+        one.human,
+        one.judged,
+        one.rest,
+        documents=one.documents,
+        documents_unlabelled=one.rest_documents,
+        level=level,
+    )
+    if isinstance(found, PpiMean):
+        classical: Estimate | Undefined = found.classical
+        naive: Estimate | Undefined = found.naive
+    else:
+        classical = clustered_mean(one.human, one.documents, level=level)
+        naive = clustered_mean(
+            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
+        )
+    return SystemEstimate(
+        kind=kind,
+        systems=systems,
+        n_labelled=one.human.size,
+        n_unlabelled=one.rest.size,
+        classical=classical,
+        naive=naive,
+        ppi=found,
+    )
+
+
+def _separation(a: str, b: str, one: _Series, level: float, n_judged: int) -> Separation:
+    known = pilot(one.human, one.judged)
+    difference = float(one.human.mean()) if one.human.size else 0.0
+    return Separation(
+        system_a=a,
+        system_b=b,
+        difference=difference,
+        plan=known
+        if isinstance(known, Undefined)
+        else labels_to_separate(known, difference, n_judged=n_judged, level=level),
+    )

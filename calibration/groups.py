@@ -1,0 +1,149 @@
+"""Is the judge fair: its error and its calibration group by group, with the false discovery rate.
+
+Groups are outlets, attribute values, system families, or bins of length. A group stands against
+all other items, so a judge that errs alike everywhere is not flagged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
+from fairjudge.stats.clustered import clustered_difference, clustered_mean
+from fairjudge.stats.multiplicity import benjamini_hochberg
+
+FEW_DOCUMENTS = 15
+"""Groups with fewer documents are flagged: intervals over so few are rough."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupError:
+    """How the judge treats one group.
+
+    ``error`` is the mean of score - label, ``absolute_error`` that of its size; the ``_gap``
+    figures are the group minus all other items, tested against 0. ``adjusted_p_values`` are
+    Benjamini-Hochberg's over all groups and both gaps (error first), None where there is no test.
+    ``flagged`` where either is below the level of the test.
+    """
+
+    group: str
+    n: int
+    n_documents: int
+    few_documents: bool
+    error: Estimate | Undefined
+    absolute_error: Estimate | Undefined
+    error_gap: Estimate | Undefined
+    absolute_error_gap: Estimate | Undefined
+    adjusted_p_values: tuple[float | None, float | None]
+    flagged: bool
+
+
+def error_by_group(
+    scores: ArrayLike,
+    labels: ArrayLike,
+    groups: Sequence[str | None],
+    *,
+    documents: Sequence[Hashable],
+    level: float = 0.95,
+) -> tuple[GroupError, ...]:
+    """Compare the judge's error between groups.
+
+    Parameters
+    ----------
+    scores, labels : arrays of shape (n,), in the same units
+        Give cross-fitted calibrated scores to ask about calibration, raw ones to ask about bias.
+    groups
+        The group of each item; items whose group is None are left out.
+    documents
+        Errors are taken to depend within a document.
+
+    Returns
+    -------
+    tuple of GroupError
+        By order of appearance; empty where no item has a group.
+    """
+    x, y = vector(scores, name="scores"), vector(labels, name="labels")
+    same_length(scores=x, labels=y, groups=groups, documents=documents)
+    rows = [row for row, group in enumerate(groups) if group is not None]
+    error = (x - y)[rows]
+    names = [documents[row] for row in rows]
+    coded, distinct = codes([groups[row] for row in rows])
+    gaps: list[Estimate | Undefined] = []
+    for place in range(len(distinct)):
+        gaps += [
+            clustered_difference(values, coded == place, names, level=level)
+            for values in (error, np.abs(error))
+        ]
+    adjusted = _adjusted(gaps)
+    return tuple(
+        _group_error(
+            str(group),
+            error[coded == place],
+            [name for name, code in zip(names, coded, strict=True) if code == place],
+            (gaps[2 * place], gaps[2 * place + 1]),
+            (adjusted[2 * place], adjusted[2 * place + 1]),
+            level=level,
+        )
+        for place, group in enumerate(distinct)
+    )
+
+
+def quantile_groups(values: ArrayLike, *, n_groups: int = 4, unit: str = "") -> tuple[str, ...]:
+    """Name the quantile bin of each value, shape (n,), such as ``"1 to 46 words"``.
+
+    Equal values share a bin; fewer bins come back where values tie.
+    """
+    array = vector(values, name="values")
+    if not array.size:
+        return ()
+    edges = np.unique(np.quantile(array, np.linspace(0.0, 1.0, n_groups + 1)[1:-1]))
+    place = np.searchsorted(edges, array, side="left")
+    suffix = f" {unit}" if unit else ""
+    spans = {
+        code: f"{array[place == code].min():g} to {array[place == code].max():g}{suffix}"
+        for code in np.unique(place)
+    }
+    return tuple(spans[code] for code in place)
+
+
+def _adjusted(gaps: Sequence[Estimate | Undefined]) -> list[float | None]:
+    tested = [
+        (place, gap.p_value)
+        for place, gap in enumerate(gaps)
+        if isinstance(gap, Estimate) and gap.p_value is not None
+    ]
+    out: list[float | None] = [None] * len(gaps)
+    for (place, _), value in zip(
+        tested, benjamini_hochberg([p for _, p in tested]).tolist(), strict=True
+    ):
+        out[place] = value
+    return out
+
+
+def _group_error(
+    group: str,
+    error: FloatArray,
+    documents: list[Hashable],
+    gaps: tuple[Estimate | Undefined, Estimate | Undefined],
+    adjusted: tuple[float | None, float | None],
+    *,
+    level: float,
+) -> GroupError:
+    n_documents = len(set(documents))
+    return GroupError(
+        group=group,
+        n=error.size,
+        n_documents=n_documents,
+        few_documents=n_documents < FEW_DOCUMENTS,
+        error=clustered_mean(error, documents, level=level),
+        absolute_error=clustered_mean(np.abs(error), documents, level=level),
+        error_gap=gaps[0],
+        absolute_error_gap=gaps[1],
+        adjusted_p_values=adjusted,
+        flagged=any(p is not None and p < 1.0 - level for p in adjusted),
+    )

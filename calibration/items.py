@@ -1,0 +1,361 @@
+"""Joining judgements to labels: every row is used, or counted with the reason why it is not."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from math import fsum
+from typing import TypeAlias
+
+import numpy as np
+
+from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
+from fairjudge.domain import Judgement, Label, Order, ProtocolName
+from fairjudge.errors import InputError
+from fairjudge.stats._arrays import BoolArray, FloatArray
+
+ItemKey: TypeAlias = tuple[str, str, str, str]
+"""eid, system (or the first of a pair, by name), the second or "", unit."""
+GroupKey: TypeAlias = tuple[str, str, ProtocolName]
+"""judge, aspect, protocol."""
+
+_SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
+_FLIPPED: dict[Order | None, Order | None] = {"ab": "ba", "ba": "ab", None: None}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What became of the rows of one group.
+
+    ``repeated`` are judgements of an item beyond its first, which are averaged; ``mistyped`` have
+    a value that the protocol does not allow; ``one_order`` are pairs judged in one order alone;
+    ``repeated_labels`` are an annotator's labels of an item beyond the first, averaged too.
+    """
+
+    judgements: int
+    unscored: Mapping[str, int]
+    repeated: int
+    mistyped: int
+    off_scale: int
+    one_order: int
+    repeated_labels: int
+    labels_off_scale: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joined:
+    """Judged items of one judge, aspect and protocol beside their labels.
+
+    ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
+    step: n items that have both a judgement and a label; ``ratings`` has shape (n, m). ``human`` is
+    the mean label. A pair's values run from -1 (the second is better) to 1. ``rest`` and
+    ``judged_rest`` are judged items without a label; ``unjudged`` labelled items that were not
+    judged.
+    """
+
+    judge: str
+    aspect: str
+    protocol: ProtocolName
+    keys: tuple[ItemKey, ...]
+    documents: tuple[str, ...]
+    systems: tuple[str, ...]
+    judged: FloatArray
+    human: FloatArray
+    annotators: tuple[str, ...]
+    ratings: FloatArray
+    present: BoolArray
+    probabilities: tuple[Mapping[str, float] | None, ...]
+    rest: tuple[ItemKey, ...]
+    judged_rest: FloatArray
+    unjudged: tuple[ItemKey, ...]
+    judge_scale: Scale
+    label_scale: Scale
+    counts: Counts
+    notes: tuple[str, ...]
+
+
+def system_name(key: ItemKey) -> str:
+    """Return the system of an item, or ``"A vs B"`` for a pair."""
+    return f"{key[1]} vs {key[2]}" if key[2] else key[1]
+
+
+def join(
+    judgements: Iterable[Judgement],
+    labels: Iterable[Label],
+    *,
+    annotators: Sequence[str] = ("*",),
+) -> tuple[Joined, ...]:
+    """Match judgements and labels by eid, system or systems, aspect and unit.
+
+    Parameters
+    ----------
+    annotators
+        Shell patterns; labels of other annotators take no part.
+
+    Returns
+    -------
+    tuple of Joined
+        One a judge, aspect and protocol, by order of appearance, empty ones included.
+
+    Notes
+    -----
+    Where judgements are of parts (sentences, articles, answers) and labels of whole summaries,
+    parts are averaged. Pairs without labels of their own get the difference of the labels of their
+    two summaries. Both orders of a pair are averaged: agreement is a win, disagreement a tie, a win
+    beside a tie half a win.
+
+    Raises
+    ------
+    InputError
+        No label by such annotators, or annotators on different scales.
+    """
+    by_aspect = _Labels.by_aspect(labels, annotators)
+    groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        groups[judgement.judge, judgement.aspect, judgement.protocol].append(judgement)
+    return tuple(
+        _join_group(key, rows, by_aspect.get(key[1]) or _Labels(single={}, paired={}, repeated=0))
+        for key, rows in groups.items()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Labels:
+    """Labels of one aspect: item to annotator to mean value."""
+
+    single: Mapping[ItemKey, Mapping[str, float]]
+    paired: Mapping[ItemKey, Mapping[str, float]]
+    repeated: int
+
+    @staticmethod
+    def by_aspect(labels: Iterable[Label], patterns: Sequence[str]) -> dict[str, _Labels]:
+        tables: dict[str, dict[tuple[ItemKey, str], list[float]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        seen: set[str] = set()
+        for label in labels:
+            seen.add(label.annotator)
+            if any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
+                key, sign = _key(label)
+                tables[label.aspect][key, label.annotator].append(sign * _label_value(label))
+        if seen and not tables:
+            names = ", ".join(sorted(seen)[:8])
+            raise InputError(
+                f"no annotator matches {tuple(patterns)!r}; the labels are by {names}",
+                field="annotator",
+            )
+        return {aspect: _Labels._from_table(table) for aspect, table in tables.items()}
+
+    @staticmethod
+    def _from_table(table: Mapping[tuple[ItemKey, str], list[float]]) -> _Labels:
+        single: dict[ItemKey, dict[str, float]] = defaultdict(dict)
+        paired: dict[ItemKey, dict[str, float]] = defaultdict(dict)
+        for (key, annotator), values in table.items():
+            (paired if key[2] else single)[key][annotator] = _mean(values)
+        repeated = sum(len(values) - 1 for values in table.values())
+        return _Labels(single=single, paired=paired, repeated=repeated)
+
+    def checked(self, protocol: ProtocolName) -> tuple[_Labels, Scale, int]:
+        """Leave out labels off the scale; return the rest, the scale, and how many went."""
+        values: dict[str, list[float]] = defaultdict(list)
+        for rating in self.single.values():
+            for annotator, value in rating.items():
+                values[annotator].append(value)
+        kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
+        refuse_mixed(values, kind)
+        everything = np.array([value for some in values.values() for value in some])
+        scale = infer_scale(everything, kind)
+        n_off = int(off_scale(everything, scale).sum()) if everything.size else 0
+        if not n_off:
+            return self, scale, 0
+        kept = {
+            key: {who: value for who, value in rating.items() if scale[0] <= value <= scale[1]}
+            for key, rating in self.single.items()
+        }
+        single = {key: rating for key, rating in kept.items() if rating}
+        return _Labels(single=single, paired=self.paired, repeated=self.repeated), scale, n_off
+
+    def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
+        """Return pair labels, or where there are none the differences of single labels."""
+        if self.paired:
+            return dict(self.paired)
+        out: dict[ItemKey, Mapping[str, float]] = {}
+        for key in pairs:
+            eid, first, second, unit = key
+            one = self.single.get((eid, first, "", unit), {})
+            two = self.single.get((eid, second, "", unit), {})
+            both = {who: one[who] - two[who] for who in one if who in two}
+            if both:
+                out[key] = both
+        return out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """The judge's values, one an item, and what was left out on the way."""
+
+    values: Mapping[ItemKey, float]
+    probabilities: Mapping[ItemKey, Mapping[str, float]]
+    scale: Scale
+    unscored: Mapping[str, int]
+    repeated: int
+    mistyped: int
+    off_scale: int
+    one_order: int
+
+
+def _join_group(group: GroupKey, rows: Sequence[Judgement], labels: _Labels) -> Joined:
+    _, aspect, protocol = group
+    known, label_scale, labels_off = labels.checked(protocol)
+    judged = _collect(rows, protocol)
+    notes = []
+    if protocol == "pairwise":
+        table: Mapping[ItemKey, Mapping[str, float]] = known.for_pairs(judged.values)
+        if known.paired:
+            label_scale = (-1.0, 1.0)
+        else:
+            width = label_scale[1] - label_scale[0]
+            label_scale = (-width, width)
+            notes.append("pairs have the difference of their summaries' labels as human value")
+    else:
+        table = known.single
+    values, probabilities = judged.values, judged.probabilities
+    if values and table and not {key[3] for key in values} & {key[3] for key in table}:
+        values, probabilities = _averaged_over_units(values), {}
+        notes.append("judgements of parts are averaged over each summary, as the labels are")
+    if not table:
+        notes.append(f"no labels for aspect {aspect!r}")
+    return _assemble(
+        group,
+        values,
+        probabilities,
+        table,
+        judged=judged,
+        label_scale=label_scale,
+        counts=Counts(
+            judgements=len(rows),
+            unscored=judged.unscored,
+            repeated=judged.repeated,
+            mistyped=judged.mistyped,
+            off_scale=judged.off_scale,
+            one_order=judged.one_order,
+            repeated_labels=labels.repeated,
+            labels_off_scale=labels_off,
+        ),
+        notes=notes,
+    )
+
+
+def _assemble(
+    group: GroupKey,
+    values: Mapping[ItemKey, float],
+    probabilities: Mapping[ItemKey, Mapping[str, float]],
+    table: Mapping[ItemKey, Mapping[str, float]],
+    *,
+    judged: _Judged,
+    label_scale: Scale,
+    counts: Counts,
+    notes: Sequence[str],
+) -> Joined:
+    keys = tuple(key for key in values if key in table)
+    rest = tuple(key for key in values if key not in table)
+    names = tuple(sorted({who for key in keys for who in table[key]}))
+    place = {who: column for column, who in enumerate(names)}
+    ratings = np.zeros((len(keys), len(names)))
+    present = np.zeros(ratings.shape, dtype=bool)
+    for row, key in enumerate(keys):
+        for who, value in table[key].items():
+            ratings[row, place[who]], present[row, place[who]] = value, True
+    judge, aspect, protocol = group
+    return Joined(
+        judge=judge,
+        aspect=aspect,
+        protocol=protocol,
+        keys=keys,
+        documents=tuple(key[0] for key in keys),
+        systems=tuple(system_name(key) for key in keys),
+        judged=np.array([values[key] for key in keys]),
+        human=np.array([_mean(list(table[key].values())) for key in keys]),
+        annotators=names,
+        ratings=ratings,
+        present=present,
+        probabilities=tuple(probabilities.get(key) for key in keys),
+        rest=rest,
+        judged_rest=np.array([values[key] for key in rest]),
+        unjudged=tuple(key for key in table if key not in values),
+        judge_scale=judged.scale,
+        label_scale=label_scale,
+        counts=counts,
+        notes=tuple(notes),
+    )
+
+
+def _collect(rows: Sequence[Judgement], protocol: ProtocolName) -> _Judged:
+    unscored: Counter[str] = Counter()
+    mistyped = 0
+    found: dict[tuple[ItemKey, Order | None], list[float]] = defaultdict(list)
+    probabilities: dict[ItemKey, Mapping[str, float]] = {}
+    for row in rows:
+        key, sign = _key(row)
+        if row.unscored is not None:
+            unscored[row.unscored] += 1
+        elif isinstance(row.value, str) is not (protocol == "pairwise"):
+            mistyped += 1
+        else:
+            value = _SIGNS[row.value] if isinstance(row.value, str) else float(row.value or 0.0)
+            order = row.order if sign > 0 else _FLIPPED[row.order]
+            found[key, order].append(sign * value)
+            if row.probabilities is not None and protocol != "pairwise":
+                probabilities[key] = row.probabilities
+    scale = infer_scale(np.array([v for some in found.values() for v in some]), protocol)
+    kept = {where: [v for v in some if scale[0] <= v <= scale[1]] for where, some in found.items()}
+    by_item: dict[ItemKey, list[float]] = defaultdict(list)
+    for (key, _), some in kept.items():
+        if some:
+            by_item[key].append(_mean(some))
+    orders = Counter(key for (key, _), some in kept.items() if some)
+    return _Judged(
+        values={key: _mean(some) for key, some in by_item.items()},
+        probabilities=probabilities,
+        scale=scale,
+        unscored=dict(unscored),
+        repeated=sum(len(some) - 1 for some in found.values()),
+        mistyped=mistyped,
+        off_scale=sum(len(found[where]) - len(kept[where]) for where in found),
+        one_order=sum(n == 1 for n in orders.values()) if protocol == "pairwise" else 0,
+    )
+
+
+def _averaged_over_units(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]:
+    parts: dict[ItemKey, list[float]] = defaultdict(list)
+    for (eid, first, second, _), value in values.items():
+        parts[eid, first, second, "summary"].append(value)
+    return {key: _mean(some) for key, some in parts.items()}
+
+
+def _key(row: Judgement | Label) -> tuple[ItemKey, float]:
+    """Return the item, and -1 where a pair's sides were put in order of name."""
+    if row.system is not None:
+        return (row.eid, row.system, "", row.unit), 1.0
+    first, second = str(row.system_a), str(row.system_b)
+    if first <= second:
+        return (row.eid, first, second, row.unit), 1.0
+    return (row.eid, second, first, row.unit), -1.0
+
+
+def _label_value(label: Label) -> float:
+    if isinstance(label.value, str):
+        if label.system is not None:
+            raise InputError(
+                f"{label.annotator!r} gave {label.value!r} for one summary: expected a number",
+                field="value",
+            )
+        return _SIGNS[label.value]
+    return float(label.value)
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Return the mean, summed exactly: the same in whatever order, so that ties stay ties."""
+    return fsum(values) / len(values)

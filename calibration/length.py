@@ -1,0 +1,244 @@
+"""Length bias: verbosity on a summary written twice, and win rates at equal length."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
+from fairjudge.stats.clustered import clustered_mean, t_estimate
+from fairjudge.stats.intervals import clustered_wilson
+from fairjudge.stats.logistic import LogisticFit, fit_logistic
+
+RIDGE = 1e-3
+"""Penalty on coefficients: fixes the systems' sum, and keeps one that always wins finite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerbosityBias:
+    """Shares in [0, 1] that favour the summary as it was, and the one written twice.
+
+    An unbiased judge gives 0 and 0. ``original_minus_extended`` carries the test of equality.
+    """
+
+    n: int
+    original: Estimate | Undefined
+    extended: Estimate | Undefined
+    original_minus_extended: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WinRate:
+    """How often ``system_a`` beats ``system_b`` (ties half), in [0, 1].
+
+    ``raw`` as judged; ``adjusted`` by the model at equal length and without position;
+    ``matched`` over pairs of similar length alone.
+    """
+
+    system_a: str
+    system_b: str
+    raw: Estimate | Undefined
+    adjusted: Estimate | Undefined
+    matched: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LengthControl:
+    """The model's coefficients, in log-odds, and win rates of every pair of systems met.
+
+    ``length_effect`` is for one standard deviation of length difference, ``position_effect`` for
+    standing first rather than nowhere; each has a p-value against 0.
+    """
+
+    length_effect: Estimate | Undefined
+    position_effect: Estimate | Undefined
+    win_rates: tuple[WinRate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """Pairwise verdicts, one a judgement; all of length n.
+
+    ``wins`` is 1 for system_a, 0 for system_b, 0.5 for a tie; ``length_differences`` is the length
+    of a minus that of b; ``positions`` is 1 where a stood first, -1 where b did, 0 if unknown.
+    """
+
+    wins: FloatArray
+    system_a: tuple[str, ...]
+    system_b: tuple[str, ...]
+    length_differences: FloatArray
+    positions: FloatArray
+    documents: tuple[Hashable, ...]
+
+
+def verbosity_bias(
+    preferences: ArrayLike,
+    documents: Sequence[Hashable],
+    *,
+    level: float = 0.95,
+    n_excluded: int = 0,
+) -> VerbosityBias:
+    """Measure verbosity bias (DiverseSumm Table 4).
+
+    Parameters
+    ----------
+    preferences : array of shape (n,)
+        Above 0 where the judge puts the original first (a strictly higher score, or a win in both
+        orders), below 0 where it so puts the extended one, 0 otherwise.
+    """
+    signs = np.sign(vector(preferences, name="preferences"))
+    same_length(preferences=signs, documents=documents)
+    shares = [
+        clustered_wilson(
+            (signs == side).astype(np.float64), documents, level=level, n_excluded=n_excluded
+        )
+        for side in (1.0, -1.0)
+    ]
+    return VerbosityBias(
+        n=signs.size,
+        original=shares[0],
+        extended=shares[1],
+        original_minus_extended=clustered_mean(
+            signs, documents, level=level, null=0.0, n_excluded=n_excluded
+        ),
+    )
+
+
+def length_controlled(
+    verdicts: Verdicts, *, matched_within: float = 0.25, level: float = 0.95
+) -> LengthControl | Undefined:
+    """Fit ``logit P(a wins) = s_a - s_b + l z + p position`` and read it at z = position = 0.
+
+    z is the length difference over its root mean square, so that 0 stays equal length. After
+    Dubois et al. (2024), "Length-controlled AlpacaEval"; the position term is ours. All
+    coefficients carry the small penalty `RIDGE`. The variance is a sandwich over documents.
+    ``matched`` keeps pairs with |z| <= `matched_within`.
+
+    Undefined for no verdicts, or where no two systems differ.
+    """
+    n = same_length(
+        wins=verdicts.wins,
+        system_a=verdicts.system_a,
+        system_b=verdicts.system_b,
+        lengths=verdicts.length_differences,
+        positions=verdicts.positions,
+        documents=verdicts.documents,
+    )
+    if not n:
+        return Undefined(why="no verdicts")
+    if any(a == b for a, b in zip(verdicts.system_a, verdicts.system_b, strict=True)):
+        raise StatisticsError("a pair must hold two different systems")
+    coded, systems = codes([*verdicts.system_a, *verdicts.system_b])
+    z = _scaled(verdicts.length_differences)
+    design = np.zeros((n, len(systems) + 2))
+    design[np.arange(n), coded[:n]] += 1.0
+    design[np.arange(n), coded[n:]] -= 1.0
+    design[:, -2], design[:, -1] = z, verdicts.positions
+    used = np.any(design != 0.0, axis=0)
+    fit = fit_logistic(design[:, used], verdicts.wins, documents=verdicts.documents, ridge=RIDGE)
+    if isinstance(fit, Undefined):
+        return fit
+    model = _Model(
+        fit=fit,
+        systems=tuple(str(system) for system in systems),
+        has_length=bool(used[-2]),
+        has_position=bool(used[-1]),
+        level=level,
+        n=n,
+    )
+    return LengthControl(
+        length_effect=model.length_effect(),
+        position_effect=model.position_effect(),
+        win_rates=_win_rates(verdicts, np.abs(z) <= matched_within, model),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Model:
+    fit: LogisticFit
+    systems: tuple[str, ...]
+    has_length: bool
+    has_position: bool
+    level: float
+    n: int
+
+    def length_effect(self) -> Estimate | Undefined:
+        if not self.has_length:
+            return Undefined(why="all pairs have equal lengths")
+        return self._coefficient(len(self.systems))
+
+    def position_effect(self) -> Estimate | Undefined:
+        if not self.has_position:
+            return Undefined(why="no verdict says which summary stood first")
+        return self._coefficient(len(self.systems) + self.has_length)
+
+    def adjusted(self, a: str, b: str, n: int) -> Estimate:
+        contrast = np.zeros(self.fit.coefficients.size)
+        contrast[self.systems.index(a)], contrast[self.systems.index(b)] = 1.0, -1.0
+        logit = t_estimate(
+            float(contrast @ self.fit.coefficients),
+            float(contrast @ self.fit.covariance @ contrast),
+            n=n,
+            freedom=self.fit.n_documents - 1,
+            level=self.level,
+            null=0.0,
+        )
+        return Estimate(
+            value=float(expit(logit.value)),
+            n=n,
+            low=None if logit.low is None else float(expit(logit.low)),
+            high=None if logit.high is None else float(expit(logit.high)),
+            level=self.level,
+            method="logistic model, sandwich variance over documents",
+            p_value=logit.p_value,
+        )
+
+    def _coefficient(self, place: int) -> Estimate:
+        return t_estimate(
+            float(self.fit.coefficients[place]),
+            float(self.fit.covariance[place, place]),
+            n=self.n,
+            freedom=self.fit.n_documents - 1,
+            level=self.level,
+            null=0.0,
+        )
+
+
+def _scaled(differences: FloatArray) -> FloatArray:
+    spread = float(np.sqrt(np.mean(vector(differences, name="length_differences") ** 2)))
+    return differences / spread if spread > 0.0 else differences
+
+
+def _win_rates(verdicts: Verdicts, matched: np.ndarray, model: _Model) -> tuple[WinRate, ...]:
+    pairs: dict[tuple[str, str], list[int]] = {}
+    for row, pair in enumerate(zip(verdicts.system_a, verdicts.system_b, strict=True)):
+        key = pair if pair[::-1] not in pairs else pair[::-1]
+        pairs.setdefault(key, []).append(row)
+    out = []
+    for (a, b), members in pairs.items():
+        rows = np.asarray(members)
+        forward = np.array([verdicts.system_a[row] == a for row in members])
+        wins = np.where(forward, verdicts.wins[rows], 1.0 - verdicts.wins[rows])
+        near = matched[rows]
+        out.append(
+            WinRate(
+                system_a=a,
+                system_b=b,
+                raw=_mean(wins, rows, verdicts, model.level),
+                adjusted=model.adjusted(a, b, rows.size),
+                matched=_mean(wins[near], rows[near], verdicts, model.level),
+            )
+        )
+    return tuple(out)
+
+
+def _mean(
+    wins: FloatArray, rows: np.ndarray, verdicts: Verdicts, level: float
+) -> Estimate | Undefined:
+    return clustered_mean(wins, [verdicts.documents[row] for row in rows], level=level, null=0.5)

@@ -1,0 +1,193 @@
+"""The alternative annotator test: whether the judge may stand in for an annotator.
+
+Source: Calderon, Reichart and Dror (2025), "The Alternative Annotator Test for LLM-as-a-Judge",
+section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import t as student_t
+
+from fairjudge.domain import Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, document_codes, vector
+from fairjudge.stats.clustered import influence_variance
+from fairjudge.stats.multiplicity import benjamini_yekutieli
+
+Alignment: TypeAlias = Literal["rmse", "accuracy"]
+Expertise: TypeAlias = Literal["expert", "skilled", "crowd"]
+COST_MARGINS: dict[Expertise, float] = {"expert": 0.2, "skilled": 0.15, "crowd": 0.1}
+
+FEWEST_ANNOTATORS = 3
+FEWEST_ITEMS = 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnotatorComparison:
+    """The judge against one annotator, who is left out of the rest.
+
+    ``judge_advantage`` is the share of the annotator's items on which the judge agrees with
+    the rest at least as well as the annotator does, ``annotator_advantage`` the reverse; ties count
+    in both. ``p_value`` is one-sided for judge_advantage > annotator_advantage - epsilon.
+    """
+
+    annotator: str
+    n_items: int
+    judge_advantage: float
+    annotator_advantage: float
+    p_value: float
+    adjusted_p_value: float
+    beaten: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlternativeAnnotatorTest:
+    """The outcome: ``winning_rate`` (omega) and ``advantage_probability`` (rho), both in [0, 1].
+
+    ``passes`` where omega is at least 0.5: the judge may stand in. ``left_out`` names annotators
+    with too few items, and how many they had.
+    """
+
+    winning_rate: float
+    advantage_probability: float
+    passes: bool
+    epsilon: float
+    alignment: Alignment
+    annotators: tuple[AnnotatorComparison, ...]
+    left_out: tuple[tuple[str, int], ...]
+
+
+def alternative_annotator_test(
+    judged: ArrayLike,
+    ratings: FloatArray,
+    present: BoolArray,
+    *,
+    annotators: Sequence[str],
+    epsilon: float,
+    alignment: Alignment = "rmse",
+    documents: Sequence[Hashable] | None = None,
+    alpha: float = 0.05,
+) -> AlternativeAnnotatorTest | Undefined:
+    """Run the test.
+
+    Parameters
+    ----------
+    judged : array of shape (n,)
+        The judge's score of each item.
+    ratings, present : arrays of shape (n, m)
+        Labels of m annotators; one counts where `present` is true.
+    epsilon
+        Cost margin, `COST_MARGINS`: what a person's label costs more.
+    alignment
+        ``"rmse"`` for ordered scales, ``"accuracy"`` for categories.
+    documents
+        Where given, the paired t-test takes the variance between documents; without them items are
+        independent, as in the paper.
+
+    Returns
+    -------
+    AlternativeAnnotatorTest or Undefined
+        Undefined below `FEWEST_ANNOTATORS` annotators with `FEWEST_ITEMS` items that another
+        annotator rated too.
+    """
+    scores = vector(judged, name="judged")
+    n = scores.size
+    if ratings.shape != present.shape or ratings.shape != (n, len(annotators)):
+        raise StatisticsError(
+            f"expected shape {(n, len(annotators))!r}, got {ratings.shape!r}, {present.shape!r}"
+        )
+    vector(ratings[present], name="ratings")
+    shared = present & (present.sum(axis=1, keepdims=True) >= 2)
+    sizes = shared.sum(axis=0)
+    enough = np.flatnonzero(sizes >= FEWEST_ITEMS)
+    if enough.size < FEWEST_ANNOTATORS:
+        return Undefined(
+            why=f"{enough.size} annotators with {FEWEST_ITEMS} or more shared items: "
+            f"the test needs {FEWEST_ANNOTATORS}"
+        )
+    panel = _Panel(scores=scores, ratings=ratings, present=present, alignment=alignment)
+    chosen = [(int(j), np.flatnonzero(shared[:, j])) for j in enough]
+    wins = [panel.advantages(j, rows) for j, rows in chosen]
+    p_values = [
+        _one_sided_p(pair, epsilon, documents, rows)
+        for (_, rows), pair in zip(chosen, wins, strict=True)
+    ]
+    adjusted = benjamini_yekutieli(p_values)
+    compared = tuple(
+        AnnotatorComparison(
+            annotator=annotators[j],
+            n_items=rows.size,
+            judge_advantage=float(pair[0].mean()),
+            annotator_advantage=float(pair[1].mean()),
+            p_value=p_value,
+            adjusted_p_value=float(q_value),
+            beaten=bool(q_value < alpha),
+        )
+        for (j, rows), pair, p_value, q_value in zip(chosen, wins, p_values, adjusted, strict=True)
+    )
+    omega = sum(one.beaten for one in compared) / len(compared)
+    return AlternativeAnnotatorTest(
+        winning_rate=omega,
+        advantage_probability=float(np.mean([one.judge_advantage for one in compared])),
+        passes=omega >= 0.5,
+        epsilon=epsilon,
+        alignment=alignment,
+        annotators=compared,
+        left_out=tuple(
+            (name, int(size))
+            for name, size in zip(annotators, sizes, strict=True)
+            if size < FEWEST_ITEMS
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Panel:
+    scores: FloatArray
+    ratings: FloatArray
+    present: BoolArray
+    alignment: Alignment
+
+    def advantages(self, annotator: int, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Return, item by item, whether the judge, and whether the annotator, does as well."""
+        others = np.delete(np.arange(self.ratings.shape[1]), annotator)
+        rest, there = self.ratings[np.ix_(rows, others)], self.present[np.ix_(rows, others)]
+        judge = _disagreement(self.scores[rows], rest, there, self.alignment)
+        person = _disagreement(self.ratings[rows, annotator], rest, there, self.alignment)
+        # Distances that differ by rounding alone are ties, which both sides win.
+        near = np.isclose(judge, person, rtol=1e-12, atol=1e-12)
+        judge_wins, person_wins = near | (judge < person), near | (person < judge)
+        return judge_wins.astype(np.float64), person_wins.astype(np.float64)
+
+
+def _disagreement(
+    values: FloatArray, rest: FloatArray, there: BoolArray, alignment: Alignment
+) -> FloatArray:
+    """Return each value's distance from the rest: shape (n,)."""
+    gap = np.where(there, values[:, None] - rest, 0.0)
+    if alignment == "accuracy":
+        return np.asarray((gap != 0.0).sum(axis=1) / there.sum(axis=1))
+    return np.asarray(np.sqrt((gap**2).sum(axis=1) / there.sum(axis=1)))
+
+
+def _one_sided_p(
+    wins: tuple[FloatArray, FloatArray],
+    epsilon: float,
+    documents: Sequence[Hashable] | None,
+    rows: IntArray,
+) -> float:
+    """Return the p-value against: the person's advantage exceeds the judge's by epsilon or more."""
+    difference = wins[1] - wins[0]
+    names = None if documents is None else [documents[row] for row in rows]
+    coded, d = document_codes(names, difference.size)
+    mean = float(difference.mean())
+    error = influence_variance((difference - mean) / difference.size, coded, d) ** 0.5
+    if error == 0.0 or d < 2:
+        return 0.0 if mean < epsilon and d >= 2 else 1.0
+    return float(student_t.cdf((mean - epsilon) / error, d - 1))

@@ -1,0 +1,63 @@
+"""Which scale numbers are on, told from the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from fairjudge.domain import ProtocolName
+from fairjudge.errors import InputError
+from fairjudge.stats._arrays import FloatArray
+
+Scale: TypeAlias = tuple[float, float]
+
+_KNOWN: tuple[Scale, ...] = ((1, 5), (0, 1), (1, 7), (1, 10), (0, 10), (0, 100))
+_MOST_OFF = 0.2
+"""A scale is taken where at most this share of the values lies off it."""
+_FEWEST_TO_TELL = 10
+
+
+def infer_scale(values: FloatArray, protocol: ProtocolName) -> Scale:
+    """Return the first usual scale that holds all but a fifth of `values`, or else their range.
+
+    Likert tries 1 to 5 first, binary 0 to 1; a pair's verdicts lie on -1 (b) to 1 (a).
+    """
+    if protocol == "pairwise":
+        return (-1.0, 1.0)
+    order = sorted(_KNOWN, key=lambda scale: (scale != (0, 1)) if protocol == "binary" else 0)
+    for low, high in order:
+        if not values.size or np.mean((values < low) | (values > high)) <= _MOST_OFF:
+            return (float(low), float(high))
+    return (float(values.min()), float(values.max()))
+
+
+def off_scale(values: FloatArray, scale: Scale) -> np.ndarray:
+    """Return which values lie off the scale: shape (n,)."""
+    return np.asarray((values < scale[0]) | (values > scale[1]))
+
+
+def rescale(values: FloatArray, source: Scale, target: Scale) -> FloatArray:
+    """Map one scale to another by a straight line; nothing changes between equal scales."""
+    if source == target or source[0] == source[1]:
+        return values
+    slope = (target[1] - target[0]) / (source[1] - source[0])
+    return target[0] + (values - source[0]) * slope
+
+
+def refuse_mixed(by_annotator: Mapping[str, Sequence[float]], protocol: ProtocolName) -> None:
+    """Raise an `InputError` where annotators plainly use different scales.
+
+    Annotators with fewer than 10 labels are not judged by them.
+    """
+    found: dict[Scale, str] = {}
+    for name, values in by_annotator.items():
+        if len(values) >= _FEWEST_TO_TELL:
+            found.setdefault(infer_scale(np.asarray(values, dtype=np.float64), protocol), name)
+    if len(found) > 1:
+        told = ", ".join(f"{name} {low:g} to {high:g}" for (low, high), name in found.items())
+        raise InputError(
+            f"annotators use different scales ({told}): choose some with --annotators",
+            field="value",
+        )

@@ -1,0 +1,155 @@
+"""Judges that give a probability for every answer: how good the probabilities are, and scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import logsumexp
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray, vector
+from fairjudge.stats.clustered import clustered_mean
+
+FLOOR = 1e-12
+"""Probabilities below this count as this, so that one certain miss is not infinitely bad."""
+_COLDEST, _HOTTEST = 0.02, 50.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distributions:
+    """Answer probabilities, shape (n, k), rows summing to 1, over ascending ``levels``, shape (k,).
+
+    ``targets``, shape (n, k), hold the share of annotators who gave each level.
+    """
+
+    probabilities: FloatArray
+    targets: FloatArray
+    levels: FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionScores:
+    """How good distributions are, each a mean over items with a document-level interval.
+
+    ``log_loss`` in nats, 0 best; ``ranked_probability_score`` in [0, 1], 0 best; ``sharpness`` is
+    the mean highest probability; ``calibration_error`` the expected calibration error of that
+    highest probability, in [0, 1].
+    """
+
+    log_loss: Estimate | Undefined
+    ranked_probability_score: Estimate | Undefined
+    sharpness: Estimate | Undefined
+    calibration_error: float | Undefined
+
+
+def distributions(
+    probabilities: FloatArray, targets: FloatArray, levels: ArrayLike
+) -> Distributions:
+    """Check shapes and normalise rows.
+
+    Raises
+    ------
+    StatisticsError
+        Shapes that do not fit, levels that do not ascend, negative entries, or a row of zeros.
+    """
+    scale = vector(levels, name="levels")
+    if probabilities.shape != targets.shape or probabilities.shape[1:] != scale.shape:
+        raise StatisticsError(
+            f"expected shapes (n, {scale.size}), got {probabilities.shape!r}, {targets.shape!r}"
+        )
+    if np.any(np.diff(scale) <= 0):
+        raise StatisticsError("levels must ascend")
+    rows = []
+    for name, matrix in (("probabilities", probabilities), ("targets", targets)):
+        sums = matrix.sum(axis=1, keepdims=True)
+        if not np.all(np.isfinite(matrix)) or np.any(matrix < 0.0) or np.any(sums <= 0.0):
+            raise StatisticsError(f"{name} must be >= 0, finite, and not all 0 in a row")
+        rows.append(matrix / sums)
+    return Distributions(probabilities=rows[0], targets=rows[1], levels=scale)
+
+
+def expected_scores(data: Distributions) -> FloatArray:
+    """Return each item's mean level under its probabilities: shape (n,)."""
+    return np.asarray(data.probabilities @ data.levels)
+
+
+def log_losses(data: Distributions) -> FloatArray:
+    """Return each item's cross-entropy in nats, probabilities floored at `FLOOR`: shape (n,)."""
+    logs = np.log(np.maximum(data.probabilities, FLOOR))
+    return np.asarray(-(data.targets * logs).sum(axis=1))
+
+
+def ranked_probability_scores(data: Distributions) -> FloatArray:
+    """Return each item's ranked probability score in [0, 1] (Epstein 1969): shape (n,).
+
+    The mean over the k - 1 thresholds of the squared gap of the two cumulative distributions.
+    """
+    gaps = np.cumsum(data.probabilities - data.targets, axis=1)[:, :-1]
+    return np.asarray((gaps**2).mean(axis=1))
+
+
+def score_distributions(
+    data: Distributions, *, documents: Sequence[Hashable], level: float = 0.95
+) -> DistributionScores:
+    """Score distributions; `documents` gives the document of each row."""
+    top = data.probabilities.argmax(axis=1)
+    confidence = data.probabilities.max(axis=1)
+    correct = data.targets[np.arange(top.size), top]
+    return DistributionScores(
+        log_loss=clustered_mean(log_losses(data), documents, level=level),
+        ranked_probability_score=clustered_mean(
+            ranked_probability_scores(data), documents, level=level
+        ),
+        sharpness=clustered_mean(confidence, documents, level=level),
+        calibration_error=_confidence_error(confidence, correct),
+    )
+
+
+def fit_temperature(data: Distributions) -> float | Undefined:
+    """Return the temperature that minimises the log loss of ``softmax(log p / T)``.
+
+    Source: Guo et al. (2017), section 4.2. The loss is convex in 1 / T, so its derivative has one
+    root. Above 1 the judge was too sure, below 1 not sure enough. Undefined for no items, for
+    uniform distributions (T changes nothing), or where the best T is beyond 0.02 to 50.
+    """
+    if not len(data.probabilities):
+        return Undefined(why="no items")
+    logs = np.log(np.maximum(data.probabilities, FLOOR))
+    if np.allclose(logs, logs[:, :1], atol=1e-12):
+        return Undefined(why="every distribution is uniform: temperature changes nothing")
+    wanted = float((data.targets * logs).sum())
+
+    def slope(inverse: float) -> float:
+        weights = np.exp(inverse * logs - logsumexp(inverse * logs, axis=1, keepdims=True))
+        return float((weights * logs).sum()) - wanted
+
+    ends = 1.0 / _HOTTEST, 1.0 / _COLDEST
+    if slope(ends[0]) > 0.0:
+        return Undefined(why=f"the best temperature is above {_HOTTEST:g}: no better than chance")
+    if slope(ends[1]) < 0.0:
+        return Undefined(why=f"the best temperature is below {_COLDEST:g}: always right")
+    return 1.0 / float(brentq(slope, *ends, xtol=1e-14, rtol=1e-13))
+
+
+def apply_temperature(probabilities: FloatArray, temperature: float) -> FloatArray:
+    """Return ``softmax(log p / temperature)`` of each row: shape (n, k)."""
+    if not temperature > 0.0:
+        raise StatisticsError(f"temperature must be above 0, got {temperature!r}")
+    logs = np.log(np.maximum(probabilities, FLOOR)) / temperature
+    return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
+
+
+def _confidence_error(
+    confidence: FloatArray, correct: FloatArray, n_bins: int = 10
+) -> float | Undefined:
+    """Return the expected calibration error over equal-width bins (Naeini et al. 2015)."""
+    if not confidence.size:
+        return Undefined(why="no items")
+    bins = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
+    gaps = np.bincount(bins, weights=confidence - correct, minlength=n_bins)
+    return float(np.abs(gaps).sum() / confidence.size)

@@ -1,0 +1,308 @@
+"""Bootstrap over documents: whole documents are drawn, never rows.
+
+A resample of ``d`` documents is a row of multiplicities that sums to ``d``. A statistic maps a
+matrix of such rows, shape (r, d), to ``r`` values at once, so nothing is looped over in Python and
+the jackknife that BCa needs is one more matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import (
+    FloatArray,
+    IntArray,
+    check_level,
+    document_codes,
+    totals,
+    vector,
+)
+from fairjudge.stats._bounds import Bounds, bca_bounds, expanded_bounds, percentile_bounds
+
+WeightedStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Maps multiplicities of documents, shape (r, d), to values of shape (r,) or (r, k).
+
+NaN marks a resample (or an input) on which the statistic is undefined; it never leaves this module.
+"""
+Method: TypeAlias = Literal["percentile", "expanded", "bca"]
+
+NO_VALUE = "the statistic has no value on these data"
+MOST_UNDEFINED = 0.1
+"""An interval is given only where at most this share of the resamples is undefined."""
+_CELLS_A_CHUNK = 4_000_000
+_NAMES = {
+    "percentile": "percentile bootstrap over documents",
+    "expanded": "expanded percentile bootstrap over documents",
+    "bca": "BCa bootstrap over documents",
+}
+
+
+def resample_counts(n_documents: int, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Draw documents with replacement.
+
+    Returns
+    -------
+    array of shape (n_resamples, n_documents)
+        How often each document was drawn; every row sums to `n_documents`.
+    """
+    drawn = rng.integers(0, n_documents, size=(n_resamples, n_documents))
+    drawn += np.arange(n_resamples)[:, None] * n_documents
+    counts = np.bincount(drawn.ravel(), minlength=n_resamples * n_documents)
+    return counts.reshape(n_resamples, n_documents).astype(np.float64)
+
+
+def replicates(
+    statistic: WeightedStatistic, *, n_documents: int, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Evaluate `statistic` on resamples: shape (n_resamples,) or (n_resamples, k), NaN included."""
+    sizes = _chunk_sizes(n_resamples, n_documents)
+    return np.concatenate([statistic(resample_counts(n_documents, size, rng)) for size in sizes])
+
+
+def bootstrap(
+    statistic: WeightedStatistic,
+    *,
+    n_documents: int,
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+    method: Method = "percentile",
+    n: int | None = None,
+    n_excluded: int = 0,
+    null: float | None = None,
+) -> Estimate | Undefined:
+    """Estimate a statistic with an interval from resampled documents.
+
+    Parameters
+    ----------
+    statistic
+        Takes multiplicities of shape (r, n_documents) and returns shape (r,).
+    n_documents
+        How many documents there are; an interval needs 2.
+    method
+        ``"percentile"``; ``"expanded"``, the percentile interval widened for few documents
+        (Hesterberg 2015, section 4.3); ``"bca"`` (Efron and Tibshirani 1993, chapter 14.3).
+    n, n_excluded
+        Units to report, `n_documents` where `n` is None.
+    null
+        Where given, ``p_value`` is the two-sided bootstrap p-value of this value.
+
+    Returns
+    -------
+    Estimate or Undefined
+        Undefined where the statistic is undefined on the data. ``low`` and ``high`` are None,
+        and ``method`` says why, where there are fewer than 2 documents or more than
+        `MOST_UNDEFINED` of the resamples are undefined.
+    """
+    (result,) = bootstrap_many(
+        lambda counts: statistic(counts)[:, None],
+        n_documents=n_documents,
+        rng=rng,
+        n_resamples=n_resamples,
+        level=level,
+        method=method,
+        n=n,
+        n_excluded=n_excluded,
+        null=null,
+    )
+    return result
+
+
+def bootstrap_many(
+    statistic: WeightedStatistic,
+    *,
+    n_documents: int,
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+    method: Method = "percentile",
+    n: int | None = None,
+    n_excluded: int = 0,
+    null: float | None = None,
+) -> tuple[Estimate | Undefined, ...]:
+    """Estimate several statistics on the same resamples, as `bootstrap` does one.
+
+    `statistic` returns shape (r, k); the result has k entries.
+    """
+    check_level(level)
+    if n_resamples < 1 or n_documents < 0:
+        raise StatisticsError(
+            f"expected n_resamples >= 1 and n_documents >= 0, got {n_resamples!r}, {n_documents!r}"
+        )
+    plan = _Plan(
+        n=n_documents if n is None else n,
+        n_excluded=n_excluded,
+        n_documents=n_documents,
+        level=level,
+        method=method,
+        null=null,
+    )
+    observed = np.asarray(statistic(np.ones((1, n_documents))))[0]
+    if n_documents < 2:
+        return tuple(_without_interval(float(value), plan) for value in observed)
+    drawn = replicates(statistic, n_documents=n_documents, n_resamples=n_resamples, rng=rng)
+    left_out = _jackknife(statistic, n_documents) if method == "bca" else drawn[:0]
+    return tuple(
+        Undefined(why=NO_VALUE)
+        if np.isnan(observed[k])
+        else plan.estimate(float(observed[k]), drawn[:, k], left_out[:, k])
+        for k in range(observed.size)
+    )
+
+
+def bootstrap_mean(
+    values: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    documents: Sequence[Hashable] | None = None,
+    n_resamples: int = 2000,
+    level: float = 0.95,
+    method: Method = "percentile",
+    n_excluded: int = 0,
+    null: float | None = None,
+) -> Estimate | Undefined:
+    """Estimate the mean of `values`, shape (n,), resampling `documents` (each row its own if None).
+
+    Returns Undefined for no values. See `bootstrap` for the other arguments.
+    """
+    array = vector(values, name="values")
+    if not array.size:
+        return Undefined(why="no values")
+    coded, n_documents = document_codes(documents, array.size)
+    return bootstrap(
+        weighted_mean(array, coded, n_documents),
+        n_documents=n_documents,
+        rng=rng,
+        n_resamples=n_resamples,
+        level=level,
+        method=method,
+        n=array.size,
+        n_excluded=n_excluded,
+        null=null,
+    )
+
+
+def weighted_mean(values: FloatArray, documents: IntArray, n_documents: int) -> WeightedStatistic:
+    """Return the mean of `values` as a function of the documents' multiplicities."""
+    by_document = totals(np.column_stack([values, np.ones_like(values)]), documents, n_documents)
+
+    def mean(counts: FloatArray) -> FloatArray:
+        sums = counts @ by_document
+        return divide(sums[:, 0], sums[:, 1])
+
+    return mean
+
+
+def on_resampled_indices(function: Callable[[np.ndarray], float]) -> WeightedStatistic:
+    """Turn a function of drawn document indices into a weighted statistic, one call a resample.
+
+    `function` gets an integer array of length d, sorted, with repeats, and returns a float, or
+    NaN where it is undefined. Slow; for statistics without a vectorised form.
+    """
+
+    def statistic(counts: FloatArray) -> FloatArray:
+        indices = np.arange(counts.shape[1])
+        return np.array([function(np.repeat(indices, row.astype(np.intp))) for row in counts])
+
+    return statistic
+
+
+def two_sided_p_value(drawn: FloatArray, null: float) -> float | None:
+    """Return the two-sided bootstrap p-value of `null`: twice the smaller tail, 1 added to each.
+
+    `drawn` has shape (r,), NaN ignored; None where nothing is left.
+    """
+    defined = drawn[~np.isnan(drawn)]
+    if not defined.size:
+        return None
+    below = np.count_nonzero(defined <= null)
+    above = np.count_nonzero(defined >= null)
+    return float(min(1.0, 2.0 * (1 + min(below, above)) / (1 + defined.size)))
+
+
+def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
+    """Divide element by element; NaN where the denominator is 0."""
+    out = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=out, where=denominator != 0.0)
+    return out
+
+
+def _chunk_sizes(n_resamples: int, n_documents: int) -> Iterator[int]:
+    most = max(1, _CELLS_A_CHUNK // max(1, n_documents))
+    for start in range(0, n_resamples, most):
+        yield min(most, n_resamples - start)
+
+
+def _jackknife(statistic: WeightedStatistic, n_documents: int) -> FloatArray:
+    """Return the statistic without each document in turn."""
+    parts = []
+    start = 0
+    for size in _chunk_sizes(n_documents, n_documents):
+        counts = np.ones((size, n_documents))
+        counts[np.arange(size), start + np.arange(size)] = 0.0
+        parts.append(statistic(counts))
+        start += size
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """Everything about an estimate but its numbers."""
+
+    n: int
+    n_excluded: int
+    n_documents: int
+    level: float
+    method: Method
+    null: float | None
+
+    def estimate(self, value: float, drawn: FloatArray, left_out: FloatArray) -> Estimate:
+        defined = drawn[~np.isnan(drawn)]
+        undefined_share = 1.0 - defined.size / drawn.size
+        if undefined_share > MOST_UNDEFINED:
+            why = f"no interval: undefined on {undefined_share:.0%} of the resamples"
+            return self.filled(value, None, why, None)
+        p_value = None if self.null is None else two_sided_p_value(defined, self.null)
+        bounds = self.bounds(value, defined, left_out)
+        if bounds is not None:
+            return self.filled(value, bounds, _NAMES[self.method], p_value)
+        return self.filled(
+            value,
+            percentile_bounds(defined, level=self.level),
+            f"{_NAMES['percentile']} (BCa undefined: all resamples lie on one side)",
+            p_value,
+        )
+
+    def bounds(self, value: float, defined: FloatArray, left_out: FloatArray) -> Bounds | None:
+        if self.method == "bca":
+            return bca_bounds(defined, observed=value, left_out=left_out, level=self.level)
+        if self.method == "expanded":
+            return expanded_bounds(defined, level=self.level, n_documents=self.n_documents)
+        return percentile_bounds(defined, level=self.level)
+
+    def filled(
+        self, value: float, bounds: Bounds | None, method: str, p_value: float | None
+    ) -> Estimate:
+        return Estimate(
+            value=value,
+            n=self.n,
+            low=None if bounds is None else bounds.low,
+            high=None if bounds is None else bounds.high,
+            level=self.level,
+            method=method,
+            n_excluded=self.n_excluded,
+            p_value=p_value,
+        )
+
+
+def _without_interval(value: float, plan: _Plan) -> Estimate | Undefined:
+    if np.isnan(value):
+        return Undefined(why=NO_VALUE)
+    return plan.filled(value, None, "no interval: fewer than 2 documents", None)

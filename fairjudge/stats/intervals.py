@@ -1,0 +1,160 @@
+"""Intervals for proportions and means without resampling."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, ndtr, ndtri
+from scipy.stats import t as student_t
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray, check_level, document_codes, totals, vector
+
+
+def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate | Undefined:
+    """Estimate a proportion with Wilson's score interval (Wilson 1927).
+
+    Parameters
+    ----------
+    successes
+        In [0, n].
+    n
+        Independent trials; 0 gives Undefined.
+    """
+    _check_count(successes, n)
+    if n == 0:
+        return Undefined(why="no trials")
+    low, high = _wilson_bounds(successes / n, float(n), level)
+    return Estimate(value=successes / n, n=n, low=low, high=high, level=level, method="Wilson")
+
+
+def clopper_pearson(successes: int, n: int, *, level: float = 0.95) -> Estimate | Undefined:
+    """Estimate a proportion with the exact binomial interval (Clopper and Pearson 1934).
+
+    Arguments as in `wilson`. The interval covers at least `level`, often more.
+    """
+    _check_count(successes, n)
+    check_level(level)
+    if n == 0:
+        return Undefined(why="no trials")
+    tail = (1.0 - level) / 2.0
+    low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
+    high = float(betaincinv(successes + 1, n - successes, 1.0 - tail)) if successes < n else 1.0
+    return Estimate(
+        value=successes / n, n=n, low=low, high=high, level=level, method="Clopper-Pearson"
+    )
+
+
+def clustered_wilson(
+    successes: ArrayLike,
+    documents: Sequence[Hashable],
+    *,
+    level: float = 0.95,
+    n_excluded: int = 0,
+) -> Estimate | Undefined:
+    """Estimate a proportion whose trials cluster in documents.
+
+    Wilson's interval with the effective number of trials ``p (1 - p) / V``, where V is the
+    variance of p over documents (linearised, d / (d - 1) corrected), at most n, and with Student's
+    quantile on d - 1 degrees of freedom (after Korn and Graubard 1998, who do so for
+    Clopper-Pearson). Where every trial ends alike V says nothing, and the effective number is d.
+
+    Parameters
+    ----------
+    successes : array of shape (n,), each 0 or 1
+    documents
+        The document of each trial; fewer than 2 give a value without an interval.
+    """
+    array = vector(successes, name="successes")
+    if np.any((array != 0.0) & (array != 1.0)):
+        raise StatisticsError("successes must be 0 or 1")
+    coded, d = document_codes(documents, array.size)
+    if not array.size:
+        return Undefined(why="no trials")
+    p = float(array.mean())
+    if d < 2:
+        return Estimate(
+            value=p,
+            n=array.size,
+            level=level,
+            n_excluded=n_excluded,
+            method="no interval: fewer than 2 documents",
+        )
+    low, high = _wilson_bounds(
+        p,
+        _effective_trials(array, coded, d, p),
+        level,
+        quantile=float(student_t.ppf((1.0 + level) / 2.0, d - 1)),
+    )
+    return Estimate(
+        value=p,
+        n=array.size,
+        low=low,
+        high=high,
+        level=level,
+        n_excluded=n_excluded,
+        method="Wilson, effective number of trials over documents",
+    )
+
+
+def normal(
+    mean: float, standard_error: float, *, n: int, level: float = 0.95, null: float | None = None
+) -> Estimate:
+    """Put the normal interval around `mean`; with `null`, the two-sided p-value against it.
+
+    Raises
+    ------
+    StatisticsError
+        A negative or non-finite `standard_error`.
+    """
+    check_level(level)
+    if not np.isfinite(standard_error) or standard_error < 0.0:
+        raise StatisticsError(f"standard error must be finite and >= 0, got {standard_error!r}")
+    half = -float(ndtri((1.0 - level) / 2.0)) * standard_error
+    return Estimate(
+        value=mean,
+        n=n,
+        low=mean - half,
+        high=mean + half,
+        level=level,
+        method="normal",
+        p_value=None if null is None else normal_p_value(mean - null, standard_error),
+    )
+
+
+def normal_p_value(difference: float, standard_error: float) -> float:
+    """Return the two-sided normal p-value; 1 where both arguments are 0."""
+    if standard_error == 0.0:
+        return 1.0 if difference == 0.0 else 0.0
+    return float(2.0 * ndtr(-abs(difference) / standard_error))
+
+
+def _check_count(successes: float, n: int) -> None:
+    if n < 0 or not 0 <= successes <= n:
+        raise StatisticsError(f"expected 0 <= successes <= n, got {successes!r} of {n!r}")
+
+
+def _wilson_bounds(
+    p: float, n: float, level: float, quantile: float | None = None
+) -> tuple[float, float]:
+    check_level(level)
+    z = -float(ndtri((1.0 - level) / 2.0)) if quantile is None else quantile
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z * sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    low = 0.0 if p == 0.0 else max(0.0, centre - half)
+    high = 1.0 if p == 1.0 else min(1.0, centre + half)
+    return low, high
+
+
+def _effective_trials(successes: FloatArray, documents: np.ndarray, d: int, p: float) -> float:
+    if p in {0.0, 1.0}:
+        return float(d)
+    residuals = totals((successes - p)[:, None], documents, d)[:, 0]
+    variance = d / (d - 1) * float(np.sum(residuals**2)) / successes.size**2
+    if variance == 0.0:
+        return float(successes.size)
+    return min(float(successes.size), p * (1 - p) / variance)

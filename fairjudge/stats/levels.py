@@ -1,0 +1,247 @@
+"""Correlation of two scores at three levels: pooled, per document, and of system means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats._arrays import FloatArray, IntArray, document_codes, same_length, vector
+from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many, divide
+from fairjudge.stats.correlation import (
+    CORRELATIONS,
+    CorrelationName,
+    coded_correlation,
+    correlation,
+    rowwise,
+)
+
+Level: TypeAlias = Literal["pooled", "per_document", "system"]
+LEVELS: tuple[Level, ...] = ("pooled", "per_document", "system")
+
+_WIDE = 64
+"""Documents with more items than this are correlated one by one, not as rows of a matrix."""
+_DECIMALS = 12
+"""System means this close are ties: they differ by rounding alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """Two scores of the same items.
+
+    ``first`` and ``second`` have shape (n,); ``documents`` and ``systems`` name each item's
+    document and system. Rows are items; a missing score is a row left out beforehand.
+    """
+
+    first: FloatArray
+    second: FloatArray
+    documents: tuple[Hashable, ...]
+    systems: tuple[Hashable, ...]
+
+
+def scores(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    documents: Sequence[Hashable],
+    systems: Sequence[Hashable],
+) -> Scores:
+    """Check lengths and finiteness, and make `Scores`."""
+    one, two = vector(first, name="first"), vector(second, name="second")
+    same_length(first=one, second=two, documents=documents, systems=systems)
+    return Scores(first=one, second=two, documents=tuple(documents), systems=tuple(systems))
+
+
+def correlations(
+    data: Scores,
+    level: Level,
+    *,
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+    method: Method = "percentile",
+    n_excluded: int = 0,
+) -> dict[CorrelationName, Estimate | Undefined]:
+    """Return Kendall's tau-b, Spearman's rho and Pearson's r at one level, on shared resamples.
+
+    ``"pooled"`` takes all items as one sample; ``"per_document"`` correlates over the systems
+    of each document and averages (SummEval's and DiverseSumm's summary level); ``"system"``
+    correlates the systems' means. Documents are resampled at every level. ``n`` counts items,
+    documents with a defined correlation, and systems respectively; a document without one (one
+    item, or all its scores tied) is left out of the average and counted in ``n_excluded``.
+
+    Undefined where the scores are constant or too few, with the reason.
+    """
+    coded, n_documents = document_codes(data.documents, data.first.size)
+    return averaged_correlations(
+        [Part(data=data, documents=coded)],
+        level,
+        n_documents=n_documents,
+        rng=rng,
+        n_resamples=n_resamples,
+        confidence=confidence,
+        method=method,
+        n_excluded=n_excluded,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Scores whose documents are coded, shape (n,), in a numbering shared between parts."""
+
+    data: Scores
+    documents: IntArray
+
+
+def averaged_correlations(
+    parts: Sequence[Part],
+    level: Level,
+    *,
+    n_documents: int,
+    rng: np.random.Generator,
+    n_resamples: int = 2000,
+    confidence: float = 0.95,
+    method: Method = "percentile",
+    n_excluded: int = 0,
+) -> dict[CorrelationName, Estimate | Undefined]:
+    """Average each correlation over `parts` (such as annotators), all on the same resamples.
+
+    Parts where it is undefined are left out of the average; where all are, the first reason
+    is given. ``n`` and ``n_excluded`` are summed over parts.
+    """
+    prepared = {
+        name: [_BUILDERS[level](part, n_documents, name) for part in parts] for name in CORRELATIONS
+    }
+    defined = {
+        name: [item for item in items if isinstance(item, _Prepared)]
+        for name, items in prepared.items()
+    }
+    names = [name for name in CORRELATIONS if defined[name]]
+
+    def together(counts: FloatArray) -> FloatArray:
+        return np.column_stack(
+            [np.mean([item.statistic(counts) for item in defined[name]], axis=0) for name in names]
+        )
+
+    estimates = (
+        bootstrap_many(
+            together,
+            n_documents=n_documents,
+            rng=rng,
+            n_resamples=n_resamples,
+            level=confidence,
+            method=method,
+        )
+        if names
+        else ()
+    )
+    out: dict[CorrelationName, Estimate | Undefined] = {
+        name: _counted(estimate, defined[name], n_excluded)
+        for name, estimate in zip(names, estimates, strict=True)
+    }
+    for name in CORRELATIONS:
+        reasons = [item for item in prepared[name] if isinstance(item, Undefined)]
+        out.setdefault(name, reasons[0] if reasons else Undefined(why="nothing to correlate"))
+    return {name: out[name] for name in CORRELATIONS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Prepared:
+    statistic: WeightedStatistic
+    n: int
+    n_excluded: int
+
+
+def _counted(
+    estimate: Estimate | Undefined, items: Sequence[_Prepared], n_excluded: int
+) -> Estimate | Undefined:
+    if isinstance(estimate, Undefined):
+        return estimate
+    return replace(
+        estimate,
+        n=sum(item.n for item in items),
+        n_excluded=n_excluded + sum(item.n_excluded for item in items),
+    )
+
+
+def _pooled(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    data = part.data
+    value = correlation(name, data.first, data.second)
+    if isinstance(value, Undefined):
+        return value
+    statistic = coded_correlation(
+        name, data.first, data.second, part.documents, n_documents=n_documents
+    )
+    return _Prepared(statistic=statistic, n=data.first.size, n_excluded=0)
+
+
+def _per_document(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    values = document_correlations(part, n_documents, name)
+    known = ~np.isnan(values)
+    n_known = int(known.sum())
+    if not n_known:
+        return Undefined(why="in every document one of the scores is constant or has one item")
+    sums = np.column_stack([np.where(known, values, 0.0), known.astype(np.float64)])
+
+    def statistic(counts: FloatArray) -> FloatArray:
+        totals = counts @ sums
+        return divide(totals[:, 0], totals[:, 1])
+
+    return _Prepared(
+        statistic=statistic, n=n_known, n_excluded=np.unique(part.documents).size - n_known
+    )
+
+
+def document_correlations(part: Part, n_documents: int, name: CorrelationName) -> FloatArray:
+    """Return each document's correlation over its items: shape (n_documents,), NaN if undefined."""
+    first, second, coded = part.data.first, part.data.second, part.documents
+    order = np.argsort(coded, kind="stable")
+    sizes = np.bincount(coded, minlength=n_documents)
+    ends = np.cumsum(sizes)
+    out = np.full(n_documents, np.nan)
+    for size in np.unique(sizes[sizes >= 2]):
+        documents = np.flatnonzero(sizes == size)
+        rows = order[(ends - sizes)[documents][:, None] + np.arange(size)[None, :]]
+        if size <= _WIDE:
+            out[documents] = rowwise(name, first[rows], second[rows])
+        else:
+            for document, items in zip(documents, rows, strict=True):
+                value = correlation(name, first[items], second[items])
+                out[document] = np.nan if isinstance(value, Undefined) else value
+    return out
+
+
+def _system(part: Part, n_documents: int, name: CorrelationName) -> _Prepared | Undefined:
+    data = part.data
+    systems, n_systems = document_codes(data.systems, data.first.size)
+    if n_systems < 2:
+        return Undefined(why=f"{n_systems} system: nothing to correlate")
+    sums = np.zeros((3, n_documents, n_systems))
+    for plane, values in enumerate((data.first, data.second, np.ones_like(data.first))):
+        np.add.at(sums[plane], (part.documents, systems), values)
+
+    def means(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        n = counts @ sums[2]
+        return (
+            np.round(divide(counts @ sums[0], n), _DECIMALS),
+            np.round(divide(counts @ sums[1], n), _DECIMALS),
+        )
+
+    observed = means(np.ones((1, n_documents)))
+    for side, values in zip(("first", "second"), observed, strict=True):
+        if np.unique(values).size < 2:
+            return Undefined(why=f"all system means of the {side} variable are equal")
+    return _Prepared(
+        statistic=lambda counts: rowwise(name, *means(counts)), n=n_systems, n_excluded=0
+    )
+
+
+_BUILDERS: dict[Level, Callable[[Part, int, CorrelationName], _Prepared | Undefined]] = {
+    "pooled": _pooled,
+    "per_document": _per_document,
+    "system": _system,
+}

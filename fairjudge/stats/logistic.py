@@ -1,0 +1,127 @@
+"""Logistic regression by Newton's method, with a variance that respects documents."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+
+from fairjudge.domain import Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray, document_codes, totals, vector
+
+_MOST_STEPS = 200
+_MOST_HALVINGS = 30
+_TOLERANCE = 1e-18
+_WORST_CONDITION = 1e14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogisticFit:
+    """Coefficients of shape (k,), and their sandwich covariance over documents, shape (k, k)."""
+
+    coefficients: FloatArray
+    covariance: FloatArray
+    n_documents: int
+
+
+def fit_logistic(
+    design: FloatArray,
+    targets: ArrayLike,
+    *,
+    documents: Sequence[Hashable] | None = None,
+    ridge: ArrayLike = 0.0,
+) -> LogisticFit | Undefined:
+    """Fit P(target) = 1 / (1 + exp(-design @ coefficients)) by (quasi-)maximum likelihood.
+
+    Parameters
+    ----------
+    design : array of shape (n, k)
+        An intercept is a column of ones.
+    targets : array of shape (n,), in [0, 1]
+        Fractions, such as 0.5 for a tie, are allowed (Papke and Wooldridge 1996).
+    ridge : number or array of shape (k,)
+        Penalty ``ridge / 2 * coefficient^2``; 0 is maximum likelihood.
+
+    Returns
+    -------
+    LogisticFit or Undefined
+        Undefined where the likelihood has no finite maximum (perfectly separated targets, or
+        columns that depend on one another) and there is no ridge.
+    """
+    y = vector(targets, name="targets")
+    if design.ndim != 2 or len(design) != y.size:
+        raise StatisticsError(f"expected a design of {y.size} rows, got shape {design.shape!r}")
+    if np.any((y < 0.0) | (y > 1.0)):
+        raise StatisticsError("targets must lie in [0, 1]")
+    penalty = np.broadcast_to(np.asarray(ridge, dtype=np.float64), (design.shape[1],))
+    problem = _Problem(design=design, targets=y, penalty=penalty)
+    coefficients = _newton(problem)
+    if coefficients is None:
+        return Undefined(why="the logistic model has no finite fit: separated or collinear data")
+    coded, d = document_codes(documents, y.size)
+    inverse = np.linalg.inv(problem.information(coefficients))
+    residuals = y - expit(design @ coefficients)
+    scores = totals(design * residuals[:, None], coded, d)
+    correction = d / (d - 1) if d > 1 else 1.0
+    return LogisticFit(
+        coefficients=coefficients,
+        covariance=correction * inverse @ (scores.T @ scores) @ inverse,
+        n_documents=d,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Problem:
+    """The penalised loss to minimise; convex."""
+
+    design: FloatArray
+    targets: FloatArray
+    penalty: FloatArray
+
+    def loss(self, beta: FloatArray) -> float:
+        eta = self.design @ beta
+        misfit = np.sum(np.logaddexp(0.0, eta) - self.targets * eta)
+        return float(misfit + 0.5 * np.sum(self.penalty * beta**2))
+
+    def descent(self, beta: FloatArray) -> FloatArray:
+        """Return the negative gradient."""
+        residuals = self.targets - expit(self.design @ beta)
+        return np.asarray(self.design.T @ residuals - self.penalty * beta)
+
+    def information(self, beta: FloatArray) -> FloatArray:
+        fitted = expit(self.design @ beta)
+        weighted = self.design * (fitted * (1.0 - fitted))[:, None]
+        return np.asarray(self.design.T @ weighted + np.diag(self.penalty))
+
+    def diverges(self, beta: FloatArray) -> bool:
+        """Say whether fitted probabilities run to 0 or 1 without a penalty to hold them."""
+        return not np.any(self.penalty) and float(np.max(np.abs(self.design @ beta))) > 30.0
+
+
+def _newton(problem: _Problem) -> FloatArray | None:
+    """Return the minimum of the loss, or None where there is none."""
+    beta: FloatArray = np.zeros(problem.design.shape[1])
+    for _ in range(_MOST_STEPS):
+        descent, information = problem.descent(beta), problem.information(beta)
+        if np.linalg.cond(information) > _WORST_CONDITION or problem.diverges(beta):
+            return None
+        step: FloatArray = np.asarray(np.linalg.solve(information, descent), dtype=np.float64)
+        if float(descent @ step) < _TOLERANCE:
+            return np.asarray(beta + step)
+        beta = _damped(problem, beta, step)
+    return None
+
+
+def _damped(problem: _Problem, beta: FloatArray, step: FloatArray) -> FloatArray:
+    """Take the step, halved until the loss no longer grows."""
+    loss = problem.loss(beta)
+    for _ in range(_MOST_HALVINGS):
+        trial = np.asarray(beta + step)
+        if problem.loss(trial) <= loss * (1.0 + 1e-12):
+            return trial
+        step = step / 2.0
+    return np.asarray(beta + step)

@@ -1,0 +1,481 @@
+"""Joining, the whole analysis, its JSON, audits and applying; real replies where they are there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.applying import apply_calibrators
+from fairjudge.calibration.audits import EXTENDED, audit_parse, audit_position, audit_verbosity
+from fairjudge.calibration.baselines import baseline_scores, document_groups
+from fairjudge.calibration.calibrators import Calibrator
+from fairjudge.calibration.curves import Line
+from fairjudge.calibration.items import join
+from fairjudge.calibration.to_json import (
+    analysis_json,
+    position_audit_json,
+    verbosity_audit_json,
+)
+from fairjudge.domain import Article, Cluster, Judgement, Label, Summary
+from fairjudge.errors import InputError
+
+FAST = Settings(resampling=Resampling(n_resamples=100))
+DATA = Path(__file__).parents[2] / ".." / "shared" / "data" / "summeval"
+
+
+def judgement(eid="d1", system="s1", value=3.0, **more):
+    given = {"aspect": "coverage", "protocol": "likert", "judge": "j", **more}
+    return Judgement(eid=eid, system=system, value=value, **given)
+
+
+def label(eid="d1", system="s1", value=3.0, annotator="p1", **more):
+    given = {"aspect": "coverage", **more}
+    return Label(eid=eid, system=system, annotator=annotator, value=value, **given)
+
+
+def pair(eid="d1", value="a", order="ab", a="s1", b="s2", **more):
+    given = {"aspect": "coverage", "protocol": "pairwise", "judge": "j", **more}
+    return Judgement(eid=eid, system_a=a, system_b=b, order=order, value=value, **given)
+
+
+def unscored(**more):
+    return judgement(value=None, unscored="unparseable", **more)
+
+
+def world(n_documents=40, n_systems=4, n_people=3, seed=0):
+    """Return a judge that follows quality, and people who do."""
+    rng = np.random.default_rng(seed)
+    judgements, labels = [], []
+    for d in range(n_documents):
+        for s in range(n_systems):
+            quality = 3 + 0.5 * (s - 1.5) + rng.normal()
+            where = {"eid": f"d{d}", "system": f"s{s}"}
+            score = float(np.clip(round(quality + rng.normal()), 1, 5))
+            judgements.append(judgement(**where, value=score))
+            labels += [
+                label(
+                    **where,
+                    annotator=f"p{k}",
+                    value=float(np.clip(round(quality + 0.7 * rng.normal()), 1, 5)),
+                )
+                for k in range(n_people)
+            ]
+    return judgements, labels
+
+
+def report(judgements, labels, settings=FAST, **more):
+    found = analysis_json(
+        analyse(judgements, labels, settings=settings, **more), signature={}, list_all=False
+    )
+    json.dumps(found, allow_nan=False)  # No NaN anywhere: missing is null with its reason.
+    return found
+
+
+# Joining --------------------------------------------------------------------------------------
+
+
+def test_unmatched_rows_are_counted_and_listed_both_ways():
+    (joined,) = join(
+        [judgement("d1"), judgement("d2"), judgement("d3")],
+        [label("d2"), label("d3"), label("d4"), label("d5")],
+    )
+    assert [key[0] for key in joined.keys] == ["d2", "d3"]
+    assert [key[0] for key in joined.rest] == ["d1"]
+    assert [key[0] for key in joined.unjudged] == ["d4", "d5"]
+
+
+def test_reruns_are_averaged_and_said():
+    (joined,) = join([judgement(value=2.0), judgement(value=5.0)], [label()])
+    assert joined.judged.tolist() == [3.5]
+    assert joined.counts.repeated == 1
+    group = report([judgement(value=2.0), judgement(value=5.0)], [label()])["groups"][0]
+    assert "1 judgements repeat an item (re-runs); they are averaged" in group["notes"]
+
+
+def test_repeated_labels_are_averaged_and_said():
+    (joined,) = join([judgement()], [label(value=2.0), label(value=4.0), label(annotator="q")])
+    assert joined.human.tolist() == [3.0]
+    assert joined.counts.repeated_labels == 1
+
+
+def test_unscored_is_counted_by_reason_and_never_a_number():
+    (joined,) = join([unscored(), judgement("d2")], [label("d1"), label("d2")])
+    assert joined.counts.unscored == {"unparseable": 1}
+    assert [key[0] for key in joined.keys] == ["d2"]
+    assert [key[0] for key in joined.unjudged] == ["d1"]
+
+
+def test_values_off_the_scale_and_of_the_wrong_kind_are_left_out_and_counted():
+    rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
+    rows += [judgement("x", value=50.0), judgement("y", value="a")]
+    labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(20)] + [label("x", value=-3.0)]
+    (joined,) = join(rows, labels)
+    assert joined.judge_scale == joined.label_scale == (1.0, 5.0)
+    assert (joined.counts.off_scale, joined.counts.mistyped) == (1, 1)
+    assert joined.counts.labels_off_scale == 1
+    assert len(joined.keys) == 20
+
+
+def test_annotators_are_chosen_by_pattern():
+    rows, labels = [judgement()], [label(annotator="expert1"), label(annotator="turk1", value=5.0)]
+    (joined,) = join(rows, labels, annotators=("expert*",))
+    assert joined.annotators == ("expert1",)
+    with pytest.raises(InputError, match=r"nobody.*expert1"):
+        join(rows, labels, annotators=("nobody*",))
+
+
+def test_mixed_scales_are_refused_by_name():
+    labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
+    labels += [label(f"d{i}", annotator="hundred", value=5.0 * i) for i in range(20)]
+    with pytest.raises(InputError, match=r"p1 1 to 5, hundred 0 to 100"):
+        join([judgement(f"d{i}") for i in range(20)], labels)
+
+
+def test_a_verdict_as_the_label_of_one_summary_is_refused():
+    with pytest.raises(InputError, match="expected a number"):
+        join([judgement()], [label(value="a")])
+
+
+def test_another_scale_is_stretched_for_errors_alone():
+    rows, labels = world()
+    hundred = [r.model_copy(update={"value": (r.value - 1) * 25}) for r in rows]
+    plain, stretched = report(rows, labels)["groups"][0], report(hundred, labels)["groups"][0]
+    assert stretched["scales"] == {"judge": [0.0, 100.0], "labels": [1.0, 5.0]}
+    for one, two in ((plain, stretched),):
+        for name in ("rmse", "ece"):
+            assert one["calibration"]["before"][name]["value"] == pytest.approx(
+                two["calibration"]["before"][name]["value"]
+            )
+    assert stretched["agreement"]["pooled"]["kappa"]["why"] == (
+        "the judge's scale is not the labels' one"
+    )
+
+
+def test_parts_are_averaged_where_labels_are_of_summaries():
+    rows = [judgement(unit=f"sentence:{i}", value=float(v)) for i, v in enumerate((1, 2, 5, 4))]
+    (joined,) = join(rows, [label(value=2.0)])
+    assert joined.judged.tolist() == [3.0]
+    assert any("averaged over each summary" in note for note in joined.notes)
+    (exact,) = join(rows, [label(unit="sentence:2")])
+    assert exact.judged.tolist() == [5.0]
+    assert len(exact.rest) == 3
+
+
+def test_both_orders_of_a_pair_are_combined_in_terms_of_its_systems():
+    # (s1, s2) in order ab says a, in order ba says a: s1 wins both. The same written as (s2, s1)
+    # must come out alike: there s1 is b.
+    straight = [pair(value="a", order="ab"), pair(value="a", order="ba")]
+    turned = [pair(value="a", order="ab"), pair(value="b", order="ab", a="s2", b="s1")]
+    for rows in (straight, turned):
+        (joined,) = join(rows, [label(system="s1", value=5.0), label(system="s2", value=2.0)])
+        assert joined.judged.tolist() == [1.0]
+        assert joined.human.tolist() == [3.0]
+        assert joined.counts.one_order == 0
+    (half,) = join(
+        [pair(value="tie"), pair(value="b", order="ba")],
+        [
+            Label(
+                eid="d1", system_a="s2", system_b="s1", aspect="coverage", annotator="p", value="a"
+            )
+        ],
+    )
+    assert half.judged.tolist() == [-0.5]
+    assert half.human.tolist() == [-1.0]
+
+
+# The analysis ---------------------------------------------------------------------------------
+
+
+def test_figures_are_scipys_and_keys_are_those_of_the_format():
+    rows, labels = world()
+    (group,) = report(rows, labels)["groups"]
+    wanted = {"judge", "aspect", "protocol", "n_items", "n_unscored", "agreement", "human"}
+    assert wanted | {"baselines", "calibration", "ppi"} <= set(group)
+    assert set(group["agreement"]) == {"pooled", "per_document", "system"}
+    x = [r.value for r in rows]
+    y = np.reshape([one.value for one in labels], (-1, 3)).mean(axis=1)
+    pooled = group["agreement"]["pooled"]
+    assert pooled["kendall"]["value"] == pytest.approx(scipy_stats.kendalltau(x, y).statistic)
+    assert pooled["spearman"]["value"] == pytest.approx(scipy_stats.spearmanr(x, y).statistic)
+    assert pooled["pearson"]["value"] == pytest.approx(scipy_stats.pearsonr(x, y).statistic)
+    ratings = np.reshape([one.value for one in labels], (-1, 3))
+    leave_one_out = [
+        scipy_stats.pearsonr(ratings[:, j], np.delete(ratings, j, axis=1).mean(axis=1)).statistic
+        for j in range(3)
+    ]
+    assert group["human"]["pooled"]["pearson"]["value"] == pytest.approx(np.mean(leave_one_out))
+    for figures in (pooled, group["human"]["pooled"]):
+        for one in figures.values():
+            assert one["low"] <= one["value"] <= one["high"]
+
+
+def test_the_same_seed_gives_the_same_report():
+    rows, labels = world()
+    assert report(rows, labels) == report(rows, labels)
+
+
+def test_calibration_lowers_the_error_of_a_lenient_judge():
+    rows, labels = world()
+    lenient = [r.model_copy(update={"value": min(5.0, r.value + 1.0)}) for r in rows]
+    found = report(lenient, labels)["groups"][0]["calibration"]
+    assert found["before"]["bias"]["value"] > 0.5
+    assert abs(found["after"]["bias"]["value"]) < 0.1
+    assert found["after"]["rmse"]["value"] < found["before"]["rmse"]["value"]
+    assert found["calibrator"]["curve"]["method"] == "isotonic"
+
+
+def test_ppi_rows_for_means_and_differences():
+    rows, labels = world(n_documents=100)
+    few = [one for one in labels if int(one.eid[1:]) < 30]
+    found = report(rows, few)["groups"][0]["ppi"]
+    means = {one["system"]: one for one in found if one["kind"] == "mean"}
+    assert set(means) == {"s0", "s1", "s2", "s3"}
+    assert means["s0"]["n_labelled"] == 30
+    assert means["s0"]["n_unlabelled"] == 70
+    y = [one.value for one in few if one.system == "s0"]
+    assert means["s0"]["classical"]["value"] == pytest.approx(np.mean(y))
+    assert sum(one["kind"] == "difference" for one in found) == 6
+    everything = report(rows, labels)["groups"][0]["ppi"][0]
+    assert "every judged item is labelled" in everything["ppi"]["why"]
+    assert everything["classical"]["value"] is not None
+
+
+def test_a_worthless_judge_looks_worthless():
+    rows, labels = world(n_documents=60)
+    rng = np.random.default_rng(1)
+    values = rng.permutation([4.0] * 225 + [5.0] * 15)
+    worthless = [
+        r.model_copy(update={"value": float(v)}) for r, v in zip(rows, values, strict=True)
+    ]
+    (group,) = report(worthless, labels)["groups"]
+    spearman = group["agreement"]["pooled"]["spearman"]
+    assert spearman["low"] < 0.0 < spearman["high"]
+    assert group["human"]["pooled"]["spearman"]["low"] > 0.5
+    assert group["replaceability"]["winning_rate"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "word"),
+    [
+        (lambda js, ls: ([j.model_copy(update={"value": 3.0}) for j in js], ls),
+         ("agreement", "pooled", "spearman"), "constant at 3.0"),
+        (lambda js, ls: (js, [x.model_copy(update={"value": 3.0}) for x in ls]),
+         ("human", "pooled", "kendall"), "constant at 3.0"),
+        (lambda js, ls: (js, [x for x in ls if x.annotator == "p0"]),
+         ("human", "pooled", "pearson"), "no annotator shares 10 items"),
+        (lambda js, ls: ([j for j in js if j.system == "s0"], ls),
+         ("agreement", "system", "kendall"), "1 system"),
+        (lambda js, ls: (js[:3], ls),
+         ("calibration", "calibrator"), "needs 30"),
+        (lambda js, ls: (js, ls[:0]),
+         ("agreement",), "0 items"),
+        (lambda js, ls: (js, [x for x in ls if x.annotator != "p0"]),
+         ("replaceability",), "the test needs 3"),
+    ],
+)  # fmt: skip
+def test_degenerate_data_get_a_clear_word(change, place, word):
+    (group,) = report(*change(*world()))["groups"]
+    found = group
+    for name in place:
+        found = found[name]
+    assert word in found["why"]
+    assert found.get("value") is None
+
+
+def test_protocols_are_compared_on_common_items_with_holm():
+    rows, labels = world()
+    rng = np.random.default_rng(0)
+    poor = [
+        r.model_copy(update={"judge": "poor", "value": float(rng.integers(1, 6))})
+        for r in rows[:-8]
+    ]
+    (one,) = report([*rows, *poor], labels)["comparisons"]
+    assert (one["first"], one["second"]) == ("j (likert)", "poor (likert)")
+    assert one["n_items"] == len(rows) - 8
+    assert one["difference"]["value"] > 0.3
+    assert one["adjusted_p_value"] < 0.05
+
+
+def test_probabilities_are_assessed_and_scaled():
+    rows, labels = world(n_documents=60)
+    rng = np.random.default_rng(0)
+    sure = []
+    for row in rows:
+        top = int(row.value)
+        given = {str(v): 0.01 for v in range(1, 6)} | {str(top): 0.96}
+        sure.append(row.model_copy(update={"probabilities": given}))
+    found = report(sure, labels)["groups"][0]["calibration"]["distribution"]
+    assert found["n"] == len(rows)
+    assert found["before"]["sharpness"]["value"] == pytest.approx(0.96)
+    assert found["temperature"]["value"] > 1.5  # It was too sure.
+    assert found["after"]["log_loss"]["value"] < found["before"]["log_loss"]["value"]
+    assert (
+        "no probabilities"
+        in report(rows, labels)["groups"][0]["calibration"]["distribution"]["why"]
+    )
+    assert rng is not None
+
+
+def test_baselines_and_groups_from_summaries_and_clusters():
+    rows, labels = world()
+    summaries = [
+        Summary(eid=r.eid, system=r.system, text="word " * (3 + int(r.system[1:]))) for r in rows
+    ]
+    clusters = [
+        Cluster(eid=f"d{d}", articles=(Article(aid="1", content="a word", domain=f"o{d % 2}"),))
+        for d in range(40)
+    ]
+    (group,) = report(rows, labels, summaries=summaries, clusters=clusters)["groups"]
+    assert set(group["baselines"]) == {"longest", "shortest", "lead_overlap", "random"}
+    longest = group["baselines"]["longest"]["pooled"]["pearson"]["value"]
+    shortest = group["baselines"]["shortest"]["pooled"]["pearson"]["value"]
+    assert longest > 0.2  # Length goes with the system here, and so with quality.
+    assert shortest == pytest.approx(-longest)
+    assert {"system", "outlet", "length"} == set(group["fairness"]["groups"])
+    support = {(r.eid, r.system): 0.5 for r in rows[:5]}
+    (part,) = report(rows, labels, support=support)["groups"]
+    assert "summaries have no such score" in part["baselines"]["embedding_support"]["why"]
+
+
+def test_baseline_scores_by_hand():
+    cluster = Cluster(
+        eid="d", articles=(Article(aid="1", content="The cat sat. " + "x " * 200 + "dog"),)
+    )
+    found = baseline_scores([Summary(eid="d", system="s", text="A cat, a dog!")], [cluster])
+    assert found["longest"]["d", "s"] == 4.0
+    assert found["shortest"]["d", "s"] == -4.0
+    assert found["lead_overlap"]["d", "s"] == 0.25  # Of a, cat, a, dog only cat is in the lead.
+
+
+def test_document_groups_take_the_majority_of_articles():
+    def cluster(eid, *values):
+        articles = tuple(
+            Article(aid=str(i), content="", attributes={"side": v}) for i, v in enumerate(values)
+        )
+        return Cluster(eid=eid, articles=articles)
+
+    found = document_groups(
+        [cluster("x", "l", "l", "r"), cluster("y", "l", "r"), cluster("z", "r")]
+    )
+    assert found == {"side": {"x": "l", "z": "r"}}
+    assert document_groups([cluster("x", "l")]) == {}
+
+
+# Audits and applying --------------------------------------------------------------------------
+
+
+def test_position_audit_in_percent_with_everything_counted():
+    rows = [
+        pair("d1", "a", "ab"), pair("d1", "b", "ba"),  # a was first, then b was: First.
+        pair("d2", "a", "ab"), pair("d2", "b", "ba"),
+        pair("d2", "a", "ba"),  # a re-run, which counts: consistent
+        pair("d3", "a", "ab"),  # one order alone
+        pair("d4", "a", None),
+        pair("d5", None, "ab", unscored="refused"),
+    ]  # fmt: skip
+    (group,) = position_audit_json(audit_position(rows))["groups"]
+    assert (group["n_pairs"], group["n_unscored"], group["n_one_order"]) == (2, 1, 1)
+    assert (group["n_unknown_order"], group["n_repeated"]) == (1, 1)
+    assert group["first"]["value"] == pytest.approx(50.0)
+    assert group["second"]["value"] == 0.0
+    assert group["consistency"]["value"] == pytest.approx(50.0)
+
+
+def test_position_audit_by_systems_and_closeness():
+    rows = [
+        row
+        for d in range(6)
+        for row in (
+            pair(f"d{d}", "a", "ab", b=f"s{2 + d % 2}"),
+            pair(f"d{d}", "b" if d % 2 else "a", "ba", b=f"s{2 + d % 2}"),
+        )
+    ]
+    quality = {(f"d{d}", f"s{s}"): {1: 3.0, 2: 5.0, 3: 3.2}[s] for d in range(6) for s in (1, 2, 3)}
+    (audit,) = audit_position(rows, quality=quality)
+    assert set(audit.by_systems) == {"s1 vs s2", "s1 vs s3"}
+    assert audit.by_systems["s1 vs s3"].first.value == 1.0
+    assert audit.by_closeness["close"].first.value == 1.0
+    assert audit.by_closeness["far apart"].first.value == 0.0
+
+
+def test_verbosity_audit_of_scores_and_pairs():
+    rows = []
+    for d, (short, long) in enumerate([(3, 4), (3, 3), (5, 2), (2, 4)]):
+        rows += [judgement(f"d{d}", value=float(short))]
+        rows += [judgement(f"d{d}", "s1" + EXTENDED, value=float(long))]
+    rows.append(judgement("d9", "s1" + EXTENDED))
+    for d, (one, two) in enumerate([("a", "a"), ("a", "b"), ("b", "b")]):
+        rows.append(pair(f"d{d}", one, "ab", b="s1" + EXTENDED))
+        rows.append(pair(f"d{d}", two, "ba", b="s1" + EXTENDED))
+    likert, pairwise = verbosity_audit_json(audit_verbosity(rows))["groups"]
+    assert likert["original"]["value"] == pytest.approx(25.0)
+    assert likert["extended"]["value"] == pytest.approx(50.0)
+    assert (likert["n"], likert["n_unmatched"]) == (4, 1)
+    assert pairwise["original"]["value"] == pytest.approx(100 / 3)
+    assert pairwise["extended"]["value"] == pytest.approx(100 / 3)
+    assert audit_verbosity([judgement()]) == ()
+
+
+def test_parse_audit_counts_reasons():
+    (audit,) = audit_parse([judgement(), unscored(eid="d2"), unscored(eid="d3")])
+    assert audit.n_judgements == 3
+    assert audit.unscored == {"unparseable": 2}
+    assert audit.scored_by == {"llm": 1}
+
+
+def test_applying_a_calibrator_keeps_every_row():
+    calibrator = Calibrator(
+        curve=Line(intercept=1.0, slope=0.5, low=1.0, high=5.0),
+        n_labels=50,
+        score_range=(2.0, 5.0),
+        label_range=(1.0, 5.0),
+        judge="j",
+        aspect="coverage",
+        protocol="likert",
+    )
+    rows = [judgement(value=4.0), judgement(value=1.0), unscored(), pair(), judgement(judge="k")]
+    applied = apply_calibrators([calibrator], rows)
+    assert [row.value for row in applied.judgements] == [3.0, 2.0, None, "a", 3.0]
+    assert applied.judgements[0].to_json()["uncalibrated"] == 4.0
+    assert (applied.n_calibrated, applied.n_outside) == (2, 1)
+    assert (applied.n_other, applied.n_unscored) == (2, 1)
+
+
+# Real data ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared SummEval data are not here")
+@pytest.mark.parametrize(
+    ("aspect", "first", "second", "consistent"),
+    [("consistency", 6.7, 25.2, 64.4), ("relevance", 22.0, 7.5, 66.9)],
+)
+def test_published_position_bias_of_gpt_35(aspect, first, second, consistent):
+    # Figures of issue 4 for Shen et al.'s (2023) head-to-head replies: A, B, or C for a tie.
+    rows = []
+    with (DATA / f"pairwise_gpt-3.5_{aspect}.jsonl").open(encoding="utf-8") as lines:
+        for line in lines:
+            record = json.loads(line)
+            letter = re.match(r"\s*\(?([ABC])\b", record["response"])
+            assert letter is not None
+            sides = ("b", "a", "tie") if record["swapped"] else ("a", "b", "tie")
+            rows.append(
+                pair(
+                    record["eid"],
+                    sides["ABC".index(letter[1])],
+                    "ba" if record["swapped"] else "ab",
+                    a=record["system_a"],
+                    b=record["system_b"],
+                )
+            )
+    (group,) = position_audit_json(audit_position(rows))["groups"]
+    assert group["n_pairs"] == 1100
+    assert group["first"]["value"] == pytest.approx(first, abs=0.05)
+    assert group["second"]["value"] == pytest.approx(second, abs=0.05)
+    assert group["consistency"]["value"] == pytest.approx(consistent, abs=0.05)

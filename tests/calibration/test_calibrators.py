@@ -1,0 +1,180 @@
+"""Calibrators and cross-fitting, against scikit-learn, statsmodels and hand derivations."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LinearRegression
+
+from fairjudge.calibration.calibrators import Calibrator, calibrator_from_dict, fit_calibrator
+from fairjudge.calibration.crossfit import CrossFitted, assign_folds, cross_fit
+from fairjudge.calibration.curves import CALIBRATORS
+from fairjudge.domain import Undefined
+from fairjudge.errors import InputError
+
+
+def data(n=200, seed=0, *, levels=5):
+    rng = np.random.default_rng(seed)
+    x = rng.integers(1, levels + 1, n).astype(float)
+    y = np.clip(np.round(1 + 0.6 * x + rng.normal(size=n)), 1, 5)
+    return x, y
+
+
+def fitted(name, x, y, **more):
+    calibrator = fit_calibrator(name, x, y, **more)
+    assert isinstance(calibrator, Calibrator)
+    return calibrator
+
+
+@pytest.mark.parametrize("levels", [3, 5, 1000])
+def test_isotonic_is_scikit_learns(levels):
+    x, y = data(levels=levels)
+    theirs = IsotonicRegression(out_of_bounds="clip").fit(x, y)
+    grid = np.linspace(0.0, levels + 1, 97)
+    np.testing.assert_allclose(fitted("isotonic", x, y)(grid), theirs.predict(grid), atol=1e-10)
+
+
+def test_linear_is_least_squares_within_the_labels_range():
+    x, y = data(levels=1000)
+    theirs = LinearRegression().fit(x[:, None], y).predict(x[:, None])
+    np.testing.assert_allclose(
+        fitted("linear", x, y)(x), np.clip(theirs, y.min(), y.max()), atol=1e-9
+    )
+
+
+def test_logistic_is_a_binomial_glm_on_platts_targets():
+    x, y = data()
+    share = (y - y.min()) / (y.max() - y.min())
+    positive = share.sum()
+    targets = share * (positive + 1) / (positive + 2) + (1 - share) / (len(x) - positive + 2)
+    glm = sm.GLM(targets, sm.add_constant(x), family=sm.families.Binomial()).fit(tol=1e-14)
+    theirs = y.min() + (y.max() - y.min()) * glm.predict(sm.add_constant(x))
+    np.testing.assert_allclose(fitted("logistic", x, y)(x), theirs, atol=1e-8)
+
+
+def test_logistic_stays_finite_on_separated_labels():
+    x = np.arange(40.0)
+    calibrator = fitted("logistic", x, (x > 19).astype(float))
+    assert np.all(np.diff(calibrator(x)) > 0)
+    assert 0.0 < calibrator([0.0])[0] < 0.05
+
+
+def test_ordinal_bins_hold_the_mean_label_of_each_level():
+    x, y = data()
+    calibrator = fitted("ordinal", x, y)
+    for level in range(1, 6):
+        assert calibrator([level])[0] == pytest.approx(y[x == level].mean(), abs=1e-12)
+
+
+def test_ordinal_bins_merge_thin_levels():
+    # 28 items at 1, 1 at 2 and 1 at 3: the last two are too few for a bin of their own.
+    x = np.r_[np.ones(28), 2.0, 3.0]
+    y = np.r_[np.ones(28), 4.0, 5.0]
+    assert fitted("ordinal", x, y).curve.values == pytest.approx([(28 + 4 + 5) / 30])
+
+
+@given(st.integers(0, 200), st.sampled_from(CALIBRATORS))
+def test_json_round_trip_and_range(seed, name):
+    x, y = data(60, seed)
+    calibrator = fitted(name, x, y, judge="j", aspect="coverage", protocol="likert")
+    again = calibrator_from_dict(json.loads(json.dumps(calibrator.to_dict())))
+    assert again == calibrator
+    out = again(np.linspace(-100, 100, 50))
+    assert out.min() >= y.min() - 1e-12
+    assert out.max() <= y.max() + 1e-12
+
+
+@given(st.integers(0, 200))
+def test_isotonic_never_falls(seed):
+    x, y = data(60, seed)
+    assert np.all(np.diff(fitted("isotonic", x, y)(np.linspace(1, 5, 50))) >= -1e-12)
+
+
+def test_refusals_say_why():
+    x, y = data(29)
+    few = fit_calibrator("linear", x, y)
+    assert isinstance(few, Undefined)
+    assert few.why == "29 labelled items: a calibrator needs 30"
+    x, y = data(100)
+    part = fit_calibrator("linear", np.minimum(x, 3.0), y, score_range=(1.0, 5.0))
+    assert isinstance(part, Undefined)
+    assert "from 1 to 3" in part.why
+    assert "1 to 5" in part.why
+    constant = fit_calibrator("isotonic", np.full(50, 4.0), data(50)[1])
+    assert isinstance(constant, Undefined)
+    assert "same score, 4.0" in constant.why
+    same = fit_calibrator("logistic", x, np.full(100, 2.0))
+    assert isinstance(same, Undefined)
+    assert same.why == "every label is 2.0"
+
+
+def test_a_continuous_judge_may_have_a_few_scores_beyond_the_labelled_ones():
+    rng = np.random.default_rng(0)
+    x = np.r_[rng.random(100), 0.0, 1.0]
+    assert isinstance(fit_calibrator("linear", x, x, score_range=(-0.04, 1.0)), Calibrator)
+    assert isinstance(fit_calibrator("linear", x, x, score_range=(-0.2, 1.0)), Undefined)
+
+
+def test_scores_outside_the_labelled_range_are_counted_and_held():
+    calibrator = fitted("linear", *data())
+    assert calibrator.n_outside([0.0, 3.0, 9.0]) == 2
+    assert calibrator([9.0])[0] == calibrator([5.0])[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"fairjudge_calibrator": 99}, "fairjudge_calibrator"),
+        ({"curve": {"method": "magic"}}, "curve.method"),
+        ({"curve": {"method": "linear", "slope": "x"}}, "intercept"),
+        ({"curve": {"method": "ordinal", "edges": [1, 2], "values": [1, 2]}}, "curve.edges"),
+        ({"curve": {"method": "isotonic", "scores": [2, 1], "values": [1, 2]}}, "curve.scores"),
+        ({"score_range": [5, 1]}, "score_range"),
+        ({"n_labels": float("nan")}, "n_labels"),
+    ],
+)
+def test_a_malformed_file_is_refused_by_field(change, field):
+    good = fitted("linear", *data()).to_dict()
+    with pytest.raises(InputError) as caught:
+        calibrator_from_dict({**good, **change})
+    assert caught.value.field == field
+
+
+@given(st.integers(2, 40), st.integers(2, 10), st.integers(0, 99))
+def test_folds_keep_documents_whole_and_are_even(documents, folds, seed):
+    names = [f"d{i % documents}" for i in range(3 * documents)]
+    dealt = assign_folds(names, folds, np.random.default_rng(seed))
+    by_name = {name: set(dealt[[n == name for n in names]].tolist()) for name in names}
+    assert all(len(found) == 1 for found in by_name.values())
+    sizes = np.bincount([next(iter(found)) for found in by_name.values()], minlength=folds)
+    assert sizes.max() - sizes.min() <= 1
+
+
+def test_no_curve_sees_the_document_it_is_applied_to():
+    # Each document has a label of its own that its scores give away. A curve fitted on the other
+    # documents cannot know it; one fitted on all would be right everywhere.
+    rng = np.random.default_rng(0)
+    x = np.repeat(rng.permutation(40).astype(float), 5)
+    y = np.repeat(rng.integers(0, 2, 40).astype(float), 5)
+    documents = np.repeat(np.arange(40), 5).tolist()
+    found = cross_fit("ordinal", x, y, documents=documents, rng=rng)
+    assert isinstance(found, CrossFitted)
+    insider = fitted("ordinal", x, y)(x)
+    assert np.mean((found.calibrated - y) ** 2) > 0.2
+    assert np.mean((insider - y) ** 2) < np.mean((found.calibrated - y) ** 2)
+
+
+def test_cross_fitting_refuses_few_labels_and_one_document():
+    x, y = data(20)
+    rng = np.random.default_rng(0)
+    assert isinstance(cross_fit("linear", x, y, documents=list(range(20)), rng=rng), Undefined)
+    x, y = data(50)
+    one = cross_fit("linear", x, y, documents=["d"] * 50, rng=rng)
+    assert isinstance(one, Undefined)
+    assert "2 documents" in one.why

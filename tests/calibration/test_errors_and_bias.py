@@ -1,0 +1,369 @@
+"""Errors, groups, distributions, position and length bias, against scikit-learn and by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, log_loss, mean_absolute_error, mean_squared_error
+
+from fairjudge.calibration.assessment import (
+    ErrorScores,
+    assess,
+    equal_size_bins,
+    reliability_diagram,
+)
+from fairjudge.calibration.groups import error_by_group, quantile_groups
+from fairjudge.calibration.length import (
+    LengthControl,
+    Verdicts,
+    length_controlled,
+    verbosity_bias,
+)
+from fairjudge.calibration.position import BothOrders, combine_orders, position_bias
+from fairjudge.calibration.temperature import (
+    apply_temperature,
+    distributions,
+    expected_scores,
+    fit_temperature,
+    log_losses,
+    ranked_probability_scores,
+    score_distributions,
+)
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats.clustered import clustered_difference, clustered_mean
+from fairjudge.stats.logistic import LogisticFit, fit_logistic
+
+
+def value(figure):
+    assert isinstance(figure, Estimate)
+    return figure.value
+
+
+# Errors of scores -----------------------------------------------------------------------------
+
+
+def test_errors_are_those_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200).astype(float)
+    p = np.clip(0.5 * y + 0.5 * rng.random(200), 0, 1)
+    found = assess(p, y, scale=(0, 1), rng=rng, n_resamples=200)
+    assert isinstance(found, ErrorScores)
+    assert value(found.brier) == pytest.approx(brier_score_loss(y, p), abs=1e-10)
+    assert value(found.mae) == pytest.approx(mean_absolute_error(y, p), abs=1e-10)
+    assert value(found.rmse) == pytest.approx(mean_squared_error(y, p) ** 0.5, abs=1e-10)
+    assert value(found.bias) == pytest.approx((p - y).mean(), abs=1e-12)
+
+
+def test_calibration_error_by_hand():
+    # Scores 1 (labels 1, 3) and 4 (labels 4, 4, 5); the gap of each bin over all 5 items:
+    # bin 1: |1 + 1 - (1 + 3)| / 5 = 2/5; bin 4: |12 - 13| / 5 = 1/5; ECE = 3/5.
+    found = assess([1, 1, 4, 4, 4], [1, 3, 4, 4, 5], scale=(1, 5), rng=np.random.default_rng(0))
+    assert isinstance(found, ErrorScores)
+    assert value(found.ece) == pytest.approx(0.6)
+    # Brier on the stretched scale: mean square 5/5 over 4^2.
+    assert value(found.brier) == pytest.approx(1.0 / 16)
+    bins = reliability_diagram([1, 1, 4, 4, 4], [1, 3, 4, 4, 5])
+    assert [(b.low, b.high, b.n, b.mean_score) for b in bins] == [(1, 1, 2, 1), (4, 4, 3, 4)]
+    assert value(bins[1].mean_label) == pytest.approx(13 / 3)
+
+
+def test_the_interval_of_the_calibration_error_holds_it():
+    # A calibrated judge: every bin's gap is noise, so resampling can only add to the error.
+    rng = np.random.default_rng(0)
+    p = rng.integers(1, 10, 400) / 10
+    y = (rng.random(400) < p).astype(float)
+    found = assess(p, y, scale=(0, 1), rng=rng)
+    assert isinstance(found, ErrorScores)
+    assert isinstance(found.ece, Estimate)
+    assert 0.0 <= found.ece.low <= found.ece.value <= found.ece.high
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=100), st.integers(2, 12))
+def test_bins_never_split_equal_scores_and_follow_their_order(numbers, n_bins):
+    x = np.array(numbers, dtype=float)
+    bins = equal_size_bins(x, n_bins)
+    assert len(set(bins)) <= max(n_bins, 1)
+    order = np.argsort(x, kind="stable")
+    assert np.all(np.diff(bins[order]) >= 0)
+    for level in set(numbers):
+        assert len(set(bins[x == level])) == 1
+    assert set(bins) == set(range(max(bins) + 1))
+
+
+def test_no_items_and_a_bad_scale():
+    rng = np.random.default_rng(0)
+    assert isinstance(assess([], [], scale=(1, 5), rng=rng), Undefined)
+    assert reliability_diagram([], []) == ()
+    with pytest.raises(StatisticsError, match="low to high"):
+        assess([1], [1], scale=(5, 1), rng=rng)
+
+
+# Distributions --------------------------------------------------------------------------------
+
+
+def draw(n=300, k=4, sharpness=1.0, seed=0):
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(size=(n, k))
+    true = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    answers = np.array([rng.choice(k, p=row) for row in true])
+    given = apply_temperature(true, 1.0 / sharpness)
+    return distributions(given, np.eye(k)[answers], np.arange(1.0, k + 1)), answers
+
+
+def test_log_loss_is_scikit_learns():
+    data, answers = draw()
+    theirs = log_loss(answers, data.probabilities, labels=[0, 1, 2, 3])
+    assert log_losses(data).mean() == pytest.approx(theirs, abs=1e-10)
+
+
+def test_ranked_probability_score_by_hand():
+    # p = (.5, .3, .2), truth the third level: cumulative .5, .8 against 0, 0;
+    # (.25 + .64) / 2 = .445. Expected score 1 * .5 + 2 * .3 + 3 * .2 = 1.7.
+    data = distributions(np.array([[0.5, 0.3, 0.2]]), np.array([[0.0, 0.0, 1.0]]), [1, 2, 3])
+    assert ranked_probability_scores(data)[0] == pytest.approx(0.445)
+    assert expected_scores(data)[0] == pytest.approx(1.7)
+
+
+def test_temperature_undoes_overconfidence():
+    for sharpness in (0.5, 2.0, 4.0):
+        data, _ = draw(n=4000, sharpness=sharpness)
+        temperature = fit_temperature(data)
+        assert temperature == pytest.approx(sharpness, rel=0.1)
+        assert not isinstance(temperature, Undefined)
+        # The minimum: any other temperature loses more.
+        losses = [
+            log_losses(
+                distributions(apply_temperature(data.probabilities, t), data.targets, data.levels)
+            ).mean()
+            for t in (temperature * 0.9, temperature, temperature * 1.1)
+        ]
+        assert min(losses) == losses[1]
+
+
+def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
+    data, _ = draw()
+    flat = distributions(np.full((300, 4), 0.25), data.targets, data.levels)
+    assert isinstance(fit_temperature(flat), Undefined)
+    sharp = distributions(
+        np.tile([0.001, 0.001, 0.997, 0.001], (300, 1)), data.targets, data.levels
+    )
+    scored = score_distributions(sharp, documents=list(range(300)))
+    assert value(scored.sharpness) == pytest.approx(0.997)
+    assert isinstance(scored.calibration_error, float)
+    assert scored.calibration_error > 0.6
+
+
+def test_bad_distributions_are_refused():
+    eye = np.eye(3)
+    with pytest.raises(StatisticsError, match="ascend"):
+        distributions(eye, eye, [1, 3, 2])
+    with pytest.raises(StatisticsError, match="targets"):
+        distributions(eye, np.zeros((3, 3)), [1, 2, 3])
+    with pytest.raises(StatisticsError, match="shapes"):
+        distributions(eye, eye, [1, 2])
+
+
+# Clustered means and groups -------------------------------------------------------------------
+
+
+def test_clustered_mean_is_statsmodels_cluster_robust_intercept():
+    rng = np.random.default_rng(1)
+    documents = rng.integers(0, 20, 150)
+    y = rng.normal(size=150) + rng.normal(size=20)[documents]
+    theirs = sm.OLS(y, np.ones(150)).fit(
+        cov_type="cluster", cov_kwds={"groups": documents, "use_correction": False}
+    )
+    ours = clustered_mean(y, documents.tolist(), null=0.0)
+    assert isinstance(ours, Estimate)
+    # statsmodels without its correction lacks d / (d - 1).
+    from scipy.stats import t
+
+    half = t.ppf(0.975, 19) * theirs.bse[0] * np.sqrt(20 / 19)
+    assert (ours.low, ours.high) == pytest.approx((y.mean() - half, y.mean() + half), abs=1e-10)
+
+
+def test_clustered_difference_is_statsmodels_cluster_robust_slope():
+    rng = np.random.default_rng(2)
+    documents = rng.integers(0, 30, 200)
+    group = rng.random(200) < 0.4
+    y = rng.normal(size=200) + 0.5 * group + rng.normal(size=30)[documents]
+    design = sm.add_constant(group.astype(float))
+    theirs = sm.OLS(y, design).fit(
+        cov_type="cluster", cov_kwds={"groups": documents, "use_correction": False}
+    )
+    ours = clustered_difference(y, group, documents.tolist())
+    assert isinstance(ours, Estimate)
+    assert ours.value == pytest.approx(theirs.params[1], abs=1e-10)
+    from scipy.stats import t
+
+    fewest = min(len(set(documents[group])), len(set(documents[~group])))
+    half = t.ppf(0.975, fewest - 1) * theirs.bse[1] * np.sqrt(30 / 29)
+    assert ours.high - ours.value == pytest.approx(half, abs=1e-10)
+
+
+def test_groups_flag_planted_bias_and_few_documents():
+    rng = np.random.default_rng(3)
+    documents = np.repeat(np.arange(100), 3)
+    groups = ["small" if d < 8 else f"g{d % 3}" for d in documents]
+    labels = rng.normal(size=300)
+    judged = labels + 0.3 * rng.normal(size=300) + np.array([g == "g1" for g in groups])
+    found = {
+        g.group: g for g in error_by_group(judged, labels, groups, documents=documents.tolist())
+    }
+    assert found["g1"].flagged
+    assert value(found["g1"].error_gap) == pytest.approx(1.0, abs=0.15)
+    assert found["small"].few_documents
+    assert found["small"].n_documents == 8
+    assert not found["g1"].few_documents
+    assert error_by_group([1.0], [1.0], [None], documents=["d"]) == ()
+    alone = error_by_group([1.0, 2.0], [1.0, 1.0], ["a", "a"], documents=["d", "e"])
+    assert isinstance(alone[0].error_gap, Undefined)
+    assert alone[0].adjusted_p_values == (None, None)
+
+
+def test_quantile_groups_by_hand():
+    assert quantile_groups([1, 2, 3, 4], n_groups=2, unit="words") == (
+        "1 to 2 words",
+        "1 to 2 words",
+        "3 to 4 words",
+        "3 to 4 words",
+    )
+    assert set(quantile_groups([5] * 9)) == {"5 to 5"}
+    assert quantile_groups([]) == ()
+
+
+# Position -------------------------------------------------------------------------------------
+
+
+def both(document, one, two):
+    return BothOrders(
+        document=document, system_a="A", system_b="B", when_a_first=one, when_b_first=two
+    )
+
+
+def test_position_shares_by_hand():
+    # 10 pairs: first twice (a then b), second once (b then a), consistent 5 (a tie twice), and
+    # two with a tie in one order alone.
+    kinds = [("a", "b")] * 2 + [("b", "a")] + [("a", "a")] * 2 + [("b", "b")]
+    kinds += [("tie", "tie")] * 2 + [("tie", "a"), ("b", "tie")]
+    found = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    shares = [found.first, found.second, found.consistency, found.one_tie]
+    assert [value(s) for s in shares] == pytest.approx([0.2, 0.1, 0.5, 0.2])
+    assert value(found.first_minus_second) == pytest.approx(0.1)
+    assert isinstance(position_bias([]).first, Undefined)
+
+
+@given(st.lists(st.tuples(*[st.sampled_from(["a", "b", "tie"])] * 2), min_size=1, max_size=40))
+def test_position_shares_add_up_and_swap(kinds):
+    found = position_bias([both(i, *kind) for i, kind in enumerate(kinds)])
+    total = sum(value(s) for s in (found.first, found.second, found.consistency, found.one_tie))
+    assert total == pytest.approx(1.0)
+    # Renaming the systems changes the verdicts and what stood first together: nothing moves.
+    other = {"a": "b", "b": "a", "tie": "tie"}
+    renamed = position_bias([both(i, other[k[1]], other[k[0]]) for i, k in enumerate(kinds)])
+    assert value(renamed.first) == pytest.approx(value(found.first))
+    assert value(renamed.second) == pytest.approx(value(found.second))
+
+
+def test_both_orders_make_one_verdict():
+    assert combine_orders(both(0, "a", "a")) == 1.0
+    assert combine_orders(both(0, "a", "b")) == 0.0
+    assert combine_orders(both(0, "tie", "b")) == -0.5
+    assert combine_orders(both(0, "tie", "b"), strict=True) == 0.0
+
+
+# Length ---------------------------------------------------------------------------------------
+
+
+def test_verbosity_by_hand():
+    found = verbosity_bias([1, 1, 0, -2], ["a", "b", "c", "d"])
+    assert value(found.original) == 0.5
+    assert value(found.extended) == 0.25
+    assert value(found.original_minus_extended) == 0.25
+
+
+def test_logistic_fit_is_statsmodels_with_clustered_variance():
+    rng = np.random.default_rng(5)
+    documents = rng.integers(0, 40, 300)
+    design = np.column_stack([np.ones(300), rng.normal(size=300)])
+    y = (rng.random(300) < 1 / (1 + np.exp(-design @ [0.3, 0.8]))).astype(float)
+    ours = fit_logistic(design, y, documents=documents.tolist())
+    theirs = sm.GLM(y, design, family=sm.families.Binomial()).fit(
+        cov_type="cluster", cov_kwds={"groups": documents, "use_correction": False}, tol=1e-14
+    )
+    assert isinstance(ours, LogisticFit)
+    np.testing.assert_allclose(ours.coefficients, theirs.params, atol=1e-8)
+    np.testing.assert_allclose(ours.covariance, theirs.cov_params() * 40 / 39, atol=1e-8)
+
+
+def test_logistic_without_a_finite_fit_is_undefined():
+    x = np.arange(20.0)
+    design = np.column_stack([np.ones(20), x - 9.5])
+    separated = fit_logistic(design, (x > 9).astype(float))
+    assert isinstance(separated, Undefined)
+    collinear = fit_logistic(np.column_stack([design, design[:, 1]]), (x % 2))
+    assert isinstance(collinear, Undefined)
+    with pytest.raises(StatisticsError, match=r"\[0, 1\]"):
+        fit_logistic(design, x)
+
+
+def verdicts(n=800, effect=1.0, seed=0):
+    """System b writes longer and is no better; the judge likes length."""
+    rng = np.random.default_rng(seed)
+    lengths = rng.normal(-1.0, 1.0, n)
+    eta = effect * lengths / np.sqrt(np.mean(lengths**2))
+    return Verdicts(
+        wins=(rng.random(n) < 1 / (1 + np.exp(-eta))).astype(float),
+        system_a=("short",) * n,
+        system_b=("long",) * n,
+        length_differences=lengths,
+        positions=rng.choice([-1.0, 1.0], n),
+        documents=tuple(range(n)),
+    )
+
+
+def test_length_control_takes_the_advantage_of_length_away():
+    found = length_controlled(verdicts())
+    assert isinstance(found, LengthControl)
+    (pair,) = found.win_rates
+    assert value(pair.raw) < 0.4
+    assert isinstance(pair.adjusted, Estimate)
+    assert pair.adjusted.low < 0.5 < pair.adjusted.high
+    assert value(found.length_effect) == pytest.approx(1.0, abs=0.25)
+
+
+def test_length_control_with_nothing_to_control():
+    plain = verdicts()
+    same = Verdicts(
+        wins=plain.wins,
+        system_a=plain.system_a,
+        system_b=plain.system_b,
+        length_differences=np.zeros(800),
+        positions=np.zeros(800),
+        documents=plain.documents,
+    )
+    found = length_controlled(same)
+    assert isinstance(found, LengthControl)
+    assert isinstance(found.length_effect, Undefined)
+    assert isinstance(found.position_effect, Undefined)
+    assert value(found.win_rates[0].adjusted) == pytest.approx(plain.wins.mean(), abs=1e-3)
+
+
+def test_a_judge_that_only_looks_at_the_place_stays_finite():
+    plain = verdicts()
+    only = Verdicts(
+        wins=(plain.positions + 1) / 2,
+        system_a=plain.system_a,
+        system_b=plain.system_b,
+        length_differences=plain.length_differences,
+        positions=plain.positions,
+        documents=plain.documents,
+    )
+    found = length_controlled(only)
+    assert isinstance(found, LengthControl)
+    assert value(found.position_effect) > 5
+    assert value(found.win_rates[0].adjusted) == pytest.approx(0.5, abs=0.2)

@@ -1,0 +1,282 @@
+"""PPI, planning, the alternative annotator test and comparisons, against ppi_py and by hand."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from fairjudge.calibration.comparison import compare_judges
+from fairjudge.calibration.planning import (
+    labels_for_half_width,
+    labels_to_separate,
+    pilot,
+    planning_curve,
+)
+from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.calibration.replaceability import (
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+)
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats.multiplicity import benjamini_yekutieli
+
+
+def sample(n=60, m=500, noise=0.5, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(3, 1, n + m)
+    judged = truth + rng.normal(0.3, noise, n + m)
+    return truth[:n], judged[:n], judged[n:]
+
+
+def found(*arrays, **more):
+    result = ppi_mean(*arrays, **more)
+    assert isinstance(result, PpiMean)
+    return result
+
+
+def ppi_py():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("ppi_py", reason="ppi-python is not installed")
+
+
+@pytest.mark.parametrize("noise", [0.1, 1.0, 3.0])
+@pytest.mark.parametrize("tuning", [0.0, 0.37, 1.0])
+@pytest.mark.parametrize("level", [0.8, 0.95])
+def test_intervals_at_a_given_lambda_are_those_of_ppi_py(noise, tuning, level):
+    y, f, u = sample(noise=noise)
+    ours = found(y, f, u, tuning=tuning, level=level).ppi_plus
+    low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=1 - level, lam=tuning)
+    assert (ours.low, ours.high) == pytest.approx((low[0], high[0]), abs=1e-10)
+    point = ppi_py().ppi_mean_pointestimate(y, f, u, lam=tuning)
+    assert ours.value == pytest.approx(float(np.ravel(point)[0]), abs=1e-10)
+
+
+def test_tuned_lambda_is_close_to_ppi_pys_and_has_the_smaller_variance():
+    y, f, u = sample(n=2000, m=8000)
+    ours = found(y, f, u)
+    low, high = ppi_py().ppi_mean_ci(y, f, u, alpha=0.05)
+    assert (ours.ppi_plus.low, ours.ppi_plus.high) == pytest.approx((low[0], high[0]), abs=2e-3)
+    widths = [
+        found(y, f, u, tuning=t).ppi_plus.high - found(y, f, u, tuning=t).ppi_plus.low
+        for t in (0.0, ours.tuning - 0.1, ours.tuning, ours.tuning + 0.1, 1.0)
+    ]
+    assert min(widths) == widths[2]
+
+
+def test_estimates_by_hand():
+    # Y = 1, 3; f = 2, 4 on the labelled; u = 5, 5. PPI: mean(Y - f) + mean(u) = -1 + 5 = 4.
+    # Classical mean(Y) = 2; naive mean of all judge scores (2 + 4 + 5 + 5) / 4 = 4.
+    result = found([1, 3], [2, 4], [5, 5])
+    assert result.ppi.value == pytest.approx(4.0)
+    assert result.classical.value == pytest.approx(2.0)
+    assert result.naive.value == pytest.approx(4.0)
+    # lambda = cov / (var_f + n / N var_u) = 1 / (1 + 0) = 1.
+    assert result.tuning == pytest.approx(1.0)
+
+
+def test_a_worthless_judge_gets_lambda_near_zero_and_a_classical_interval():
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=400)
+    result = found(y, rng.normal(size=400), rng.normal(size=4000))
+    assert result.tuning < 0.1
+    constant = found(y, np.full(400, 4.0), np.full(4000, 4.0))
+    assert constant.tuning == 0.0
+    assert (constant.ppi_plus.low, constant.ppi_plus.high) == (
+        constant.classical.low,
+        constant.classical.high,
+    )
+    assert constant.effective_labels == pytest.approx(400)
+
+
+def test_clustered_rows_count_as_their_documents():
+    # Every row 8 times in its document: intervals equal those of single rows in documents.
+    y, f, u = sample()
+    here, there = np.arange(60), 1000 + np.arange(500)
+    one = found(y, f, u, documents=here.tolist(), documents_unlabelled=there.tolist())
+    many = found(
+        *(np.repeat(a, 8) for a in (y, f, u)),
+        documents=np.repeat(here, 8).tolist(),
+        documents_unlabelled=np.repeat(there, 8).tolist(),
+    )
+    for name in ("classical", "naive", "ppi", "ppi_plus"):
+        single, repeated = getattr(one, name), getattr(many, name)
+        assert (single.low, single.high) == pytest.approx((repeated.low, repeated.high), abs=1e-10)
+    # The classical one is Student's interval of the labels.
+    theirs = scipy_stats.t.interval(0.95, 59, y.mean(), scipy_stats.sem(y))
+    assert (one.classical.low, one.classical.high) == pytest.approx(theirs, abs=1e-10)
+
+
+def test_ppi_refusals():
+    nothing = ppi_mean([1.0, 2.0], [1.0, 2.0], [])
+    assert isinstance(nothing, Undefined)
+    assert "every judged item is labelled" in nothing.why
+    assert isinstance(ppi_mean([1.0], [1.0], [2.0]), Undefined)
+    one = ppi_mean([1, 2], [1, 2], [3], documents=["d", "d"], documents_unlabelled=["e"])
+    assert isinstance(one, Undefined)
+    with pytest.raises(StatisticsError, match="nan"):
+        ppi_mean([1.0, float("nan")], [1.0, 2.0], [3.0])
+
+
+def test_plan_by_hand():
+    # Labels of variance v: without a judge n = v (1.959964 / h)^2. With correlation r and T judged,
+    # 1 / n = ((h / 1.959964)^2 / v - r^2 / T) / (1 - r^2).
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=200)
+    known = pilot(y, y + rng.normal(size=200))
+    assert not isinstance(known, Undefined)
+    plan = labels_for_half_width(known, 0.1, n_judged=5000)
+    v, r = y.var(ddof=1), known.correlation
+    wanted = (0.1 / 1.959964) ** 2
+    assert plan.without_judge == np.ceil(v / wanted)
+    assert plan.with_judge == np.ceil((1 - r**2) / (wanted / v - r**2 / 5000))
+    assert known.design_effect == pytest.approx(1.0)
+
+
+def test_planned_labels_give_the_planned_interval():
+    y, f, u = sample(n=300, m=3000)
+    known = pilot(y, f)
+    assert not isinstance(known, Undefined)
+    ours = found(y, f, u).ppi_plus
+    planned = known.half_width(300, n_judged=3300, level=0.95, use_judge=True)
+    assert planned == pytest.approx((ours.high - ours.low) / 2, rel=0.05)
+
+
+def test_separating_systems_by_hand():
+    # Power 0.8 at 5 %: n = v ((1.959964 + 0.841621) / delta)^2 paired labels.
+    rng = np.random.default_rng(3)
+    d = rng.normal(0.3, 1.0, 100)
+    known = pilot(d, rng.normal(size=100))
+    assert not isinstance(known, Undefined)
+    plan = labels_to_separate(known, 0.3, n_judged=10_000)
+    assert plan.without_judge == np.ceil(d.var(ddof=1) * ((1.959964 + 0.841621) / 0.3) ** 2)
+    same = labels_to_separate(known, 0.0, n_judged=100)
+    assert (same.with_judge, same.without_judge) == (None, None)
+    assert labels_to_separate(known, 0.01, n_judged=100).with_judge is None
+
+
+def test_planning_curve_falls_and_pilots_can_be_too_small():
+    known = pilot(*sample()[:2])
+    assert not isinstance(known, Undefined)
+    curve = planning_curve(known, n_judged=1000)
+    assert curve[0].n_labels == 10
+    assert curve[-1].n_labels == 1000
+    for one, two in itertools.pairwise(curve):
+        assert two.with_judge < one.with_judge
+        assert one.with_judge <= one.without_judge
+    assert isinstance(pilot([1.0] * 5, [1.0] * 5), Undefined)
+    assert isinstance(pilot([1.0] * 50, [1.0] * 50), Undefined)
+    flat = pilot(np.arange(20.0), np.ones(20))
+    assert not isinstance(flat, Undefined)
+    assert flat.correlation == 0.0
+
+
+def panel(n=60, m=3, noise=1.0, judge_noise=0.2, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(1, 6, n).astype(float)
+    ratings = np.clip(np.round(truth[:, None] + rng.normal(0, noise, (n, m))), 1, 5)
+    judged = np.clip(np.round(truth + rng.normal(0, judge_noise, n)), 1, 5)
+    return judged, ratings, np.ones((n, m), dtype=bool)
+
+
+def run(*arrays, **more):
+    names = [f"p{j}" for j in range(arrays[1].shape[1])]
+    result = alternative_annotator_test(*arrays, annotators=names, epsilon=0.2, **more)
+    assert isinstance(result, AlternativeAnnotatorTest)
+    return result
+
+
+@pytest.mark.parametrize("alignment", ["rmse", "accuracy"])
+@pytest.mark.parametrize("judge_noise", [0.2, 1.0, 2.5])
+def test_alternative_annotator_test_written_out(alignment, judge_noise):
+    # Calderon et al. (2025), section 3, item by item, with scipy's t-test.
+    judged, ratings, present = panel(judge_noise=judge_noise)
+    p_values, advantages = [], []
+    for j in range(3):
+        judge_wins, person_wins = [], []
+        for i in range(len(judged)):
+            rest = [ratings[i, k] for k in range(3) if k != j]
+            if alignment == "rmse":
+                f = -np.sqrt(np.mean([(judged[i] - h) ** 2 for h in rest]))
+                h = -np.sqrt(np.mean([(ratings[i, j] - h) ** 2 for h in rest]))
+            else:
+                f = np.mean([judged[i] == h for h in rest])
+                h = np.mean([ratings[i, j] == h for h in rest])
+            judge_wins.append(float(f >= h))
+            person_wins.append(float(h >= f))
+        advantages.append(np.mean(judge_wins))
+        difference = np.subtract(person_wins, judge_wins)
+        p_values.append(scipy_stats.ttest_1samp(difference, 0.2, alternative="less").pvalue)
+    ours = run(judged, ratings, present, alignment=alignment)
+    np.testing.assert_allclose([a.p_value for a in ours.annotators], p_values, atol=1e-10)
+    assert ours.advantage_probability == pytest.approx(np.mean(advantages))
+    assert ours.winning_rate == np.mean(benjamini_yekutieli(p_values) < 0.05)
+    assert ours.passes == (ours.winning_rate >= 0.5)
+
+
+def test_a_better_judge_passes_and_a_random_one_fails():
+    assert run(*panel(n=200)).passes
+    judged, ratings, present = panel(n=200, noise=0.3)
+    random = np.random.default_rng(1).permutation(judged)
+    result = run(random, ratings, present)
+    assert not result.passes
+    assert result.winning_rate == 0.0
+
+
+def test_repeated_items_of_a_document_are_no_new_evidence():
+    arrays = panel(n=60)
+    documents = np.repeat(np.arange(60), 5).tolist()
+    many = run(*(np.repeat(a, 5, axis=0) for a in arrays), documents=documents)
+    once = run(*arrays, documents=list(range(60)))
+    for a, b in zip(many.annotators, once.annotators, strict=True):
+        assert a.p_value == pytest.approx(b.p_value, abs=1e-10)
+
+
+def test_too_few_annotators_or_items_is_said():
+    judged, ratings, present = panel()
+    two = alternative_annotator_test(
+        judged, ratings[:, :2], present[:, :2], annotators=["a", "b"], epsilon=0.2
+    )
+    assert isinstance(two, Undefined)
+    assert "the test needs 3" in two.why
+    fourth = np.column_stack([present, np.arange(60) < 10])
+    wide = np.column_stack([ratings, ratings[:, 0]])
+    result = alternative_annotator_test(
+        judged, wide, fourth, annotators=["a", "b", "c", "d"], epsilon=0.2
+    )
+    assert isinstance(result, AlternativeAnnotatorTest)
+    assert result.left_out == (("d", 10),)
+    assert len(result.annotators) == 3
+
+
+def test_comparing_judges():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=150)
+    judged = {
+        "good": y + 0.3 * rng.normal(size=150),
+        "poor": y + 3 * rng.normal(size=150),
+        "flat": np.ones(150),
+    }
+    by_pair = {
+        (c.first, c.second): c
+        for c in compare_judges(judged, y, rng=rng, documents=(np.arange(150) // 3).tolist())
+    }
+    one = by_pair["good", "poor"]
+    assert isinstance(one.difference, Estimate)
+    expected = (
+        scipy_stats.spearmanr(judged["good"], y).statistic
+        - scipy_stats.spearmanr(judged["poor"], y).statistic
+    )
+    assert one.difference.value == pytest.approx(expected, abs=1e-10)
+    assert one.adjusted_p_value is not None
+    assert one.adjusted_p_value < 0.01
+    flat = by_pair["good", "flat"]
+    assert isinstance(flat.difference, Undefined)
+    assert flat.difference.why.startswith("flat: the first variable is constant")
+    assert flat.adjusted_p_value is None
+    assert compare_judges({"good": y}, y, rng=rng) == ()

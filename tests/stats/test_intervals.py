@@ -1,0 +1,75 @@
+"""Closed-form intervals, against statsmodels and hand derivations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from statsmodels.stats.proportion import proportion_confint
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats.intervals import clopper_pearson, clustered_wilson, normal, wilson
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@pytest.mark.parametrize(
+    ("k", "n"), [(0, 1), (0, 7), (1, 7), (3, 7), (7, 7), (40, 100), (999, 1000)]
+)
+def test_proportions_are_those_of_statsmodels(k, n, level):
+    for ours, name in [(wilson, "wilson"), (clopper_pearson, "beta")]:
+        estimate = ours(k, n, level=level)
+        low, high = proportion_confint(k, n, alpha=1 - level, method=name)
+        assert isinstance(estimate, Estimate)
+        assert estimate.value == k / n
+        # statsmodels leaves rounding dust at the ends of the unit interval; ours is exact there.
+        assert estimate.low == pytest.approx(low, abs=1e-10)
+        assert estimate.high == pytest.approx(high, abs=1e-10)
+
+
+def test_no_trials_is_undefined_and_impossible_counts_are_refused():
+    assert isinstance(wilson(0, 0), Undefined)
+    assert isinstance(clopper_pearson(0, 0), Undefined)
+    assert isinstance(clustered_wilson([], []), Undefined)
+    with pytest.raises(StatisticsError, match="5 of 3"):
+        wilson(5, 3)
+    with pytest.raises(StatisticsError, match="level"):
+        wilson(1, 3, level=95)
+    with pytest.raises(StatisticsError, match="0 or 1"):
+        clustered_wilson([0.5], ["x"])
+
+
+def test_identical_trials_in_a_document_count_once():
+    # Every document's 10 trials end alike: the effective number of trials is about d, so the
+    # interval equals the one of a single trial a document.
+    per_document = np.array([0, 1] * 20)
+    tenfold = clustered_wilson(np.repeat(per_document, 10), np.repeat(np.arange(40), 10).tolist())
+    single = clustered_wilson(per_document, list(range(40)))
+    assert isinstance(tenfold, Estimate)
+    assert isinstance(single, Estimate)
+    assert (tenfold.low, tenfold.high) == pytest.approx((single.low, single.high))
+    assert tenfold.n == 400
+
+
+def test_a_rate_of_zero_stands_on_documents():
+    # p = 0 with 20 documents: Wilson's upper end is t^2 / (d + t^2), t(0.975, 19) = 2.093024.
+    estimate = clustered_wilson(np.zeros(100), np.repeat(np.arange(20), 5).tolist())
+    assert isinstance(estimate, Estimate)
+    assert estimate.low == 0.0
+    assert estimate.high == pytest.approx(2.093024**2 / (20 + 2.093024**2), abs=1e-6)
+
+
+def test_one_document_has_no_interval():
+    estimate = clustered_wilson([1, 0], ["x", "x"])
+    assert isinstance(estimate, Estimate)
+    assert estimate.low is None
+
+
+def test_normal_by_hand():
+    # 1.959964 * 2 = 3.919928; z = 3 / 2 gives p = 2 Phi(-1.5) = 0.133614.
+    estimate = normal(3.0, 2.0, n=9, null=0.0)
+    assert (estimate.low, estimate.high) == pytest.approx((-0.919928, 6.919928), abs=1e-6)
+    assert estimate.p_value == pytest.approx(0.133614, abs=1e-6)
+    assert normal(0.0, 0.0, n=1, null=0.0).p_value == 1.0
+    assert normal(1.0, 0.0, n=1, null=0.0).p_value == 0.0
+    with pytest.raises(StatisticsError, match="standard error"):
+        normal(0.0, float("nan"), n=1)

@@ -1,0 +1,198 @@
+"""Bootstrap, permutation and multiplicity, against scipy, statsmodels and hand derivations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats as scipy_stats
+from statsmodels.stats.multitest import multipletests
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats import bootstrap as boot
+from fairjudge.stats._bounds import bca_bounds, expanded_bounds, percentile_bounds
+from fairjudge.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
+from fairjudge.stats.permutation import compare, label_permutation_test, sign_flip_test
+
+P_VALUES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30)
+
+
+@given(P_VALUES)
+def test_adjusted_p_values_are_those_of_statsmodels(p):
+    for ours, name in [
+        (holm, "holm"),
+        (benjamini_hochberg, "fdr_bh"),
+        (benjamini_yekutieli, "fdr_by"),
+    ]:
+        theirs = multipletests(p, method=name)[1]
+        np.testing.assert_allclose(ours(p), theirs, atol=1e-10)
+
+
+def test_adjusting_nothing_gives_nothing_and_a_bad_p_value_is_named():
+    assert holm([]).size == benjamini_yekutieli([]).size == 0
+    with pytest.raises(StatisticsError, match=r"1\.5"):
+        holm([0.1, 1.5])
+    with pytest.raises(StatisticsError, match=r"p_values\[1\]"):
+        benjamini_hochberg([0.1, np.nan])
+
+
+@pytest.mark.parametrize("method", ["percentile", "BCa"])
+def test_bounds_are_those_of_scipy_on_the_same_replicates(method):
+    values = np.random.default_rng(3).exponential(size=40)
+    theirs = scipy_stats.bootstrap(
+        (values,), np.mean, method=method, rng=np.random.default_rng(1), n_resamples=999
+    )
+    drawn = theirs.bootstrap_distribution
+    if method == "percentile":
+        ours = percentile_bounds(drawn, level=0.95)
+    else:
+        left_out = (values.sum() - values) / (values.size - 1)
+        ours = bca_bounds(drawn, observed=values.mean(), left_out=left_out, level=0.95)
+    assert ours is not None
+    assert ours.low == pytest.approx(theirs.confidence_interval.low, abs=1e-10)
+    assert ours.high == pytest.approx(theirs.confidence_interval.high, abs=1e-10)
+
+
+def test_expanded_tail_by_hand():
+    # d = 5: t(0.975, 4) = 2.776445; sqrt(5/4) * that = 3.104160; Phi(-3.104160) = 0.000954.
+    drawn = np.linspace(0.0, 1.0, 100_001)
+    bounds = expanded_bounds(drawn, level=0.95, n_documents=5)
+    assert bounds.low == pytest.approx(0.000954, abs=1e-6)
+    assert bounds.high == pytest.approx(1 - 0.000954, abs=1e-6)
+
+
+@given(st.integers(1, 30), st.integers(1, 20), st.integers(0, 1000))
+def test_resamples_draw_as_many_documents_as_there_are(documents, resamples, seed):
+    counts = boot.resample_counts(documents, resamples, np.random.default_rng(seed))
+    assert counts.shape == (resamples, documents)
+    assert (counts >= 0).all()
+    assert (counts.sum(axis=1) == documents).all()
+
+
+def test_chunks_do_not_change_the_number_of_replicates(monkeypatch):
+    monkeypatch.setattr(boot, "_CELLS_A_CHUNK", 10)
+    drawn = boot.replicates(
+        lambda counts: counts[:, 0],
+        n_documents=4,
+        n_resamples=7,
+        rng=np.random.default_rng(0),
+    )
+    assert drawn.shape == (7,)
+
+
+def test_the_standard_error_of_a_clustered_mean_is_that_of_document_means():
+    # 50 documents of 20 identical rows: the mean varies as the mean of 50 values does,
+    # sd / sqrt(50), not as that of 1,000 rows. 95 % width = 2 * 1.96 * sd / sqrt(50).
+    rng = np.random.default_rng(5)
+    per_document = rng.normal(size=50)
+    estimate = boot.bootstrap_mean(
+        np.repeat(per_document, 20), documents=np.repeat(np.arange(50), 20).tolist(), rng=rng
+    )
+    assert isinstance(estimate, Estimate)
+    width = 2 * 1.96 * per_document.std() / np.sqrt(50)
+    assert estimate.high - estimate.low == pytest.approx(width, rel=0.08)
+    assert estimate.n == 1000
+
+
+def test_weighted_and_index_statistics_agree():
+    values = np.array([1.0, 5.0, 2.0, 9.0])
+    counts = boot.resample_counts(4, 50, np.random.default_rng(2))
+    fast = boot.weighted_mean(values, np.arange(4), 4)(counts)
+    slow = boot.on_resampled_indices(lambda rows: float(values[rows].mean()))(counts)
+    np.testing.assert_allclose(fast, slow, atol=1e-12)
+
+
+def test_an_interval_needs_two_documents_and_a_value():
+    rng = np.random.default_rng(0)
+    one = boot.bootstrap_mean([3.0, 4.0], documents=["x", "x"], rng=rng)
+    assert isinstance(one, Estimate)
+    assert (one.value, one.low, one.high) == (3.5, None, None)
+    assert "fewer than 2 documents" in one.method
+    assert isinstance(boot.bootstrap_mean([], rng=rng), Undefined)
+    undefined = boot.bootstrap(lambda counts: np.full(len(counts), np.nan), n_documents=5, rng=rng)
+    assert isinstance(undefined, Undefined)
+
+
+def test_a_statistic_undefined_on_many_resamples_has_no_interval():
+    # Document 0 is missing from a resample of 3 with probability (2/3)^3 = 30 % > 10 %.
+    estimate = boot.bootstrap(
+        lambda counts: boot.divide(counts[:, 0], counts[:, 0]),
+        n_documents=3,
+        rng=np.random.default_rng(0),
+    )
+    assert isinstance(estimate, Estimate)
+    assert estimate.low is None
+    assert "resamples" in estimate.method
+
+
+def test_bca_falls_back_to_percentile_where_all_resamples_lie_on_one_side():
+    # The maximum's multiplicity-weighted indicator: observed 1 = the largest possible value;
+    # the statistic below is at most the observed one and strictly below it never ties.
+    assert (
+        bca_bounds(np.array([0.1, 0.2]), observed=1.0, left_out=np.array([0.5]), level=0.95) is None
+    )
+
+
+def test_the_same_seed_gives_the_same_interval():
+    def run(seed):
+        return boot.bootstrap_mean(np.arange(30.0), rng=np.random.default_rng(seed), method="bca")
+
+    assert run(4) == run(4)
+    assert run(4) != run(5)
+
+
+def test_bootstrap_p_value_by_hand():
+    # 9 replicates, one at or below 0: 2 * (1 + 1) / (1 + 9) = 0.4.
+    assert boot.two_sided_p_value(np.array([-1.0, *range(1, 9)]), 0.0) == pytest.approx(0.4)
+    assert boot.two_sided_p_value(np.array([np.nan]), 0.0) is None
+
+
+def test_permutation_p_values_by_hand():
+    # Permuted 1, 2, 3, 3 against 3: two are >= 3, none above: (1 + 2) / 5 and 0 / 4.
+    test = compare(3.0, np.array([1.0, 2.0, 3.0, 3.0]))
+    assert (test.p_value, test.p_value_strict) == (0.6, 0.0)
+    # Two-sided against -3: |permuted| >= 3 twice. Less than 2: 1 and 2 are <= 2.
+    assert compare(-3.0, np.array([1.0, -3.0, 3.0]), alternative="two-sided").p_value == 0.75
+    assert compare(2.0, np.array([1.0, 2.0, 3.0, 4.0]), alternative="less").p_value == 0.6
+
+
+def test_label_permutation_matches_scipys_exact_test():
+    # 3 against 3: 20 splits; scipy enumerates them, ours samples 20,000 shuffles.
+    values = np.array([1.0, 2.0, 4.0, 3.0, 6.0, 7.0])
+    labels = np.array([0, 0, 0, 1, 1, 1])
+
+    def difference(rows):
+        return (rows @ values) / 3 - ((1 - rows) @ values) / 3
+
+    ours = label_permutation_test(
+        difference, labels, rng=np.random.default_rng(0), n_permutations=20_000
+    )
+    theirs = scipy_stats.permutation_test(
+        (values[3:], values[:3]),
+        lambda a, b: a.mean() - b.mean(),
+        alternative="greater",
+        permutation_type="independent",
+    )
+    assert not isinstance(ours, Undefined)
+    assert ours.p_value == pytest.approx(theirs.pvalue, abs=0.01)
+    assert isinstance(
+        label_permutation_test(difference, np.zeros(4, dtype=int), rng=np.random.default_rng(0)),
+        Undefined,
+    )
+
+
+def test_sign_flips_match_scipys_exact_test_and_keep_documents_whole():
+    d = np.array([0.4, -0.1, 0.7, 0.3, 0.9, -0.2, 0.5])
+    ours = sign_flip_test(d, rng=np.random.default_rng(0), n_permutations=50_000)
+    theirs = scipy_stats.permutation_test(
+        (d,), lambda x: np.abs(x.mean()), permutation_type="samples", alternative="greater"
+    )
+    assert not isinstance(ours, Undefined)
+    assert ours.p_value == pytest.approx(theirs.pvalue, abs=0.01)
+    # One document: only two sign patterns exist, |mean| is the same in both, so p is 1.
+    whole = sign_flip_test(d, documents=["x"] * 7, rng=np.random.default_rng(0))
+    assert not isinstance(whole, Undefined)
+    assert whole.p_value == 1.0
+    assert isinstance(sign_flip_test([0.0, 0.0], rng=np.random.default_rng(0)), Undefined)
