@@ -17,6 +17,7 @@ from fairjudge.cli import (
     fairness,
     import_,
     judge,
+    plan,
     prompts,
     quickstart,
     summarize,
@@ -34,6 +35,8 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.command("plan")(plan.plan)
+app.command("load-batch")(plan.load_batch)
 app.command("import")(import_.import_)
 app.add_typer(audit.app, name="audit")
 app.add_typer(fairness.app, name="fairness")
