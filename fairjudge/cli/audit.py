@@ -162,3 +162,52 @@ def parse(
         audit_tables.show_parse(report)
     display.write_json(json_file, report)
     audit_opt.finish(rows, protocol=None, most=max_unscored)
+
+
+@app.command("covered")
+def covered(
+    judgements: Annotated[Path, typer.Argument(help="Judgements of single answers or articles.")],
+    *,
+    references: Annotated[Path, typer.Option(help="The references that they stand on.")],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Say who is covered: by article position, question word, answer frequency, outlet, attribute.
+
+    Names the answers that each summary leaves out, and the outlets none of whose answers it has.
+    """
+    from fairjudge.app.auditing import covered_report
+    from fairjudge.cli import audit_tables, display
+    from fairjudge.datasets import read_judgements
+
+    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    report = covered_report(rows, references, skip_bad=skip_bad)
+    if json_file != "-":
+        audit_tables.show_covered(report)
+    display.write_json(json_file, report)
+
+
+@app.command("length")
+def length(
+    judgements: Annotated[Path, typer.Argument(help="Pairwise judgements.")],
+    *,
+    summaries: Annotated[Path, typer.Option(help="The summaries, for their lengths.")],
+    matched_within: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="Pairs count as matched within this many typical length differences."
+        ),
+    ] = 0.25,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
+    from fairjudge.app.auditing import length_report
+    from fairjudge.cli import audit_tables, display
+    from fairjudge.datasets import read_judgements
+
+    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    report = length_report(rows, summaries, matched_within=matched_within, skip_bad=skip_bad)
+    if json_file != "-":
+        audit_tables.show_length(report)
+    display.write_json(json_file, report)
