@@ -211,3 +211,117 @@ def length(
     if json_file != "-":
         audit_tables.show_length(report)
     display.write_json(json_file, report)
+
+
+@app.command("order")
+def order(
+    *,
+    references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
+    summaries: audit_opt.Summaries = None,
+    most_articles: Annotated[
+        int, typer.Option(min=1, help="Articles of each cluster that are moved about.")
+    ] = 3,
+    shuffles: Annotated[
+        int, typer.Option(min=2, help="Orders in which each summary's articles are shown.")
+    ] = 3,
+    backend: opt.Backend = "local",
+    embedding_model: opt.EmbeddingModel = None,
+    run: audit_opt.Run = None,
+    cache: opt.CacheDir = None,
+    concurrency: opt.Concurrency = 8,
+    base_url: opt.BaseUrl = None,
+    seed: opt.Seed = None,
+    max_cost: opt.MaxCost = None,
+    max_calls: opt.MaxCalls = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Measure what the order of articles in the prompt does to faithfulness ratings.
+
+    Rates leads of single articles with that article first, in the middle and last; and, given
+    --summaries, those with their articles shuffled.
+    """
+    from fairjudge.app.probing import order_report
+    from fairjudge.cli import audit_tables, display
+
+    report = audit_opt.shown(
+        lambda model, progress: order_report(
+            references,
+            summaries,
+            most_articles=most_articles,
+            n_shuffles=shuffles,
+            run=run,
+            skip_bad=skip_bad,
+            model=model,
+            progress=progress,
+        ),
+        model=audit_opt.model(
+            backend=backend,
+            embedding_model=embedding_model,
+            cache=cache,
+            concurrency=concurrency,
+            base_url=base_url,
+            seed=seed,
+            max_cost=max_cost,
+            max_calls=max_calls,
+        ),
+        quiet=quiet,
+    )
+    if json_file != "-":
+        audit_tables.show_order(report)
+    display.write_json(json_file, report)
+
+
+@app.command("checks")
+def checks(
+    *,
+    references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],
+    summaries: Annotated[Path, typer.Option(help="Summaries.")],
+    aspect: audit_opt.Aspect = "coverage",
+    backend: opt.Backend = "local",
+    embedding_model: opt.EmbeddingModel = None,
+    run: audit_opt.Run = None,
+    cache: opt.CacheDir = None,
+    concurrency: opt.Concurrency = 8,
+    base_url: opt.BaseUrl = None,
+    seed: opt.Seed = None,
+    max_cost: opt.MaxCost = None,
+    max_calls: opt.MaxCalls = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Check what must hold of any judge, whatever the right verdicts are.
+
+    A summary ties with itself; one of all reference answers covers them all; without one article's
+    answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
+    """
+    from fairjudge.app.probing import checks_report
+    from fairjudge.cli import audit_tables, display
+
+    report = audit_opt.shown(
+        lambda model, progress: checks_report(
+            references,
+            summaries,
+            aspect=aspect,
+            run=run,
+            skip_bad=skip_bad,
+            model=model,
+            progress=progress,
+        ),
+        model=audit_opt.model(
+            backend=backend,
+            embedding_model=embedding_model,
+            cache=cache,
+            concurrency=concurrency,
+            base_url=base_url,
+            seed=seed,
+            max_cost=max_cost,
+            max_calls=max_calls,
+        ),
+        quiet=quiet,
+    )
+    if json_file != "-":
+        audit_tables.show_checks(report)
+    display.write_json(json_file, report)

@@ -207,3 +207,50 @@ def show_length(report: Json) -> None:
                 notes=tuple(notes),
             )
         )  # fmt: skip
+
+
+def show_order(report: Json) -> None:
+    """Show ratings by the article's place, and what shuffling changes."""
+    rows = [
+        (f"article {place}", interval(one, digits=2), "-")
+        for place, one in report["by_place"].items()
+    ]
+    rows += [
+        (name, interval(report[key], digits=2), p_value(report[key]))
+        for name, key in (
+            ("first minus last", "first_minus_last"),
+            ("ends minus middle", "ends_minus_middle"),
+            ("share changed by shuffling", "changed"),
+            ("highest minus lowest of the shuffles", "spread"),
+        )
+    ]
+    print_table(
+        TextTable(
+            title=f"Order of articles, {report['judge']}, faithfulness from 1 to 5",
+            columns=columns("", "rating", "p", numbers=("rating", "p")),
+            rows=tuple(rows),
+            notes=(f"Without a score: {report['n_unscored']}.",) if report["n_unscored"] else (),
+        )
+    )
+
+
+def show_checks(report: Json) -> None:
+    """Show how often each relation held, and name where it did not."""
+    notes = [
+        f"{one['name']}: {broken['item']} gave {' then '.join(map(str, broken['values']))}"
+        for one in report["checks"]
+        for broken in one["broken"]
+    ]
+    more = len(notes) - _MOST_NAMED
+    rows = tuple(
+        (one["name"], str(one["n"]), percent(one["kept"]), str(one["n_unscored"]))
+        for one in report["checks"]
+    )
+    print_table(
+        TextTable(
+            title=f"Checks of {report['judge']}, {report['aspect']} (percent kept)",
+            columns=columns("check", "n", "kept", "unscored", numbers=("n", "kept", "unscored")),
+            rows=rows,
+            notes=(*notes[:_MOST_NAMED], *([f"... and {more} more (--json)"] if more > 0 else [])),
+        )
+    )

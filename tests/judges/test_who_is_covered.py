@@ -29,10 +29,8 @@ REFERENCE = Reference.model_validate(
 
 
 def judged(unit, value, *, protocol="binary", **rest):
-    return Judgement(
-        eid="e", system="s", aspect="coverage", protocol=protocol, unit=unit, judge="j", value=value,
-        **rest,
-    )  # fmt: skip
+    item = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": protocol, "unit": unit}
+    return Judgement(**item, judge="j", value=value, **rest)
 
 
 def means(found, by):
