@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fairjudge.app.judges import Fallback, make_fallback, make_judge
 from fairjudge.app.models import ModelOptions, Spent, open_models
@@ -60,6 +60,8 @@ class JudgeOptions:
     temperature: float = 0.0
     samples: int = 1
     token_probabilities: bool = False
+    cascade: Path | None = None
+    cascade_scorer: Literal["embedding", "entailment"] = "embedding"
 
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options mean."""
@@ -206,6 +208,8 @@ async def _judge_all(
             samples=options.samples,
             token_probabilities=options.token_probabilities,
             tasks=tasks,
+            cascade=options.cascade,
+            cascade_scorer=options.cascade_scorer,
         )
         with opened as run:
             judgements = await judge_tasks(

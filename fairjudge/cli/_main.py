@@ -14,6 +14,7 @@ from fairjudge.cli import (
     backends,
     build,
     cache,
+    cascade,
     fairness,
     import_,
     judge,
@@ -35,6 +36,7 @@ app = typer.Typer(
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.command("cascade")(cascade.cascade)
 app.command("plan")(plan.plan)
 app.command("load-batch")(plan.load_batch)
 app.command("import")(import_.import_)
