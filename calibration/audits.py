@@ -22,7 +22,7 @@ class PositionAudit:
 
     ``n_one_order`` counts pairs with a verdict in one order alone, which take no part;
     ``n_unknown_order`` judgements that do not say which summary stood first; ``n_repeated``
-    re-runs of a pair in the same order, of which the first counts.
+    re-runs of a pair in the same order, of which the last counts.
     """
 
     judge: str
@@ -181,7 +181,7 @@ def _collect(rows: Sequence[Judgement]) -> _Collected:
         else:
             key, a_first, verdict = _in_name_order(row, row.value)
             counts["repeated"] += a_first in verdicts[key]
-            verdicts[key].setdefault(a_first, verdict)
+            verdicts[key][a_first] = verdict
     pairs = tuple(
         BothOrders(
             document=key[0],

@@ -209,7 +209,82 @@ def _message(call: Call, answer: Any) -> dict[str, Any]:
     }
 
 
+def _uniform(n: int) -> list[float]:
+    return [1 / n] * n
+
+
+def _systemone(call: Call, answer: Any) -> dict[str, Any]:
+    """`answer` maps question names to probabilities in the order of the options, None to refuse."""
+    given = answer if isinstance(answer, dict) else {}
+    answers = {}
+    for name, question in call.body["questions"].items():
+        kind, criteria = question["type"], question.get("criteria")
+        p = given.get(name, _uniform(2 if kind == "noul" else len(criteria)))
+        if p is None:
+            continue
+        if kind == "noul":
+            answers[name] = {"type": "noul", "noul": p[0]}
+        elif kind == "choice":
+            by_option = dict(zip(criteria, p, strict=True))
+            answers[name] = {
+                "type": "choice",
+                "choice": max(by_option, key=by_option.get),
+                "confidence": 0.5,
+                "probabilities": by_option,
+            }
+        else:
+            answers[name] = {
+                "type": "score",
+                "score": sum(level * share for level, share in enumerate(p)),
+                "legend": {str(level): text for level, text in enumerate(criteria)},
+                "confidence": 0.5,
+                "probabilities": {str(level): share for level, share in enumerate(p)},
+            }
+    return {
+        "model": f"{call.body['model']}-1.0",
+        "answers": answers,
+        "usage": {"input_tokens": 11, "output_tokens": 0},
+    }
+
+
+def _decisions(call: Call, answer: Any) -> dict[str, Any]:
+    """As `_systemone`, in the shape of OpenAI's Decisions API."""
+    given = answer if isinstance(answer, dict) else {}
+    answers = []
+    for question in call.body["questions"]:
+        kind = question["type"]
+        options = question.get("choices") or question.get("levels") or (True, False)
+        p = given.get(question["name"], _uniform(len(options)))
+        if p is None:
+            said: dict[str, Any] = {"type": "refusal", "refusal": "not about this"}
+        elif kind == "predicate":
+            said = {"type": kind, "probability": p[0]}
+        elif kind == "choice":
+            listed = [
+                {"value": option["value"], "probability": share}
+                for option, share in zip(options, p, strict=True)
+            ]
+            best = max(listed, key=lambda one: one["probability"])["value"]
+            said = {"type": kind, "choice": best, "confidence": 0.5, "probabilities": listed}
+        else:
+            listed = [
+                {"value": level, "label": option["label"], "probability": share}
+                for level, (option, share) in enumerate(zip(options, p, strict=True))
+            ]
+            said = {"type": kind, "score": 0.0, "confidence": 0.5, "probabilities": listed}
+        answers.append({"name": question["name"], **said})
+    return {
+        "id": "dec_stub",
+        "object": "decision",
+        "model": f"{call.body['model']}-2026-09-01",
+        "answers": answers,
+        "usage": {"input_tokens": 11, "output_tokens": 0},
+    }
+
+
 _RENDER: dict[str, Callable[[Call, Any], dict[str, Any]]] = {
     "/v1/chat/completions": _chat_completion,
     "/v1/messages": _message,
+    "/v1/systemone": _systemone,
+    "/v1/decisions": _decisions,
 }

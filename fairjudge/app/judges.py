@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from fairjudge.app.models import Models
+from fairjudge.domain import JudgeTask
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import Criterion, builtin_criterion
+from fairjudge.judges.decision import decision_judge
 from fairjudge.judges.embedding import SupportJudge
+from fairjudge.judges.entailment import EntailmentJudge
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
@@ -25,8 +29,11 @@ def make_judge(
     prompt: Path | None,
     scale: Path | None,
     temperature: float,
+    samples: int = 1,
+    token_probabilities: bool = False,
+    tasks: Iterable[JudgeTask] = (),
 ) -> Judge:
-    """Return the judge for `plan`.
+    """Return the judge for `plan`; `tasks` are what it will be asked, for batches of questions.
 
     Raises
     ------
@@ -38,12 +45,17 @@ def make_judge(
         if prompt or scale:
             raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
         return SupportJudge(aspect=plan.aspect, embedder=models.embedder())
+    criterion = _criterion(plan, prompt=prompt, scale=scale)
+    if models.llm.decides is not None:
+        return decision_judge(models.llm.decides, models.llm.target, criterion, tasks=tasks)
     return LlmJudge(
         backend=models.llm.backend,
         target=models.llm.target,
-        criterion=_criterion(plan, prompt=prompt, scale=scale),
+        criterion=criterion,
         temperature=temperature,
         seed=models.llm.seed,
+        samples=samples,
+        token_probabilities=token_probabilities,
     )
 
 
@@ -68,10 +80,21 @@ def _criterion(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) ->
     )
 
 
+def scale_range(judge: Judge, plan: JudgingPlan) -> tuple[float, float]:
+    """Return the lowest and the highest value that `judge` can give a system."""
+    if plan.protocol != "likert":
+        return 0.0, 1.0
+    if not isinstance(judge, LlmJudge):
+        return 1.0, 5.0
+    levels = judge.criterion.scale.levels
+    values = [level.value for level in levels if isinstance(level.value, int | float)]
+    return min(values), max(values)
+
+
 def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge | None:
     """Return who fills in what the judge leaves unscored, or None."""
     if fallback == "none":
         return None
     if fallback == "entailment":
-        raise ConfigurationError("--fallback entailment is not built yet; use embedding")
+        return EntailmentJudge(aspect=aspect, model=models.entailment())
     return SupportJudge(aspect=aspect, embedder=models.embedder())

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairjudge.backends import LOCAL, open_backend, resolve_target
+from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetingBackend
 from fairjudge.backends.caching import CachingBackend
 from fairjudge.backends.first_contact import FirstContactBackend
@@ -18,8 +18,10 @@ from fairjudge.backends.ports import AnyBackend, aclose
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
 from fairjudge.cache import ReplyCache, default_cache_dir
-from fairjudge.protocols import Backend, Embedder, ModelRef
+from fairjudge.protocols import Backend, DecisionBackend, Embedder, EntailmentModel, ModelRef
 
+ENTAILMENT_MODEL = "roberta-large-mnli"
+"""What coverage fairness used (section 4.1); any classifier of entailment does."""
 _IMPATIENT = RetryPolicy(max_attempts=2, first_wait_seconds=0.5)
 
 
@@ -30,6 +32,7 @@ class ModelOptions:
     backend: str = LOCAL
     base_url: str | None = None
     embedding_model: str | None = None
+    entailment_model: str = ENTAILMENT_MODEL
     cache: Path | None = None
     concurrency: int = 8
     seed: int | None = None
@@ -60,11 +63,12 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Llm:
-    """A model behind its wrappers."""
+    """A model behind its wrappers; ``decides`` is set for decision models, which write no text."""
 
     backend: Backend
     target: ModelRef
     seed: int | None
+    decides: DecisionBackend | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +89,11 @@ class Models:
 
     llm: Llm | None
     _embedding_model: str | None
+    _entailment_model: str
     _budget: Budget
     _caching: CachingBackend | None
     _embedder: Embedder | None = field(default=None)
+    _entailment: EntailmentModel | None = field(default=None)
 
     def embedder(self) -> Embedder:
         """Return the embedding model."""
@@ -96,6 +102,14 @@ class Models:
 
             self._embedder = load_embedder(self._embedding_model)
         return self._embedder
+
+    def entailment(self) -> EntailmentModel:
+        """Return the entailment model."""
+        if self._entailment is None:
+            from fairjudge.scorers.entailment import load_entailment
+
+            self._entailment = load_entailment(self._entailment_model)
+        return self._entailment
 
     def spent(self) -> Spent | None:
         """Return what was asked so far, None for the embedded default."""
@@ -125,7 +139,11 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
     target = options.target
     if target is None:
         yield Models(
-            llm=None, _embedding_model=options.embedding_model, _budget=budget, _caching=None
+            llm=None,
+            _embedding_model=options.embedding_model,
+            _entailment_model=options.entailment_model,
+            _budget=budget,
+            _caching=None,
         )
         return
     budget.check_priced(target)
@@ -134,8 +152,14 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
     caching = CachingBackend(_wrapped(client, budget, options), cache=cache, warn=_warn)
     try:
         yield Models(
-            llm=Llm(backend=caching, target=target, seed=options.seed),
+            llm=Llm(
+                backend=caching,
+                target=target,
+                seed=options.seed,
+                decides=caching if decides(target) else None,
+            ),
             _embedding_model=options.embedding_model,
+            _entailment_model=options.entailment_model,
             _budget=budget,
             _caching=caching,
         )
@@ -145,13 +169,12 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
 
 
 def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBackend:
-    def limited(inner: AnyBackend) -> AnyBackend:
-        return BudgetingBackend(LimitingBackend(inner, most=options.concurrency), budget=budget)
-
-    return FirstContactBackend(
-        limited(RetryingBackend(client, warn=_warn)),
-        impatient=limited(RetryingBackend(client, policy=_IMPATIENT)),
+    """Wrap `client`: a place, then money for what holds a place, then the calls themselves."""
+    calls = FirstContactBackend(
+        RetryingBackend(client, warn=_warn),
+        impatient=RetryingBackend(client, policy=_IMPATIENT),
     )
+    return LimitingBackend(BudgetingBackend(calls, budget=budget), most=options.concurrency)
 
 
 def _warn(message: str) -> None:

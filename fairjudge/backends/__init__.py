@@ -19,7 +19,7 @@ from fairjudge.backends.ports import AnyBackend, Warn
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.protocols import ModelRef
 
-__all__ = ["BackendKind", "backend_kinds", "open_backend", "resolve_target"]
+__all__ = ["BackendKind", "backend_kinds", "decides", "open_backend", "resolve_target"]
 
 LOCAL = "local"
 """The embedded default; it is no language model, and is opened elsewhere."""
@@ -33,7 +33,8 @@ class BackendKind:
     ``path`` is ``"module:Class"``; the class is called with a `ModelRef` and the keyword arguments
     ``timeout_seconds`` and ``warn``. ``needs`` names a package that must be installed, ``extra``
     the extra of FairJudge that brings it, ``key_variable`` the environment variable of its key, and
-    ``url_variables`` those that may name its server.
+    ``url_variables`` those that may name its server. ``decides`` says that it answers typed
+    questions instead of writing text.
     """
 
     provider: str
@@ -43,6 +44,7 @@ class BackendKind:
     extra: str | None = None
     key_variable: str | None = None
     url_variables: tuple[str, ...] = ()
+    decides: bool = False
 
     @property
     def installed(self) -> bool:
@@ -71,6 +73,50 @@ _KINDS: Mapping[str, BackendKind] = {
             what="Anthropic, or any server of its messages format by --base-url",
             key_variable="ANTHROPIC_API_KEY",
             url_variables=("ANTHROPIC_BASE_URL",),
+        ),
+        BackendKind(
+            provider="litellm",
+            path="fairjudge.backends.litellm:LiteLLMBackend",
+            what="any provider that litellm knows: litellm:provider/model",
+            needs="litellm",
+            extra="litellm",
+        ),
+        BackendKind(
+            provider="transformers",
+            path="fairjudge.backends.transformers:TransformersBackend",
+            what="a language model in this process: transformers:<hub id, folder or GGUF file>",
+            needs="transformers",
+            extra="local",
+        ),
+        BackendKind(
+            provider="openai-decisions",
+            path="fairjudge.backends.openai_decisions:OpenAIDecisionsBackend",
+            what="decision models behind OpenAI's Decisions API",
+            key_variable="OPENAI_API_KEY",
+            url_variables=("OPENAI_BASE_URL", "OPENAI_API_BASE"),
+            decides=True,
+        ),
+        BackendKind(
+            provider="systemone",
+            path="fairjudge.backends.systemone:SystemOneBackend",
+            what="decision models behind /v1/systemone at --base-url",
+            decides=True,
+        ),
+        BackendKind(
+            provider="litellm-decisions",
+            path="fairjudge.backends.litellm_decisions:LiteLLMDecisionsBackend",
+            what="decision models of any provider that litellm knows",
+            needs="litellm",
+            extra="litellm",
+            decides=True,
+        ),
+        BackendKind(
+            provider="transformers-decision",
+            path="fairjudge.backends.transformers_decision:TransformersDecisionBackend",
+            what="a chat model in this process as a decision model",
+            needs="transformers",
+            extra="local",
+            decides=True,
         ),
         BackendKind(
             provider="replay",
@@ -163,6 +209,11 @@ def open_backend(
         raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
     backend: AnyBackend = _load(kind.path)(target, timeout_seconds=timeout_seconds, warn=warn)
     return backend
+
+
+def decides(target: ModelRef) -> bool:
+    """Say whether `target` answers typed questions instead of writing text."""
+    return _find(target.provider, ()).decides
 
 
 def _find(provider: str, extra_kinds: Iterable[BackendKind]) -> BackendKind:

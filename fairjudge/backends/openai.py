@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
-import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import openai
@@ -14,7 +12,8 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
-from fairjudge.backends.dialect import Dialect, is_strict
+from fairjudge.backends.chat_wire import read_choice, response_format
+from fairjudge.backends.dialect import Dialect
 from fairjudge.backends.http import (
     CONNECT_TIMEOUT_SECONDS,
     DEFAULT_TIMEOUT_SECONDS,
@@ -22,21 +21,14 @@ from fairjudge.backends.http import (
     api_key,
     check_target,
     is_loopback,
-    one_line,
 )
 from fairjudge.backends.ports import Warn
 from fairjudge.backends.sdk_errors import map_sdk_error
-from fairjudge.errors import (
-    EmptyReplyError,
-    RefusedError,
-)
 from fairjudge.protocols import (
     Completion,
     CompletionRequest,
-    FinishReason,
     Message,
     ModelRef,
-    TokenAlternatives,
     Usage,
 )
 
@@ -44,7 +36,6 @@ KEY_VARIABLE = "OPENAI_API_KEY"
 OWN_URL = "https://api.openai.com/v1"
 
 _LIMITS = ("max_completion_tokens", "max_tokens")
-_FINISH: Mapping[object, FinishReason] = {"stop": "stop", "length": "length"}
 
 
 class OpenAIBackend:
@@ -93,7 +84,8 @@ class OpenAIBackend:
             options = self._options(request)
             try:
                 async with asyncio.timeout(self._timeout_seconds):
-                    return read_reply(await self._models.get().ainvoke(messages, **options))
+                    reply = await self._models.get().ainvoke(messages, **options)
+                    return read_reply(reply, stop=request.stop)
             except Exception as error:
                 if not self._adapts_to(error, options):
                     ours = map_sdk_error(error, sdk=openai, where=self._url, secrets=(self._key,))
@@ -121,7 +113,7 @@ class OpenAIBackend:
         }
         body: dict[str, Any] = {
             self._limit(): request.max_output_tokens,
-            "response_format": None if schema is None else _response_format(schema),
+            "response_format": None if schema is None else response_format(schema),
         }
         options = self._taken(wanted)
         if "logprobs" in options and request.top_logprobs:
@@ -169,58 +161,18 @@ def _as_langchain(message: Message) -> BaseMessage:
     return kinds[message.role](content=message.content)
 
 
-def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
-    name = re.sub(r"[^A-Za-z0-9_-]", "_", str(schema.get("title", "reply")))[:64]
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "schema": dict(schema), "strict": is_strict(schema)},
-    }
-
-
-def read_reply(reply: AIMessage) -> Completion:
+def read_reply(reply: AIMessage, *, stop: Sequence[str]) -> Completion:
     """Return what the model said; raise for a refusal or an empty reply."""
-    said = reply.additional_kwargs.get("refusal")
-    finish = reply.response_metadata.get("finish_reason")
-    if said:
-        raise RefusedError(f"the model declined: {one_line(said)}")
-    if finish == "content_filter":
-        raise RefusedError("the provider's content filter stopped the reply")
-    text = reply.text
-    if not text.strip():
-        raise EmptyReplyError(f"the reply has no text (finish reason {finish!r})")
     counted = reply.usage_metadata
-    return Completion(
-        text=text,
-        finish_reason=_FINISH.get(finish, "other"),
+    return read_choice(
+        text=reply.text,
+        refusal=reply.additional_kwargs.get("refusal"),
+        finish_reason=reply.response_metadata.get("finish_reason"),
         usage=Usage(
             input_tokens=counted["input_tokens"] if counted else None,
             output_tokens=counted["output_tokens"] if counted else None,
         ),
         served_model=reply.response_metadata.get("model_name"),
-        tokens=read_logprobs(reply.response_metadata.get("logprobs")),
+        logprobs=reply.response_metadata.get("logprobs"),
+        stop=stop,
     )
-
-
-def read_logprobs(logprobs: Any) -> tuple[TokenAlternatives, ...] | None:
-    """Return the alternatives at each token from OpenAI's ``logprobs``, or None."""
-    content = logprobs.get("content") if isinstance(logprobs, dict) else None
-    if not content:
-        return None
-    return tuple(
-        TokenAlternatives(token=place["token"], logprobs=_alternatives(place)) for place in content
-    )
-
-
-def _alternatives(place: Mapping[str, Any]) -> dict[str, float]:
-    """Return log-probabilities by text; two tokens that read the same add up."""
-    listed = place.get("top_logprobs") or []
-    if all(entry["token"] != place["token"] for entry in listed):
-        listed = [place, *listed]
-    found: dict[str, float] = {}
-    for entry in listed:
-        token, logprob = entry["token"], entry.get("logprob")
-        if logprob is None or not math.isfinite(logprob):
-            continue
-        known = found.get(token)
-        found[token] = logprob if known is None else math.log(math.exp(known) + math.exp(logprob))
-    return found

@@ -3,26 +3,77 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from typing import Annotated
+import warnings
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from fairjudge import __version__
-from fairjudge.cli import bias, build, judge, summarize
+from fairjudge.cli import (
+    audit,
+    backends,
+    bias,
+    build,
+    cache,
+    calibrate,
+    fairness,
+    import_,
+    judge,
+    prompts,
+    quickstart,
+    summarize,
+)
 from fairjudge.errors import FairJudgeError
+
+
+class _Group(TyperGroup):
+    """Ends commands that were interrupted, or whose reader has gone, in our own way."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command; indented examples in its help keep their lines."""
+        command = super().get_command(ctx, cmd_name)
+        if command is not None and command.help and "\b" not in command.help:
+            command.help = re.sub(r"\n\n(?= {4})", "\n\n\b\n", command.help)
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            message = "interrupted; what is done is kept, and the same command goes on from there"
+            typer.echo(message, err=True)
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            # Python would complain once more while closing what nobody reads.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(141) from None
+
 
 app = typer.Typer(
     name="fairjudge",
+    cls=_Group,
     help="Judge summaries of many documents with LLMs, and know how far the judge can be trusted.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
+    rich_markup_mode=None,  # its tables cut the names of options off at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
+app.add_typer(audit.app, name="audit")
+app.add_typer(fairness.app, name="fairness")
+app.command("import")(import_.import_)
+app.command("calibrate")(calibrate.calibrate)
+app.command("apply")(calibrate.apply)
+app.command("quickstart")(quickstart.quickstart)
+app.command("backends")(backends.backends)
+app.add_typer(cache.app, name="cache")
+app.add_typer(prompts.app, name="prompts")
 app.add_typer(bias.app, name="bias")
 
 
@@ -44,15 +95,10 @@ def _root(
 
 def run() -> None:
     """Run the application and end the process with the documented exit code."""
+    # LangGraph leaves branches that it had not begun when a run is interrupted.
+    warnings.filterwarnings("ignore", "coroutine 'arun_with_retry' was never", RuntimeWarning)
     try:
         app()
     except FairJudgeError as error:
         typer.echo(f"error: {error}", err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("interrupted; the same command resumes where it stopped", err=True)
-        sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone; Python would complain once more while closing it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(141)

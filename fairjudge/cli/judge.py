@@ -44,13 +44,32 @@ def judge(
         Path | None, typer.Option(help="Your own prompt template, for any aspect.")
     ] = None,
     scale: Annotated[Path | None, typer.Option(help="Your own scale (TOML).")] = None,
-    backend: opt.Backend = "local",
+    backend: opt.Backends = None,
+    jury: Annotated[
+        Literal["mean", "median", "majority"],
+        typer.Option(help="What several --backend say together; each member's verdict is kept."),
+    ] = "mean",
     fallback: Annotated[
         Literal["entailment", "embedding", "none"],
         typer.Option(help="Local scorer that fills in what the judge leaves unscored, marked so."),
     ] = "none",
     embedding_model: opt.EmbeddingModel = None,
-    temperature: Annotated[float, typer.Option(min=0.0, max=2.0)] = 0.0,
+    entailment_model: opt.EntailmentModel = "roberta-large-mnli",
+    temperature: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=2.0, help="By default 0, and 1 where samples are drawn."),
+    ] = None,
+    samples: Annotated[
+        int, typer.Option(min=1, max=100, help="Replies to each question; the score is their mean.")
+    ] = 1,
+    expected: Annotated[
+        bool,
+        typer.Option(
+            "--expected",
+            help="Score by the probabilities of the answers' tokens where the backend gives them, "
+            "else by --samples.",
+        ),
+    ] = False,
     run: opt.Run = None,
     cache: opt.CacheDir = None,
     concurrency: opt.Concurrency = 8,
@@ -72,42 +91,69 @@ def judge(
     quick and free, says so in every record (scored_by: embedding), and is no substitute for
     reading: it knows wording, not truth. Calibrate any judge before you trust it.
 
-        fairjudge judge --references refs.jsonl --summaries s.jsonl --aspect coverage \
-            --protocol likert -o judgements.jsonl
+        fairjudge judge --references refs.jsonl --summaries s.jsonl \
+            --aspect coverage --protocol likert -o judgements.jsonl
     """
     from fairjudge.app.judging import JudgeOptions, judge_files
+    from fairjudge.app.jury import judge_with_jury
     from fairjudge.app.models import ModelOptions
     from fairjudge.cli import display, progress
 
-    with progress.display(quiet=quiet) as shown:
-        outcome = judge_files(
-            references,
-            summaries,
-            output,
-            options=JudgeOptions(
-                aspect=aspect,
-                protocol=protocol,
-                preset=preset,
-                reference_unit=reference_unit,
-                text_unit=text_unit,
-                prompt=prompt,
-                scale=scale,
-                fallback=fallback,
-                temperature=temperature,
-            ),
-            model=ModelOptions(
-                backend=backend,
-                base_url=base_url,
-                embedding_model=embedding_model,
-                cache=cache,
-                concurrency=concurrency,
-                seed=seed,
-                max_cost=max_cost,
-                max_calls=max_calls,
-            ),
-            run=run,
-            skip_bad=skip_bad,
-            progress=lambda total: progress.counter(shown, "judging", total=total),
+    opt.check_targets(output, json_file)
+    options = JudgeOptions(
+        aspect=aspect,
+        protocol=protocol,
+        preset=preset,
+        reference_unit=reference_unit,
+        text_unit=text_unit,
+        prompt=prompt,
+        scale=scale,
+        fallback=fallback,
+        temperature=float(samples > 1) if temperature is None else temperature,
+        samples=samples,
+        token_probabilities=expected,
+    )
+    models = [
+        ModelOptions(
+            backend=name,
+            base_url=base_url,
+            embedding_model=embedding_model,
+            entailment_model=entailment_model,
+            cache=cache,
+            concurrency=concurrency,
+            seed=seed,
+            max_cost=max_cost,
+            max_calls=max_calls,
         )
+        for name in backend or ["local"]
+    ]
+    with progress.display(quiet=quiet) as shown:
+
+        def counted(total: int) -> progress.Advance:
+            return progress.counter(shown, "judging", total=total)
+
+        if len(models) > 1:
+            outcome = judge_with_jury(
+                references,
+                summaries,
+                output,
+                options=options,
+                members=models,
+                rule=jury,
+                run=run,
+                skip_bad=skip_bad,
+                progress=counted,
+            )
+        else:
+            outcome = judge_files(
+                references,
+                summaries,
+                output,
+                options=options,
+                model=models[0],
+                run=run,
+                skip_bad=skip_bad,
+                progress=counted,
+            )
     display.judged(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored)
+    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored, what="items")

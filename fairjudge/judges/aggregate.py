@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fairjudge.domain import Judgement, Undefined, Verdict
+from fairjudge.judges.distributions import PairDistribution, average_sides
 
 TieRule: TypeAlias = Literal["half", "strict"]
 
@@ -21,11 +22,14 @@ class PairVerdict:
 
     ``verdict`` is None where an order is unscored. ``confidence`` is 0.5 for a win in one order
     with an explicit tie in the other, else 1. ``flipped``: the orders named opposite sides.
+    ``graded`` is the mean of the orders' distributions, where both gave one; then it decides the
+    verdict, and ``confidence`` is the verdict's probability.
     """
 
     verdict: Verdict | None
     confidence: float = 1.0
     flipped: bool = False
+    graded: PairDistribution | None = None
 
 
 def reconcile(ab: Verdict | None, ba: Verdict | None, *, tie_rule: TieRule = "half") -> PairVerdict:
@@ -61,30 +65,67 @@ def reconciled_pairs(
     judgements: Iterable[Judgement], *, tie_rule: TieRule = "half"
 ) -> dict[PairKey, PairVerdict]:
     """Return the verdict of every pair; a pair judged in one order only is unscored."""
-    orders: dict[PairKey, dict[str, Verdict | None]] = defaultdict(dict)
+    orders: dict[PairKey, dict[str, Judgement]] = defaultdict(dict)
     for judgement in judgements:
         if judgement.protocol == "pairwise" and not isinstance(judgement.value, int | float):
-            orders[pair_key(judgement)][judgement.order or "ab"] = judgement.value
-    return {
-        key: reconcile(found.get("ab"), found.get("ba"), tie_rule=tie_rule)
-        for key, found in orders.items()
-    }
+            orders[pair_key(judgement)][judgement.order or "ab"] = judgement
+    return {key: _pair(found.get("ab"), found.get("ba"), tie_rule) for key, found in orders.items()}
+
+
+def _pair(ab: Judgement | None, ba: Judgement | None, tie_rule: TieRule) -> PairVerdict:
+    """Reconcile two orders; by their distributions where both gave one."""
+    pair = reconcile(_verdict(ab), _verdict(ba), tie_rule=tie_rule)
+    one, other = _sides(ab), _sides(ba)
+    if pair.verdict is None or one is None or other is None:
+        return pair
+    graded = average_sides(one, other)
+    return replace(
+        pair,
+        verdict=graded.verdict,
+        confidence=graded.probabilities[graded.verdict],
+        graded=graded,
+    )
+
+
+def _verdict(judgement: Judgement | None) -> Verdict | None:
+    value = None if judgement is None else judgement.value
+    return None if isinstance(value, int | float) else value
+
+
+def _sides(judgement: Judgement | None) -> Mapping[Verdict, float] | None:
+    given = None if judgement is None else judgement.probabilities
+    if given is None or not set(given) <= {"a", "b", "tie"}:
+        return None
+    return {"a": given.get("a", 0.0), "b": given.get("b", 0.0), "tie": given.get("tie", 0.0)}
 
 
 def with_pair_verdicts(
     judgements: Sequence[Judgement], *, tie_rule: TieRule = "half"
 ) -> tuple[Judgement, ...]:
-    """Add ``verdict``, ``confidence`` and ``flipped`` to the rows of every pair."""
+    """Add ``verdict``, ``confidence`` and ``flipped`` to the rows of every pair.
+
+    Where both orders have a distribution, also ``pair_probabilities``, their mean, and ``shift``,
+    the graded position bias (`fairjudge.judges.distributions.PairDistribution`).
+    """
     pairs = reconciled_pairs(judgements, tie_rule=tie_rule)
     return tuple(
-        Judgement.model_validate(
-            judgement.to_json()
-            | {"verdict": pair.verdict, "confidence": pair.confidence, "flipped": pair.flipped}
-        )
+        Judgement.model_validate(judgement.to_json() | _pair_fields(pair))
         if (pair := pairs.get(pair_key(judgement))) is not None
         else judgement
         for judgement in judgements
     )
+
+
+def _pair_fields(pair: PairVerdict) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "verdict": pair.verdict,
+        "confidence": pair.confidence,
+        "flipped": pair.flipped,
+    }
+    if pair.graded is not None:
+        fields["pair_probabilities"] = dict(pair.graded.probabilities)
+        fields["shift"] = pair.graded.shift
+    return fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +202,8 @@ def _points(judgements: Sequence[Judgement]) -> Iterable[_Point]:
 def _share_of_a(pair: PairVerdict) -> float | None:
     if pair.verdict is None:
         return None
+    if pair.graded is not None:
+        return pair.graded.probabilities["a"] + pair.graded.probabilities["tie"] / 2
     lead = {"a": 0.5, "tie": 0.0, "b": -0.5}[pair.verdict]
     return 0.5 + lead * pair.confidence
 

@@ -182,8 +182,17 @@ def average_orders(
 
     ``first_a`` was asked with system_a first (order "ab"), ``first_b`` with system_b first.
     """
-    one = _by_side(first_a, scale, order_is_ab=True)
-    other = _by_side(first_b, scale, order_is_ab=False)
+    return average_sides(
+        _by_side(first_a, scale, order_is_ab=True),
+        _by_side(first_b, scale, order_is_ab=False),
+        off_scale=(first_a.off_scale + first_b.off_scale) / 2,
+    )
+
+
+def average_sides(
+    one: Mapping[Verdict, float], other: Mapping[Verdict, float], *, off_scale: float = 0.0
+) -> PairDistribution:
+    """Average two distributions in terms of a, b and tie; `one` was asked with a first."""
     sides: tuple[Verdict, ...] = ("a", "b", "tie")
     mean: dict[Verdict, float] = {side: (one[side] + other[side]) / 2 for side in sides}
     best = max(mean.values())
@@ -193,7 +202,7 @@ def average_orders(
         verdict=likeliest[0] if len(likeliest) == 1 else "tie",
         shift=((one["a"] - other["a"]) + (other["b"] - one["b"])) / 2,
         entropy=entropy(mean.values()),
-        off_scale=(first_a.off_scale + first_b.off_scale) / 2,
+        off_scale=off_scale,
     )
 
 

@@ -23,7 +23,7 @@ from fairjudge.judges.support import (
 )
 from fairjudge.protocols import Embedder
 from fairjudge.signature import signature
-from fairjudge.text.sentences import sentence_texts
+from fairjudge.text.statements import statement_texts
 
 NAME = "local"
 
@@ -100,7 +100,7 @@ class SupportJudge:
         return self._supports[key]
 
     def _measure(self, task: JudgeTask, text: str) -> float | Unscored:
-        sentences = sentence_texts(text)
+        sentences = statement_texts(text)
         if not sentences:
             return Unscored(reason="empty_input", detail="the summary has no sentence")
         if self.aspect == "coverage":
@@ -113,7 +113,7 @@ class SupportJudge:
     def _index(self, articles: Sequence[Article]) -> SourceIndex | Unscored:
         texts = tuple(article.content for article in articles)
         if texts not in self._indexes:
-            split = [sentence_texts(content) for content in texts]
+            split = [statement_texts(content) for content in texts]
             if not any(split):
                 return Unscored(reason="empty_input", detail="no article has a sentence")
             self._indexes[texts] = index_sources(split, embedder=self.embedder)

@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.domain import Judgement, JudgeTask, Undefined, Unscored
 from fairjudge.judges.criteria import Criterion
+from fairjudge.judges.distributions import (
+    ScoreDistribution,
+    from_masses,
+    from_samples,
+    from_tokens,
+)
+from fairjudge.judges.graded import graded_fields
 from fairjudge.judges.ports import Reply
 from fairjudge.outcomes import complete_or_unscored
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.prompting import Fenced, Template, load_template, render
-from fairjudge.protocols import Backend, CompletionRequest, ModelRef
+from fairjudge.protocols import Backend, Completion, CompletionRequest, ModelRef
 from fairjudge.scales import Position, to_verdict
 from fairjudge.signature import signature
+
+_MOST_ALTERNATIVES = 20
+"""Alternatives a token that servers give at most (OpenAI's limit)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmJudge:
     """A model, a criterion and its sampling parameters.
 
-    ``max_output_tokens`` must leave room for the reasons that come before the verdict.
+    ``max_output_tokens`` must leave room for the reasons that come before the verdict. With
+    ``token_probabilities`` the score is the mean over the answers' probabilities at the verdict's
+    token, where the server gives them. Without them, ``samples`` above 1 are drawn, and the score
+    is their mean. Both judge by a distribution (`fairjudge.judges.distributions`).
     """
 
     backend: Backend
@@ -29,6 +43,8 @@ class LlmJudge:
     temperature: float = 0.0
     seed: int | None = None
     max_output_tokens: int = 1024
+    samples: int = 1
+    token_probabilities: bool = False
 
     @property
     def name(self) -> str:
@@ -43,10 +59,12 @@ class LlmJudge:
                 "judge": self.name,
                 "base_url": self.target.base_url,
                 "prompt": self.criterion.template.label,
-                "scale": self.criterion.scale.name,
+                "scale": self.criterion.scale.label,
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
                 "seed": self.seed,
+                "samples": self.samples if self.samples > 1 else None,
+                "score": "token_probabilities" if self.token_probabilities else None,
             }
         )
 
@@ -56,15 +74,67 @@ class LlmJudge:
             return Unscored(reason="empty_input", detail="the summary is empty")
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie", raw=None)
+        first = await complete_or_unscored(self.backend, self._request(task, 0))
+        if isinstance(first, Unscored):
+            return first
+        if self.token_probabilities:
+            found = from_tokens(first, self.criterion.scale)
+            if isinstance(found, ScoreDistribution):
+                return Reply(text=first.text, masses=found.probabilities, off_scale=found.off_scale)
+        return await self._sample(task, first)
+
+    async def _sample(self, task: JudgeTask, first: Completion) -> Reply | Unscored:
+        """Draw the other samples; one that could not be had leaves the item for another try."""
+        others = await asyncio.gather(
+            *(
+                complete_or_unscored(self.backend, self._request(task, place))
+                for place in range(1, self.samples)
+            )
+        )
+        for one in others:
+            if isinstance(one, Unscored) and one.reason in {"backend", "budget"}:
+                return one
+        return Reply(
+            text=first.text,
+            others=tuple(None if isinstance(one, Unscored) else one.text for one in others),
+        )
+
+    def requests(self, task: JudgeTask) -> tuple[CompletionRequest, ...]:
+        """Return what `ask` would send for `task`, token probabilities not found."""
+        if not all(text.strip() for text in task.texts) or len(set(task.texts)) < len(task.texts):
+            return ()
+        return tuple(self._request(task, place) for place in range(self.samples))
+
+    def _request(self, task: JudgeTask, sample_index: int) -> CompletionRequest:
         criterion = self.criterion
-        return await self._complete(criterion.template, criterion.fields_for(task), repaired=False)
+        return self._render(criterion.template, criterion.fields_for(task), sample_index)
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
-        verdict = read_verdict(reply.text, self.criterion.scale)
+        scale = self.criterion.scale
+        verdict = read_verdict(reply.text, scale)
+        found = self._distribution(reply, verdict)
+        if isinstance(found, ScoreDistribution):
+            kept = {"samples": [reply.text, *reply.others]} if reply.others else {}
+            return self._judgement(
+                task, raw=reply.text, **graded_fields(found, scale, task), **kept
+            )
         if isinstance(verdict, Unscored):
             return verdict
         return self._judgement(task, value=_in_terms_of_systems(verdict, task), raw=reply.text)
+
+    def _distribution(
+        self, reply: Reply, verdict: float | Position | Unscored
+    ) -> ScoreDistribution | Undefined | None:
+        scale = self.criterion.scale
+        if reply.masses is not None:
+            off_scale = reply.off_scale / (1.0 - reply.off_scale) if reply.off_scale < 1.0 else 0.0
+            return from_masses(reply.masses, scale, off_scale=off_scale)
+        if not reply.others:
+            return None
+        failed = Unscored(reason="refused")
+        rest = (failed if text is None else read_verdict(text, scale) for text in reply.others)
+        return from_samples([verdict, *rest], scale)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
         """See `fairjudge.judges.ports.Judge`; the model sees its reply, not the material."""
@@ -72,27 +142,31 @@ class LlmJudge:
             "reply": Fenced("reply", (reply.text,)),
             "scale": self.criterion.scale.prompt_line,
         }
-        return await self._complete(load_template("judge", "repair"), fields, repaired=True)
+        request = self._render(load_template("judge", "repair"), fields, 0)
+        completion = await complete_or_unscored(
+            self.backend, request.model_copy(update={"top_logprobs": None})
+        )
+        if isinstance(completion, Unscored):
+            return completion
+        return Reply(text=completion.text, repaired=True)
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
         return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
 
-    async def _complete(
-        self, template: Template, fields: dict[str, str | Fenced], *, repaired: bool
-    ) -> Reply | Unscored:
-        request = CompletionRequest(
+    def _render(
+        self, template: Template, fields: dict[str, str | Fenced], sample_index: int
+    ) -> CompletionRequest:
+        return CompletionRequest(
             target=self.target,
             messages=render(template, fields),
             response_schema=self.criterion.scale.schema,
             temperature=self.temperature,
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,
+            top_logprobs=_MOST_ALTERNATIVES if self.token_probabilities else None,
+            sample_index=sample_index,
         )
-        completion = await complete_or_unscored(self.backend, request)
-        if isinstance(completion, Unscored):
-            return completion
-        return Reply(text=completion.text, repaired=repaired)
 
     def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
         return judgement_of(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
@@ -9,10 +10,17 @@ from fairjudge.protocols import Wire
 
 
 class Reply(Wire):
-    """What a model wrote, before it is read. JSON through and through, for checkpoints."""
+    """What a model wrote, before it is read. JSON through and through, for checkpoints.
+
+    ``masses`` and ``off_scale`` are the probabilities of the scale's answers where the server gave
+    them for each token; ``others`` the further samples of the same prompt, None where one failed.
+    """
 
     text: str
     repaired: bool = False
+    masses: Mapping[str, float] | None = None
+    off_scale: float = 0.0
+    others: tuple[str | None, ...] = ()
 
 
 class Judge(Protocol):

@@ -20,10 +20,11 @@ _NUMBER = re.compile(
     (?P<number>[-+]?(?<!\d)\d{{1,9}}(?!\d)(?:[.,]\d{{1,6}}(?!\d))? | (?:{_WORD})\b)
     (?P<half>\s{{1,3}}and\s{{1,3}}a\s{{1,3}}half\b | \s?½)?
     (?P<percent>\s?%)?
+    (?:\s{{0,2}}\(\d{{1,2}}\))?
     (?:\s{{0,3}}-?\s?(?:stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
     (?:\s{{0,3}}(?:/|\bout\s{{1,3}}of\b|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
                  |\bsur\b|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
-       (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b))?
+       (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b)(?:\s?\(\d{{1,2}}\))?)?
     (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|estrellas?|étoiles?|sterne?|pts|分|星|点)(?!\w))?
     """,
     re.IGNORECASE | re.VERBOSE,

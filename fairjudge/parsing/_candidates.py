@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fairjudge.parsing._answers import Answer, answer_at
 from fairjudge.parsing._clean import blank, normalised, without_quotations
-from fairjudge.parsing._context import comma_after, continues, denied, ends, or_after
-from fairjudge.parsing._frames import NOT_AN_ANSWER, Frame, Strength, frames
+from fairjudge.parsing._context import continues, ends
+from fairjudge.parsing._frames import NOT_AN_ANSWER, Frame, frames
 from fairjudge.parsing._json import JsonVerdict, json_verdicts
 from fairjudge.parsing._pairs import pair_statements
+from fairjudge.parsing._weighing import Candidate, may_stand, weighed
 from fairjudge.scales import Level, Position, Scale
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """An answer that may be the verdict, and how plainly the reply says so."""
-
-    answer: Answer
-    strength: Strength
 
 
 def choose(found: list[Candidate]) -> Candidate | None:
     """Return the last stated verdict; else the last mentioned one, if possible a usable one."""
     stated = [c for c in found if c.strength == "stated"]
     if stated:
-        return max(stated, key=lambda c: (c.answer.end, c.answer.start))
+        return max(stated, key=_place)
     usable = [c for c in found if c.answer.problem != "several"]
-    return max(usable or found, key=lambda c: (c.answer.end, c.answer.start), default=None)
+    return max(usable or found, key=_place, default=None)
+
+
+def _place(candidate: Candidate) -> tuple[int, bool, int]:
+    """Order by place; where two end together, the one that saw several answers saw more."""
+    answer = candidate.answer
+    return answer.end, answer.problem == "several", answer.start
 
 
 def candidates(thought: str, scale: Scale) -> list[Candidate]:
@@ -42,8 +41,10 @@ def candidates(thought: str, scale: Scale) -> list[Candidate]:
     text = _without_scale(without_quotations(text), scale)
     found += _leading(text, scale)
     found += _last_line(text, scale)
-    if scale.kind == "number":
+    if scale.kind != "pair":
         found += _named_lines(text, scale)
+    if scale.kind != "number":
+        found += _last_sentence(text, scale)
     for frame in frames(text):
         found += _framed(frame, text, scale)
     if scale.kind == "pair":
@@ -96,8 +97,12 @@ def _without_scale(text: str, scale: Scale) -> str:
     return re.sub(whole, lambda match: " " * len(match[0]), text)
 
 
-_EDGE = re.compile(r"[\s#>(\[\"'•|_=-]{0,200}")
-_AFTER_LEAD = re.compile(r"\s{0,3}(?:$|[\n.:;,!?)\]\"'|]|-\s|-{2})|\s{1,3}-")
+_EDGE = re.compile(
+    r"[\s#>(\[\"'•|_=:$-]{0,200}(?:(?:an?|level)\s(?=[\d★])"
+    r"|(?:definitely|clearly|it's|it\sis)\s(?=(?:the\s)?(?:summary|option|first|second)\b))?",
+    re.IGNORECASE,
+)
+_AFTER_LEAD = re.compile(r"\s{0,3}(?:$|[\n.:;,!?)\]\"'|(]|-\s|-{2})|\s{1,3}-")
 _REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
 
 
@@ -109,14 +114,16 @@ def _leading(text: str, scale: Scale) -> Iterator[Candidate]:
     if answer is None or (continues(text, answer.end) and text[answer.end] != ":"):
         return
     if _AFTER_LEAD.match(text, answer.end) and not _is_enumerated(text, answer, scale):
-        yield from _weighed(text, answer, scale, "stated")
+        yield from weighed(text, answer, scale, "stated")
 
 
 def _is_enumerated(text: str, answer: Answer, scale: Scale) -> bool:
     """Whether the opening "1." or "A:" is but the first of several such marks."""
     if answer.explicit or text[answer.end : answer.end + 1] not in {".", ")", ":"}:
         return False
-    for mark in re.finditer(r"(?:^|\n|\s)[ (*#>-]{0,6}(?=\w{1,12}[.):]\s)", text[answer.end :]):
+    for mark in re.finditer(
+        r"(?:^|\n|\s)[ (*#>-]{0,6}(?=(?:\w{1,12}\s)?#?\w{1,12}[.):]\s)", text[answer.end :]
+    ):
         other = answer_at(text, answer.end + mark.end(), scale)
         if other is None or other.value in {None, answer.value}:
             continue
@@ -140,6 +147,19 @@ def _last_line(text: str, scale: Scale) -> Iterator[Candidate]:
     yield Candidate(answer=last, strength="stated")
 
 
+_LAST_SENTENCE = re.compile(r"[.!?;:]\s{1,3}([^.!?;:\n]{1,40})[.!)\"' ]{0,5}$")
+
+
+def _last_sentence(text: str, scale: Scale) -> Iterator[Candidate]:
+    """Read a last sentence that is an answer alone: "It is not covered. No."."""
+    stripped = text.rstrip()
+    window = max(0, len(stripped) - 60)
+    match = _LAST_SENTENCE.search(stripped, window)
+    answer = answer_at(stripped, match.start(1), scale) if match else None
+    if answer and _REST_OF_LINE.match(stripped, answer.end):
+        yield Candidate(answer=answer, strength="mentioned")
+
+
 def _whole_line(text: str, start: int, scale: Scale) -> Answer | None:
     edge = _EDGE.match(text, start)
     answer = answer_at(text, edge.end() if edge else start, scale)
@@ -147,7 +167,11 @@ def _whole_line(text: str, start: int, scale: Scale) -> Answer | None:
 
 
 _NAMED_LINE = re.compile(
-    r"^[ #>|•-]{0,12}[^\W\d][^\W\d -]{1,20}(?: [^\W\d]{1,20}){0,3}\s{0,3}[:|]\s{0,4}", re.MULTILINE
+    r"^[ #>|•-]{0,12}"
+    r"(?![^:\n]{0,40}\b(?:errors?|omissions?|mistakes?|hallucinations?|confidence|facts?|claims?|counts?"
+    r"|number|answers?|questions?|summary|articles?|sources?|steps?|sentences?|missing|issues?|words?)\b)"
+    r"[^\W\d][^\W\d -]{1,20}(?: [^\W\d]{1,20}){0,3}\s{0,3}[:|]\s{0,4}",
+    re.MULTILINE | re.IGNORECASE,
 )
 
 
@@ -172,8 +196,8 @@ def _framed(frame: Frame, text: str, scale: Scale) -> Iterator[Candidate]:
         answer = answer_at(text, place, scale)
         if answer is None:
             continue
-        if _may_stand(frame, answer, text, scale):
-            yield from _weighed(text, answer, scale, frame.strength)
+        if may_stand(frame, answer, text, scale):
+            yield from weighed(text, answer, scale, frame.strength)
         return
     if frame.labelled:
         yield from _foreign(text, frame)
@@ -190,91 +214,6 @@ def _foreign(text: str, frame: Frame) -> Iterator[Candidate]:
         yield Candidate(answer=answer, strength=frame.strength)
 
 
-def _may_stand(frame: Frame, answer: Answer, text: str, scale: Scale) -> bool:
-    """Whether the answer is complete where it ends, and neither denied nor only supposed."""
-    one_of_several = _second(text, answer, scale) is not None
-    if frame.labelled:
-        return one_of_several or _may_follow_label(answer, text, scale)
-    if denied(text, frame.start, answer.end):
-        return False
-    if one_of_several:
-        return True
-    if frame.bare and not answer.explicit:
-        length = answer.end - answer.start
-        whole = scale.kind == "choice" and length > 1
-        return (whole and ends(text, answer.end, strictly=length < 4)) or _closes(text, answer)
-    return ends(text, answer.end, strictly=frame.strict)
-
-
-def _may_follow_label(answer: Answer, text: str, scale: Scale) -> bool:
-    """Whether the answer is not the beginning of something else: "4th", "Summary 1 is worse"."""
-    if continues(text, answer.end):
-        return False
-    if scale.kind == "pair":
-        return ends(text, answer.end) and not _SUBJECT.match(text, answer.end)
-    return True
-
-
-_SUBJECT = re.compile(
-    r"\s?[<>=≈]|\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
-)
-_CLOSING = re.compile(r"[\s.!)\"']{0,20}$")
-_SENTENCE_START = re.compile(r"[.!?;(]\s{0,3}$")
-
-
-def _closes(text: str, answer: Answer) -> bool:
-    """Whether the answer is the last sentence, or stands in brackets at the end: "... (1)."."""
-    opened = _SENTENCE_START.search(text[max(0, answer.start - 4) : answer.start])
-    return bool(opened and _CLOSING.match(text, answer.end))
-
-
-def _second(text: str, answer: Answer, scale: Scale) -> Answer | None:
-    """Return another answer offered in the same breath: "3 or 4", "1, 2, 3", "yes/no"."""
-    place = or_after(text, answer.end)
-    if place is not None and not (
-        scale.kind != "number" and text[place - 1] in "- " and "-" in text[answer.end : place]
-    ):
-        other = answer_at(text, place, scale)
-        if other and other.value != answer.value and ends(text, other.end):
-            return other
-    place = comma_after(text, answer.end)
-    other = None if place is None else answer_at(text, place, scale)
-    if other is None or other.value == answer.value:
-        return None
-    further = comma_after(text, other.end) or or_after(text, other.end)
-    return other if further is not None and answer_at(text, further, scale) else None
-
-
-_FALLING = re.compile(r"(\d{1,3})-(\d{1,3})")
-
-
-def _weighed(text: str, answer: Answer, scale: Scale, strength: Strength) -> Iterator[Candidate]:
-    """Yield the answer as a candidate, as one of several, or (a match result, "6-1") not at all."""
-    other = _second(text, answer, scale)
-    if other is not None:
-        result = _FALLING.match(text, answer.start)
-        if result and int(result[1]) > int(result[2]) and strength == "mentioned":
-            return
-        several = replace(answer, end=other.end, value=None, problem="several")
-        yield Candidate(answer=several, strength=strength)
-        return
-    if strength == "mentioned" and _concludes(text, answer):
-        strength = "stated"
-    yield Candidate(answer=answer, strength=strength)
-
-
-_LAST_WORDS = re.compile(r"(?:\s(?:for|on|in)\s(?:\w{1,20}\s){0,3}\w{1,20})?[\s.!)\"']{0,20}$")
-
-
-def _concludes(text: str, answer: Answer) -> bool:
-    return bool(_LAST_WORDS.match(text, answer.end)) and not _STARS.search(
-        text, answer.start, answer.end
-    )
-
-
-_STARS = re.compile(r"star|★", re.IGNORECASE)
-
-
 def _stated_pairs(text: str, scale: Scale) -> Iterator[Candidate]:
     """Yield the preference that the prose concludes with; several that disagree are no verdict."""
     statements = [s for s in pair_statements(text) if _offers(scale, s.position)]
@@ -289,7 +228,7 @@ def _stated_pairs(text: str, scale: Scale) -> Iterator[Candidate]:
         value=last.position if agreed else None,
         problem=None if agreed else "several",
     )
-    labelled = _PAIR_LABEL.search(text, max(0, last.start - 20), last.end)
+    labelled = _PAIR_LABEL.search(text, max(0, last.start - 2), last.end)
     yield Candidate(answer=answer, strength="stated" if labelled else "mentioned")
 
 

@@ -37,6 +37,7 @@ _BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
 _FENCE_WORD = re.compile(
     r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
 )
+_EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])")
 _LINK_TARGET = re.compile(r"https?://[^\s)\]>]{1,2000}")
 _QUOTED_ANSWER_WORDS = 3
 
@@ -75,7 +76,7 @@ def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
         text = "".join(_ascii_digit(sign) for sign in text)
-    text = blank_all(_FENCE_WORD, text)
+    text = blank_all(_EMPHASIS, blank_all(_FENCE_WORD, text))
     return text.translate(_TABLE).replace(_KEYCAP, " ")
 
 
@@ -101,6 +102,6 @@ def without_quotations(text: str) -> str:
 
 
 def _blank_if_long(match: re.Match[str]) -> str:
-    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS:
+    if len(match[1].split()) <= _QUOTED_ANSWER_WORDS and ":" not in match[1]:
         return f" {match[1]} "
     return " " * len(match[0])

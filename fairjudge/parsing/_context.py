@@ -16,7 +16,10 @@ _ENDS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _STRICT_END = re.compile(r"""\s*$ | \s*\n | \s{0,3}[.,;!?)\]}"'](?=\W|$) | \s{1,3}\(""", re.VERBOSE)
-_OR = re.compile(r"\s{0,3}(?:,\s{0,3}or|or|to|and|\||~)\s{1,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}")
+_OR = re.compile(
+    r"\s{0,3}(?:,\s{0,3}or|or|to|and|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
+    r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?|\s{0,3}-{1,2}>\s{0,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
+)
 _COMMA = re.compile(r"\s{0,3}[,|]\s{0,3}(?:or\s{1,3}|and\s{1,3})?")
 _DENIED = re.compile(
     r"""
@@ -30,6 +33,9 @@ _DENIED = re.compile(
     | \b(?:to|for)\s+(?:be|get|earn|receive|reach|achieve|deserve|merit|obtain|attain|warrant
        |qualify)
       \s(?:for\s)?(?:an?\s|the\s)?(?:\w+\s)?$
+    | \b(?:tempted|considered|considering|thought\s(?:of|about)|thinking\s(?:of|about)
+       |inclined|wanted
+       |hesitat\w+|debat\w+)\s+(?:\w+\s+){0,4}$
     | \b(?:if|unless|whether)\s+(?:\w+\s+){0,5}$
     """,
     re.VERBOSE | re.IGNORECASE,

@@ -15,26 +15,28 @@ Strength: TypeAlias = Literal["stated", "mentioned"]
 """``stated``: the reply says that this is its verdict. ``mentioned``: it speaks of a score."""
 
 _LABEL = (
-    r"(?:verdicts?|scores?|ratings?|rate|answer|grade|judge?ment|decision|choice|preference|preferred|winner"
+    r"(?:verdicts?|scores?|ratings?|rate|final|overall|answer|grade|judge?ment|decision|choice|preference|preferred|winner"
     r"|conclusion|result|label|evaluation|assessment|stars|vote|selection|pick|classification|option"
     r"|better(?:\s(?:summary|one|response))?|best(?:\s(?:summary|one|response))?"
     r"|评分|分数|得分|打分|评价|答案|结论|裁决|判断|評価|スコア|点数|점수|평가|평점"
     r"|puntuación|puntaje|calificación|bewertung|punktzahl|urteil|wertung|punteggio|valutazione"
     r"|оценка|балл|вердикт|ответ|التقييم|الدرجة|النتيجة|स्कोर|अंक)"
 )
-_OF = r"(?:\s{1,3}(?:for|of|on|to|assigned|given)(?:\s{1,3}[\w'#-]{1,30}){1,6}?)?"
+_OF = r"(?:\s{1,3}(?:for|of|on|to|assigned|given|out\s{1,3}of)(?:\s{1,3}[\w'#-]{1,30}){1,6}?)?"
 _FILL = re.compile(
-    r"(?:(?:(?:a|an|the|about|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
+    r"(?:(?:(?:a|an|the|about|level|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
     r"|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is"
-    r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=-])\s{0,4}){1,5}",
+    r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=\[(<\"'$-])\s{0,4}){1,5}",
     re.IGNORECASE,
 )
 _VERB = (
     r"(?:give|gave|giving|rate|rated|rating|assign|assigned|assigning|score|scored|scoring|award|awarded|awarding|grade|graded|put|place|mark|rank"
-    r"|say|go\swith|choose|pick|select|prefer|favou?r|settle\son|settled\son|vote\sfor|lean\s(?:towards?|to)|chose|opt\sfor|judge|conclude\swith|stick\swith|deem|consider)"
+    r"|say|think|believe|go\swith|choose|pick|select|prefer|favou?r|settle\son|settled\son|vote\sfor|lean\s(?:towards?|to)|chose|opt\sfor|judge|conclude\swith|stick\swith|deem|consider)"
 )
 
-_PLAIN_LABEL = r"(?:verdict|scores?|ratings?|grade|stars|judge?ment|decision|winner|preference)"
+_PLAIN_LABEL = (
+    r"(?:verdict|scores?|ratings?|grade|stars|level|judge?ment|decision|winner|preference)"
+)
 _NUMERAL = r"(?:\d|★|(?:zero|one|two|three|four|five|six|seven|eight|nine|ten)\b)"
 _VERB_STEM = r"(?:earn|receiv|deserv|merit|scor|get|rat|warrant|garner|achiev|award|assign|giv)"
 _OBJECT = r"(?:(?:it|itself|this|the\s{1,3}summary|this\s{1,3}summary)\s{1,3})?"
@@ -61,6 +63,7 @@ _OPENING = re.compile(
 # "earning a score of 3", "deserves a 4"
 _MENTIONED = re.compile(
     r"\b(?:scores?|ratings?|grade|mark)\s{1,3}(?:of|at|as)\s{1,3}|\b(?:option|choice)\s{1,3}"
+    r"|\b(?:summary|it|this)\s(?:scores|gets|earns|receives|rates)\s{1,3}"
     r"|\b(?:this|it|that|summary)(?:'s|\s(?:is|was))\s(?:only\s|just\s|clearly\s|definitely\s)?(?=an?\s)"
     rf"|\b{_VERB_STEM}(?:e|es|ed|en|s|ing|ting)?\s{{1,3}}{_OBJECT}(?:only\s{{1,3}}|just\s{{1,3}})?(?=(?:an?|at|as)\s)"
     r"|\b(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}",
@@ -86,7 +89,7 @@ _SECOND_THOUGHT = re.compile(
 _WINDOW = 90
 _WINDOW_END = re.compile(r"[!?;\n]|\.(?!\d)(?!\.)")
 NOT_AN_ANSWER = re.compile(
-    r"(?:\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number|all|these|those|scale|of)\s{0,3}|[\w$€£#/.,-])$",
+    r"(?:(?<!the\s)(?<!this\s)\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number|all|these|those|scale|of)\s{0,3}|[\w$€£#/.,-])$",
     re.IGNORECASE,
 )
 _ANSWER_START = re.compile(r"(?<![\w.,/:$€£-])[\w★(\[\"]")

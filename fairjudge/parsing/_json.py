@@ -10,7 +10,8 @@ from typing import Any
 
 _KEYS = (
     "verdict", "final_verdict", "score", "final_score", "overall_score", "rating", "overall_rating",
-    "answer", "final_answer", "label", "winner", "preference", "preferred", "choice", "decision",
+    "answer", "final_answer", "label", "winner", "preference", "preferred",
+    "preferred_summary", "better_summary", "choice", "decision",
     "grade", "stars", "judgment", "judgement", "result", "overall", "better", "value",
 )  # fmt: skip
 _BROKEN = re.compile(

@@ -12,7 +12,7 @@ _NOUN = r"(?:summary|assistant|response|option|candidate|text|system|model|versi
 _SIDE = re.compile(
     rf"\b{_NOUN}\s{{0,3}}[#(]?\s?(?P<label>[12AB]|one|two)\b\)?"
     rf"|\b(?P<rank>first|second|former|latter)\b(?:\s(?:one|{_NOUN}))?"
-    r"|(?<![\w'#])(?P<bare>[AB])(?=\s(?:is|was|has|does|covers|wins|captures|provides|better|seems|appears|contains|includes|over)\b)",
+    r"|(?<![\w'#])(?P<bare>[AB12])(?=\s(?:is|was|has|does|covers|wins|captures|provides|better|seems|appears|contains|includes|over)\b)",
     re.IGNORECASE,
 )
 _FIRST = {"1", "a", "one", "first", "former"}
@@ -24,7 +24,7 @@ _TURN = re.compile(
 _TIE = re.compile(
     r"\bequal(?:ly)?\b|\b(?:it'?s|is|are|as|a|call)\s(?:it\s)?(?:a\s)?(?:tied?|draw|toss-up)\b|\btied\b|\bon\spar\b"
     r"|\bno\s(?:\w+\s)?(?:difference|winner|preference)\b|\bneither\b.{0,60}\b(?:better|best|more|superior|stronger|preferred|outperforms?)\b"
-    r"|\bindistinguishable\b|\bidentical(?:ly)?\b|\b(?:are|is)\s(?:\w+ly\s)?(?:comparable|the\ssame)\b|\bsimilarly\s(?:good|bad|faithful|consistent|relevant|accurate|complete|well|poor)"
+    r"|\bthey\stie\b|\bindistinguishable\b|\bidentical(?:ly)?\b|\b(?:are|is)\s(?:\w+ly\s)?(?:comparable|the\ssame)\b|\bsimilar\s(?:in\s)?quality|^\W*(?:a\s)?(?:tie|draw)\W*$|\bsimilarly\s(?:good|bad|faithful|consistent|relevant|accurate|complete|well|poor)"
     r"|\bsame\s(?:level|extent|degree|quality|number|amount|facts)\b|\b(?:as|just\sas)\s(?:good|faithful|accurate|consistent|relevant|complete|comprehensive)\sas\b",
     re.IGNORECASE,
 )
@@ -46,8 +46,8 @@ _BETTER = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
-    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s(?:is|would\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
-    r"[\s:]{1,3}(?:(?:the|is|to|be|towards?)\s){0,2}$",
+    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
+    r"[\s:]{1,3}(?:(?:the|is|to|be|for|towards?)\s){0,2}$",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever|\bneither|\bhardly)\s(?:\w+\s){0,2}$", re.IGNORECASE)
@@ -115,7 +115,9 @@ def _preference(clause: str) -> Position | None:
     for side in sides:
         before = clause[max(0, side.start() - 60) : side.start()]
         chosen = _CHOSEN.search(before)
-        if chosen and not _DENIED.search(before[: chosen.start()]):
+        if not chosen or _WORSE.search(clause, side.end()):
+            continue
+        if not _DENIED.search(before[: chosen.start()]):
             return _position(side)
     subjects = [s for s in sides if not _OBJECT.search(clause[max(0, s.start() - 20) : s.start()])]
     for pattern, better in ((_WORSE, False), (_BETTER, True)):

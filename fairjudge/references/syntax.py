@@ -1,4 +1,4 @@
-"""Parsed sentences: spaCy's dependency parse reduced to clauses. The one module that loads spaCy."""
+"""Sentences parsed by spaCy and reduced to clauses. The one module that loads spaCy."""
 
 from __future__ import annotations
 
@@ -123,6 +123,15 @@ def clauses(doc: Doc) -> Iterator[Clause]:
             yield _clause(token)
 
 
+def is_count(token: Token) -> bool:
+    """Whether `token` is a plain number of things: no date, share, sum of money or rank."""
+    return bool(
+        token.like_num
+        and token.pos_ == "NUM"
+        and token.ent_type_ not in ("DATE", "TIME", "PERCENT", "MONEY", "ORDINAL", "QUANTITY")
+    )
+
+
 def _clause(verb: Token) -> Clause:
     passive = any(child.dep_ in ("nsubjpass", "auxpass") for child in verb.children) or (
         verb.dep_ == "acl" and verb.tag_ == "VBN"
@@ -140,28 +149,22 @@ def _clause(verb: Token) -> Clause:
 
 
 def _subject(verb: Token, depth: int = 0) -> Token | None:
-    for child in verb.children:
-        if child.dep_ in _SUBJECTS:
-            if child.tag_ in ("WDT", "WP") and verb.dep_ == "relcl":
-                return verb.head
-            return child
-    if depth > 3:
-        return None
+    """Return the subject, or the one that the grammar carries over from a governing clause."""
+    own = next((child for child in verb.children if child.dep_ in _SUBJECTS), None)
+    if own is not None:
+        relative = own.tag_ in ("WDT", "WP") and verb.dep_ == "relcl"
+        return verb.head if relative else own
     if verb.dep_ == "acl":
         return verb.head
-    if verb.dep_ in ("conj", "xcomp", "advcl", "pcomp") and verb.head.pos_ in (
-        "VERB",
-        "AUX",
-        "ADJ",
-    ):
-        if verb.dep_ == "xcomp":
-            asked = next((c for c in verb.head.children if c.dep_ == "dobj"), None)
-            if asked is not None:
-                return asked
-        return _subject(verb.head, depth + 1)
-    if verb.dep_ in ("acomp", "xcomp") or verb.pos_ == "ADJ":
-        return _subject(verb.head, depth + 1) if verb.head != verb else None
-    return None
+    if depth > 3 or verb.dep_ not in _SHARING or verb.head.pos_ not in ("VERB", "AUX", "ADJ"):
+        return None
+    asked = next((c for c in verb.head.children if c.dep_ == "dobj"), None)
+    if verb.dep_ == "xcomp" and asked is not None:
+        return asked
+    return _subject(verb.head, depth + 1)
+
+
+_SHARING = ("conj", "xcomp", "advcl", "pcomp", "acomp")
 
 
 def _with_conjuncts(tokens: Iterator[Token]) -> Iterator[Token]:
@@ -183,16 +186,7 @@ def _obliques(verb: Token) -> Iterator[tuple[str, Token]]:
 
 def _modality(verb: Token) -> Iterator[str]:
     helpers = [child for child in verb.children if child.dep_ in ("aux", "auxpass", "neg")]
-    for child in helpers:
-        if child.dep_ == "neg":
-            yield "negated"
-        elif child.lower_ in DUTY_AUX:
-            yield "duty"
-        elif child.lower_ in FUTURE_AUX:
-            if not any(other.lemma_ == "have" for other in helpers):
-                yield "future"
-        elif child.tag_ == "VBD":
-            yield "past"
+    yield from _helper_moods(helpers)
     if verb.tag_ == "VBD":
         yield "past"
     if any(child.lower_ == "to" for child in helpers) and verb.dep_ in ("xcomp", "ccomp", "advcl"):
@@ -203,3 +197,16 @@ def _modality(verb: Token) -> Iterator[str]:
             yield "future"
     if verb.dep_ == "conj" and not any(child.dep_ in _SUBJECTS for child in verb.children):
         yield from (mood for mood in _modality(verb.head) if mood != "negated")
+
+
+def _helper_moods(helpers: Sequence[Token]) -> Iterator[str]:
+    perfect = any(child.lemma_ == "have" for child in helpers)
+    for child in helpers:
+        if child.dep_ == "neg":
+            yield "negated"
+        elif child.lower_ in DUTY_AUX:
+            yield "duty"
+        elif child.lower_ in FUTURE_AUX and not perfect:  # "may have caused" looks back
+            yield "future"
+        elif child.tag_ == "VBD":
+            yield "past"

@@ -57,7 +57,7 @@ def find_topics(articles: Sequence[Parsed], *, at_least: int) -> tuple[Topic, ..
         tally = bearers[term_of(token).name] if is_name(token) else _noun_tally(tallies, token)
         _count(tally, token, number)
     found = [t for t in (*names, *tallies.values()) if len(t.articles) >= at_least]
-    if any(tally.labels["ORG"] * 2 > tally.labels.total() for tally in found if tally.term.name):
+    if any(_is_body(tally) for tally in found):
         found = [tally for tally in found if tally.term.head not in _NAMELESS]
     found.sort(key=lambda t: (-len(t.articles), -t.forms.total(), t.term.head))
     return tuple(_topic(tally) for tally in found)
@@ -126,6 +126,12 @@ def _topic(tally: _Tally) -> Topic:
         single=determiner in ("a", "an"),
         articles=frozenset(tally.articles),
     )
+
+
+def _is_body(tally: _Tally) -> bool:
+    """Whether a name is that of a company or another body: no person and no place."""
+    persons_and_places = sum(tally.labels[label] for label in ("PERSON", "GPE", "LOC", "FAC"))
+    return bool(tally.term.name) and persons_and_places * 2 < tally.labels.total()
 
 
 def _is_group(head: str) -> bool:

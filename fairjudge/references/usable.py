@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from fairjudge.domain import Article
 from fairjudge.text.sentences import news_sentences
 
 MIN_WORDS = 40
-"""Fewer words of news than this are a stub: a headline, a notice, the first lines before a paywall."""
+"""Fewer words of news than this are a stub: a headline, a notice, the lines before a paywall."""
+MIN_SHARE_OF_MEDIAN = 0.25
+"""In a cluster of short texts, such as reviews, only far shorter ones than usual are stubs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,17 +32,23 @@ def usable(
     ----------
     articles : sequence of Article
     min_words : int
-        Words that must be left once page furniture, headings and fragments are taken away.
+        Words that must be left once page furniture, headings and fragments are taken away; in a
+        cluster of short texts, a quarter of the median over its articles with news, if that is
+        less.
 
     Returns
     -------
     kept, skipped
         Both in cluster order; every skipped article is named with its reason.
     """
+    counts = [_words_of_news(article.content) for article in articles]
+    with_news = [count for count in counts if count]
+    usual = median(with_news) if with_news else 0
+    least = max(1, min(min_words, int(usual * MIN_SHARE_OF_MEDIAN)))
     kept: list[Article] = []
     skipped: list[Skipped] = []
-    for article in articles:
-        reason = _why_not(article.content, min_words)
+    for article, count in zip(articles, counts, strict=True):
+        reason = _why_not(count, least)
         if reason is None:
             kept.append(article)
         else:
@@ -47,10 +56,16 @@ def usable(
     return tuple(kept), tuple(skipped)
 
 
-def _why_not(content: str, min_words: int) -> str | None:
+def _words_of_news(content: str) -> int | None:
+    """Return how many words of news `content` has, None where it is empty."""
     if not content.strip():
+        return None
+    return sum(len(sentence.text.split()) for sentence in news_sentences(content))
+
+
+def _why_not(count: int | None, least: int) -> str | None:
+    if count is None:
         return "empty"
-    count = sum(len(sentence.text.split()) for sentence in news_sentences(content))
-    if count < min_words:
-        return f"stub: {count} words of news, fewer than {min_words}"
+    if count < least:
+        return f"stub: {count} words of news, fewer than {least}"
     return None

@@ -141,7 +141,11 @@ def t_estimate(
 
 
 def t_p_value(difference: float, standard_error: float, freedom: int) -> float:
-    """Return the two-sided p-value; without spread, 1 for no difference and 0 for any."""
+    """Return the two-sided p-value.
+
+    Without spread it is 1 for no difference; for any other, 2 ** -freedom: the exact sign-flip
+    test where all documents say the same, so that two agreeing documents prove nothing.
+    """
     if standard_error == 0.0:
-        return 1.0 if difference == 0.0 else 0.0
+        return 1.0 if difference == 0.0 else 2.0**-freedom
     return float(2.0 * student_t.sf(abs(difference) / standard_error, freedom))

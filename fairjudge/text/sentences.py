@@ -1,7 +1,7 @@
 """Sentences with their exact place in the text, and the lines of a crawled page that are no news.
 
 The boundaries inside a paragraph come from `sentencex` (Wikimedia); paragraphs, bullets and line
-breaks of crawled pages are settled here, because a heading without a full stop is no sentence start.
+breaks of crawled pages are settled here, because a heading has no full stop.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import sentencex
 
-_BULLET = re.compile(r"(?:[-*+•‣◦▪●·–—]|\d{1,2}[.)])[ \t]+")
+_BULLET = re.compile(r"(?:[-*+•‣◦▪●·\u2013\u2014]|\d{1,2}[.)])[ \t]+")
 _BREAK = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ENUMERATOR = re.compile(r"\s*[(\[]?(?:\d{1,2}|[a-zA-Z])[.)]\s*")
-_TERMINAL = tuple(".!?:;…\"'”’)")
+_TERMINAL = tuple(".!?:;…\"'\u201d\u2019)")
 _WRAP_WIDTH = 60
 """A line shorter than this many characters is taken to end on purpose."""
 _NO_WORD = re.compile(r"[\W_]*")
@@ -156,9 +156,11 @@ _BOILERPLATE = tuple(
         r"\bcookies?\b.{0,80}\b(sites?|polic(y|ies)|browser|accept|consent|settings|use)\b",
         r"\b(accept|use|uses|using|enable) (all )?cookies\b",
         r"\b(enable|supports?) javascript\b",
-        r"^(advertisement|sponsored|sponsored content|related( articles| stories)?|trending|watch|"
-        r"listen|share( this)?( article| story)?|comments?|more on this story|loading)\W*$",
-        r"^(\W*)(read|see|view|watch|click|tap|scroll|swipe)( (more|also|next|here|on|below|full)\b)",
+        (
+            r"^(advertisement|sponsored|sponsored content|related( articles| stories)?|watch|"
+            r"listen|share( this)?( article| story)?|comments?|more on this story|loading)\W*$"
+        ),
+        r"^(\W*)(read|see|view|watch|click|tap|scroll)( (more|also|next|here|on|below|full)\b)",
         r"^(also read|related|recommended|more from|editor'?s note|disclosure|disclaimer)\s*:",
         r"\b(sign|signed) up (now|here|for|today|to (get|receive|our))\b",
         r"\b(subscribe|newsletters?)\b.{0,60}\b(now|here|today|inbox|unsubscribe|email alerts?)\b",
@@ -169,11 +171,13 @@ _BOILERPLATE = tuple(
         r"\b(follow|reach|contact) (him|her|them|the (author|reporter|writer)) (on|at|via)\b",
         r"\bcan be (reached|contacted|followed) (at|on|via)\b",
         r"\ball rights reserved\b|^(©|copyright\b)|\(c\) \d{4}",
-        r"\bthis (material|article|post|story) (may not be|(was )?(originally|first) "
-        r"(appeared|published|ran)|originated|has been (updated|republished))",
+        (
+            r"\bthis (material|article|post|story) (may not be|(was )?(originally|first) "
+            r"(appeared|published|ran)|originated|has been (updated|republished))"
+        ),
         r"\bcontributed to this (report|article|story)\b",
         r"^(by|opinion by|written by|reported by|story by) (?-i:[A-Z]\S+( [A-Z]\S+){0,5})\W*$",
-        r"^(photo|image|picture|credit|file photo|photograph)s?(\s*[:/]| (credit|by|courtesy)\b).{0,60}$",
+        r"^(photo|image|picture|credit|file photo)s?(\s*[:/]| (credit|by|courtesy)\b).{0,60}$",
         r"\b(getty|istock|shutterstock|unsplash|afp via|ap photo|reuters/)\b",
         r"\bterms of (use|service)\b|\bprivacy (policy|notice)\b",
         r"^(updated|published|posted|last updated)( on| at)?\b.{0,50}\d",

@@ -27,6 +27,11 @@ def split_statements(text: str) -> tuple[Span, ...]:
     return tuple(piece for span in split_sentences(text) for piece in _pieces(span))
 
 
+def statement_texts(text: str) -> tuple[str, ...]:
+    """Return the texts of `split_statements`."""
+    return tuple(span.text for span in split_statements(text))
+
+
 def _pieces(span: Span) -> Iterator[Span]:
     start = 0
     for match in _END.finditer(span.text):

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
-from fairjudge.calibration.applying import apply_calibrator
+from fairjudge.calibration.applying import apply_calibrators
 from fairjudge.calibration.audits import EXTENDED, audit_parse, audit_position, audit_verbosity
 from fairjudge.calibration.baselines import baseline_scores, document_groups
 from fairjudge.calibration.calibrators import Calibrator
@@ -374,8 +374,8 @@ def test_document_groups_take_the_majority_of_articles():
 def test_position_audit_in_percent_with_everything_counted():
     rows = [
         pair("d1", "a", "ab"), pair("d1", "b", "ba"),  # a was first, then b was: First.
-        pair("d2", "a", "ab"), pair("d2", "a", "ba"),  # consistent
-        pair("d2", "b", "ba"),  # a re-run, of which the first counts
+        pair("d2", "a", "ab"), pair("d2", "b", "ba"),
+        pair("d2", "a", "ba"),  # a re-run, which counts: consistent
         pair("d3", "a", "ab"),  # one order alone
         pair("d4", "a", None),
         pair("d5", None, "ab", unscored="refused"),
@@ -441,7 +441,7 @@ def test_applying_a_calibrator_keeps_every_row():
         protocol="likert",
     )
     rows = [judgement(value=4.0), judgement(value=1.0), unscored(), pair(), judgement(judge="k")]
-    applied = apply_calibrator(calibrator, rows)
+    applied = apply_calibrators([calibrator], rows)
     assert [row.value for row in applied.judgements] == [3.0, 2.0, None, "a", 3.0]
     assert applied.judgements[0].to_json()["uncalibrated"] == 4.0
     assert (applied.n_calibrated, applied.n_outside) == (2, 1)

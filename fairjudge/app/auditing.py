@@ -1,0 +1,155 @@
+"""What the audits report: figures from judgements, as JSON."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from fairjudge.calibration.audits import (
+    EXTENDED,
+    audit_parse,
+    audit_position,
+    audit_verbosity,
+)
+from fairjudge.calibration.to_json import figure, position_audit_json, verbosity_audit_json
+from fairjudge.datasets import read_labels
+from fairjudge.domain import Judgement
+from fairjudge.errors import InputError
+from fairjudge.judges.probes import PROBES
+from fairjudge.stats.clustered import clustered_mean
+
+Quality = Mapping[tuple[str, str], float]
+"""The human value of each (eid, system)."""
+
+
+def position_report(
+    rows: Sequence[Judgement],
+    *,
+    labels: Path | None,
+    close_within: float,
+    skip_bad: bool = False,
+) -> dict[str, Any]:
+    """Return position bias by judge and aspect, pair of systems and closeness.
+
+    Closeness needs people's values: `labels`, or the judgements' own ``human_a`` and ``human_b``.
+    Where judgements carry distributions over both orders, ``shift`` is the mean graded bias.
+
+    Raises
+    ------
+    InputError
+        If there is no pairwise judgement.
+    """
+    pairs = [row for row in rows if row.protocol == "pairwise"]
+    if not pairs:
+        raise InputError("position bias needs pairwise judgements, and there are none")
+    by_label = _label_quality(labels, skip_bad=skip_bad)
+    groups: list[dict[str, Any]] = []
+    for aspect in dict.fromkeys(row.aspect for row in pairs):
+        some = [row for row in pairs if row.aspect == aspect]
+        quality = by_label.get(aspect) or _carried_quality(some)
+        audits = audit_position(some, quality=quality, close_within=close_within)
+        groups += position_audit_json(audits)["groups"]
+    for group in groups:
+        group["shift"] = _shift(pairs, judge=group["judge"], aspect=group["aspect"])
+    return {"groups": groups}
+
+
+def _label_quality(labels: Path | None, *, skip_bad: bool) -> dict[str, Quality]:
+    """Return the mean label of each summary, by aspect."""
+    if labels is None:
+        return {}
+    values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for label in read_labels(labels, skip_bad=skip_bad):
+        if label.system is not None and not isinstance(label.value, str):
+            values[label.aspect][label.eid, label.system].append(label.value)
+    return {
+        aspect: {item: fmean(some) for item, some in items.items()}
+        for aspect, items in values.items()
+    }
+
+
+def _carried_quality(rows: Sequence[Judgement]) -> Quality:
+    quality: dict[tuple[str, str], float] = {}
+    for row in rows:
+        extra = row.model_extra or {}
+        for system, field in ((row.system_a, "human_a"), (row.system_b, "human_b")):
+            value = extra.get(field)
+            if system is not None and isinstance(value, int | float):
+                quality[row.eid, system] = float(value)
+    return quality
+
+
+def _shift(rows: Sequence[Judgement], *, judge: str, aspect: str) -> dict[str, Any] | None:
+    """Return the mean shift of a pair's distributions between its orders, once a pair."""
+    found: dict[tuple[str, ...], float] = {}
+    for row in rows:
+        shift = (row.model_extra or {}).get("shift")
+        if row.judge == judge and row.aspect == aspect and isinstance(shift, int | float):
+            found[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
+    if not found:
+        return None
+    return figure(
+        clustered_mean(list(found.values()), [key[0] for key in found], level=0.95, null=0.0)
+    )
+
+
+def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
+    """Return verbosity bias by judge, aspect, protocol and probe.
+
+    Raises
+    ------
+    InputError
+        If no system is named as a probe of another one.
+    """
+    groups: list[dict[str, Any]] = []
+    for probe in PROBES:
+        some = [_as_extended(row, probe) for row in rows if _takes_part(row, probe)]
+        found = verbosity_audit_json(audit_verbosity(some))["groups"]
+        groups += [{"probe": probe, **group} for group in found]
+    if not groups:
+        raise InputError(
+            "verbosity needs judgements of systems named X and X:extended; collect them with "
+            "--references and --summaries"
+        )
+    return {"groups": groups}
+
+
+def _systems(row: Judgement) -> tuple[str, ...]:
+    return tuple(name for name in (row.system, row.system_a, row.system_b) if name is not None)
+
+
+def _takes_part(row: Judgement, probe: str) -> bool:
+    others = tuple(f":{other}" for other in PROBES if other != probe)
+    return not any(name.endswith(others) for name in _systems(row))
+
+
+def _as_extended(row: Judgement, probe: str) -> Judgement:
+    """Name the probe as the duplication is named: the arithmetic is the same for all of them."""
+    suffix = f":{probe}"
+    names = {
+        field: name.removesuffix(suffix) + EXTENDED
+        for field in ("system", "system_a", "system_b")
+        if (name := getattr(row, field)) is not None and name.endswith(suffix)
+    }
+    return row.model_copy(update=names) if names else row
+
+
+def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
+    """Return how many judgements have no score, and why, by judge, aspect and protocol."""
+    return {
+        "groups": [
+            {
+                "judge": one.judge,
+                "aspect": one.aspect,
+                "protocol": one.protocol,
+                "n_judgements": one.n_judgements,
+                "n_unscored": sum(one.unscored.values()),
+                "unscored": dict(one.unscored),
+                "scored_by": dict(one.scored_by),
+            }
+            for one in audit_parse(rows)
+        ]
+    }

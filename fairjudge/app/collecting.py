@@ -1,0 +1,170 @@
+"""Collecting the judgements that an audit needs, or reading them where they are stored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairjudge.app.judges import make_judge
+from fairjudge.app.judging import judge_tasks
+from fairjudge.app.models import ModelOptions, open_models
+from fairjudge.app.runs import digest, open_run
+from fairjudge.datasets import (
+    check_summaries,
+    read_clusters,
+    read_judgements,
+    read_references,
+    read_summaries,
+)
+from fairjudge.domain import Cluster, Judgement, JudgeTask, ProtocolName, Summary
+from fairjudge.errors import InputError
+from fairjudge.judges.probes import add_probes
+from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
+from fairjudge.text.sentences import sentence_texts
+
+Progress = Callable[[int], Callable[[int], None]]
+"""Called with the number of tasks; returns what is called with how many were finished."""
+_ROWS = "judgements"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """Where an audit's judgements come from: a file, an earlier run, or summaries to be judged."""
+
+    judgements: Path | None = None
+    references: Path | None = None
+    summaries: Path | None = None
+    run: Path | None = None
+    skip_bad: bool = False
+
+
+def collect(
+    given: Material,
+    *,
+    aspect: str,
+    protocol: ProtocolName,
+    probes: tuple[str, ...],
+    model: ModelOptions,
+    progress: Progress,
+) -> tuple[Judgement, ...]:
+    """Return the judgements that `given` holds, or judge what it names.
+
+    With `probes`, every summary is judged beside itself with that text added.
+
+    Raises
+    ------
+    FairJudgeError
+        If a file, the backend or the run folder cannot be used.
+    """
+    if given.judgements is not None:
+        return read_judgements(given.judgements, skip_bad=given.skip_bad).records
+    if given.references is None or given.summaries is None:
+        return recorded_judgements(given.run)
+    plan = resolve_plan(aspect, protocol=protocol)
+    clusters, summaries = read_material(given, plan)
+    if probes:
+        pairs = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)
+        tasks = tuple(
+            task
+            for beside in (pairs if protocol == "pairwise" else [_flat(pairs)])
+            for task in plan_tasks(clusters, beside, plan, split_sentences=sentence_texts)
+        )
+    else:
+        tasks = plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts)
+    if not tasks:
+        raise InputError("nothing to judge for this audit", path=given.references)
+    return judge_planned(
+        tasks,
+        plan=plan,
+        model=model,
+        run=given.run,
+        identity={
+            "aspect": aspect,
+            "protocol": protocol,
+            "probes": list(probes),
+            "clusters": digest(clusters),
+            "summaries": digest(summaries),
+        },
+        progress=progress,
+    )
+
+
+def _flat(pairs: Sequence[Sequence[Summary]]) -> list[Summary]:
+    """Return every summary once."""
+    return list({(s.eid, s.system): s for pair in pairs for s in pair}.values())
+
+
+def read_material(
+    given: Material, plan: JudgingPlan
+) -> tuple[tuple[Cluster, ...], tuple[Summary, ...]]:
+    """Read clusters (references where the plan needs questions) and summaries, and match them."""
+    if given.references is None:
+        raise InputError("this audit needs --references")
+    needs_questions = plan.reference_unit in {"qa_pairs", "qa_pair"}
+    read: Any = read_references if needs_questions else read_clusters
+    clusters: tuple[Cluster, ...] = read(given.references, skip_bad=given.skip_bad).records
+    if given.summaries is None:
+        return clusters, ()
+    summaries = read_summaries(given.summaries, skip_bad=given.skip_bad)
+    check_summaries(summaries, clusters)
+    return clusters, summaries.records
+
+
+def recorded_judgements(run: Path | None) -> tuple[Judgement, ...]:
+    """Return the judgements that a run's folder holds.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    file = None if run is None else run / f"{_ROWS}.jsonl"
+    if file is None or not file.is_file():
+        raise InputError("this folder holds no judgements", path=run)
+    by_task: dict[str, Judgement] = {}
+    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        try:
+            row = json.loads(line)
+            by_task[row["task"]] = Judgement.model_validate(row["judgement"])
+        except (ValueError, KeyError, TypeError):
+            raise InputError("not a run's judgement", path=file, line=number) from None
+    return tuple(by_task.values())
+
+
+def judge_planned(
+    tasks: Sequence[JudgeTask],
+    *,
+    plan: JudgingPlan,
+    model: ModelOptions,
+    run: Path | None,
+    identity: Mapping[str, Any],
+    progress: Progress,
+) -> tuple[Judgement, ...]:
+    """Judge `tasks` with the built-in criterion of `plan`, resuming what `run` holds."""
+    opened = open_run(
+        run,
+        cache_folder=model.cache_folder,
+        command="audit",
+        identity={"model": model.identity(), **identity},
+    )
+
+    async def judge_all() -> tuple[Judgement, ...]:
+        async with open_models(model) as models:
+            judge = make_judge(
+                models, plan=plan, prompt=None, scale=None, temperature=0.0, tasks=tasks
+            )
+            with opened as folder:
+                return await judge_tasks(
+                    tasks,
+                    judge=judge,
+                    fallback=None,
+                    run=folder,
+                    concurrency=model.concurrency,
+                    progress=progress(len(tasks)),
+                )
+
+    return asyncio.run(judge_all())

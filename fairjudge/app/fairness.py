@@ -1,0 +1,276 @@
+"""Fairness of the summaries in a file: scorer, measures and report put together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from fairjudge.datasets import (
+    BadLine,
+    Loaded,
+    check_summaries,
+    read_clusters,
+    read_judgements,
+    read_summaries,
+)
+from fairjudge.datasets.supports import read_supports, read_value_scores, write_supports
+from fairjudge.domain import Cluster, Summary
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.fairness.coverage_report import CoverageOptions, CoverageReport, report_coverage
+from fairjudge.fairness.distributions import Target
+from fairjudge.fairness.proportional_report import (
+    ProportionalOptions,
+    ProportionalReport,
+    ValueScores,
+    report_proportional,
+)
+from fairjudge.fairness.support import Support
+from fairjudge.fairness.values import LabelledCorpus, label_corpus
+from fairjudge.fairness.verdicts import supports_from_judgements
+
+Progress: TypeAlias = Callable[[int], Callable[[int], None]]
+"""Takes a total and returns what counts towards it."""
+
+DEFAULT_ENTAILMENT = "roberta-large-mnli"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairnessInput:
+    """The files and the attribute that a fairness command reads."""
+
+    clusters: Path
+    summaries: Path
+    attribute: str
+    bins: tuple[float, ...] = ()
+    skip_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScorerChoice:
+    """A scorer as written on the command line: a name, and a model or file after a colon."""
+
+    name: str
+    argument: str | None
+
+    def __str__(self) -> str:
+        return self.name if self.argument is None else f"{self.name}:{self.argument}"
+
+    def path(self) -> Path:
+        """Return the argument as a file.
+
+        Raises
+        ------
+        ConfigurationError
+            There is none.
+        """
+        if not self.argument:
+            raise ConfigurationError(f"scorer {self.name!r} needs a file: {self.name}:FILE")
+        return Path(self.argument)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Loaded:
+    clusters: Loaded[Cluster]
+    summaries: Loaded[Summary]
+    corpus: LabelledCorpus
+
+    @property
+    def bad_lines(self) -> tuple[BadLine, ...]:
+        return (*self.clusters.bad, *self.summaries.bad)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageOutcome:
+    """What ``fairness coverage`` found."""
+
+    report: CoverageReport
+    bad_lines: tuple[BadLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProportionalOutcome:
+    """What ``fairness proportional`` found."""
+
+    report: ProportionalReport
+    bad_lines: tuple[BadLine, ...]
+
+
+def parse_scorer(text: str, known: Sequence[str]) -> ScorerChoice:
+    """Read ``name`` or ``name:argument``.
+
+    Raises
+    ------
+    ConfigurationError
+        The name is not one of `known`.
+    """
+    name, colon, argument = text.partition(":")
+    if name not in known:
+        raise ConfigurationError(f"unknown scorer {name!r}; choose one of {', '.join(known)}")
+    return ScorerChoice(name=name, argument=argument if colon else None)
+
+
+COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
+PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix")
+
+
+def coverage_fairness(
+    source: FairnessInput,
+    *,
+    scorer: ScorerChoice,
+    options: CoverageOptions,
+    max_words: int,
+    human: Path | None,
+    save_supports: Path | None,
+    progress: Progress,
+) -> CoverageOutcome:
+    """Score how far documents support the summaries, and measure who is covered.
+
+    Raises
+    ------
+    FairJudgeError
+        A file, the attribute or the scorer cannot be used.
+    """
+    loaded = _load(source)
+    supports, name = _supports(
+        loaded, scorer, source, options=options, max_words=max_words, progress=progress
+    )
+    if save_supports is not None:
+        write_supports(save_supports, supports)
+    people = () if human is None else read_supports(human, skip_bad=source.skip_bad)
+    report = report_coverage(
+        loaded.corpus,
+        loaded.summaries.records,
+        supports,
+        options=replace(options, scorer=name),
+        human=[record.read() for record in people],
+    )
+    return CoverageOutcome(report=report, bad_lines=loaded.bad_lines)
+
+
+def proportional_fairness(
+    source: FairnessInput, *, scorer: ScorerChoice, options: ProportionalOptions, progress: Progress
+) -> ProportionalOutcome:
+    """Measure whether each value has its share of the summaries.
+
+    Raises
+    ------
+    FairJudgeError
+        A file, the attribute, the target or the scorer cannot be used.
+    """
+    loaded = _load(source)
+    scores, name = _value_scores(loaded, scorer, source, progress)
+    report = report_proportional(
+        loaded.corpus,
+        loaded.summaries.records,
+        options=replace(options, scorer=name),
+        scores=scores,
+    )
+    return ProportionalOutcome(report=report, bad_lines=loaded.bad_lines)
+
+
+def read_target(text: str) -> Target:
+    """Return ``"ratio"``, ``"equal"``, or the shares by value in a JSON file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or is not an object of numbers.
+    """
+    if text == "ratio":
+        return "ratio"
+    if text == "equal":
+        return "equal"
+    try:
+        shares = json.loads(Path(text).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"expected 'ratio', 'equal' or a JSON file of shares by value: {error}", path=text
+        ) from None
+    if not isinstance(shares, dict) or not all(map(_is_number, shares.values())):
+        raise InputError("expected one object: value to share", path=text)
+    return {value: float(share) for value, share in shares.items()}
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _load(source: FairnessInput) -> _Loaded:
+    clusters = read_clusters(source.clusters, skip_bad=source.skip_bad)
+    summaries = read_summaries(source.summaries, skip_bad=source.skip_bad)
+    check_summaries(summaries, clusters)
+    corpus = label_corpus(clusters.records, attribute=source.attribute, bins=source.bins)
+    return _Loaded(clusters=clusters, summaries=summaries, corpus=corpus)
+
+
+def _supports(
+    loaded: _Loaded,
+    scorer: ScorerChoice,
+    source: FairnessInput,
+    *,
+    options: CoverageOptions,
+    max_words: int,
+    progress: Progress,
+) -> tuple[list[Support], str]:
+    """Return the supports and what made them, for the signature."""
+    if scorer.name == "matrix":
+        records = read_supports(scorer.path(), skip_bad=source.skip_bad)
+        return [record.read() for record in records], f"matrix:{scorer.path().name}"
+    if scorer.name == "judgements":
+        judged = read_judgements(scorer.path(), skip_bad=source.skip_bad)
+        supports = supports_from_judgements(loaded.clusters.records, judged.records)
+        judges = "+".join(sorted({judgement.judge for judgement in judged}))
+        return supports, f"judgements:{judges}"
+    # Sets that cannot be measured need no scores.
+    measurable = {s.eid for s in loaded.corpus.sets if s.exclusion is None}
+    clusters = [cluster for cluster in loaded.clusters if cluster.eid in measurable]
+    count = progress(len(clusters))
+    summaries = loaded.summaries.records
+    if scorer.name == "embedding":
+        from fairjudge.scorers.coverage import embedding_supports
+        from fairjudge.scorers.embedding import load_embedder
+
+        embedder = load_embedder(scorer.argument)
+        found: Iterable[Support] = embedding_supports(
+            clusters, summaries, embedder=embedder, max_words=max_words, on_cluster=count
+        )
+        fingerprint = embedder.fingerprint
+    else:
+        from fairjudge.scorers.coverage import entailment_supports
+        from fairjudge.scorers.entailment import load_entailment
+
+        model = load_entailment(scorer.argument or DEFAULT_ENTAILMENT)
+        found = entailment_supports(
+            clusters,
+            summaries,
+            model=model,
+            max_words=max_words,
+            between_units=options.variant == "released",
+            on_cluster=count,
+        )
+        fingerprint = model.fingerprint
+    return list(found), f"{scorer.name}:{fingerprint}+chunks{max_words}"
+
+
+def _value_scores(
+    loaded: _Loaded, scorer: ScorerChoice, source: FairnessInput, progress: Progress
+) -> tuple[ValueScores | None, str]:
+    """Return the scores by value, None for unigrams, and what made them."""
+    if scorer.name == "unigrams":
+        return None, "unigrams"
+    if scorer.name == "matrix":
+        records = read_value_scores(scorer.path(), skip_bad=source.skip_bad)
+        scores: ValueScores = {(r.eid, r.system): r.scores for r in records}
+        return scores, f"matrix:{scorer.path().name}"
+    from fairjudge.scorers.value_scores import load_value_scorer, value_scores
+
+    kind: Literal["bert_score", "bart_score"] = (
+        "bert_score" if scorer.name == "bert_score" else "bart_score"
+    )
+    model = load_value_scorer(kind, scorer.argument)
+    count = progress(len(loaded.corpus.sets))
+    found = value_scores(loaded.corpus, loaded.summaries.records, scorer=model, on_set=count)
+    return found, f"{scorer.name}:{model.fingerprint}"

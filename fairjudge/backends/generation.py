@@ -1,0 +1,276 @@
+"""Loading causal language models and generating with them in batches (torch)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    StoppingCriteria,
+    StoppingCriteriaList,
+    TopPLogitsWarper,
+)
+
+from fairjudge.backends.http import one_line
+from fairjudge.errors import ConfigurationError, MissingExtraError
+
+DEFAULT_WINDOW_TOKENS = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """What the requests of one batch share."""
+
+    max_new_tokens: int
+    temperature: float
+    top_p: float | None
+    stop: tuple[str, ...]
+    top_logprobs: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generated:
+    """One reply: its token ids, and for each the ids and log-probabilities of the likeliest."""
+
+    token_ids: tuple[int, ...]
+    ended: bool
+    alternatives: tuple[tuple[tuple[int, float], ...], ...] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedModel:
+    """A model with its tokenizer; ``window_tokens`` is the most that prompt and reply may have."""
+
+    model: Any
+    tokenizer: Any
+    window_tokens: int
+
+    @property
+    def on_cuda(self) -> bool:
+        """Whether it runs on a CUDA device."""
+        return bool(self.model.device.type == "cuda")
+
+
+def load_model(name: str) -> LoadedModel:
+    """Load a hub id, a folder, or a ``.gguf`` file in a folder or hub repository.
+
+    On CUDA in bfloat16, else in float32.
+
+    Raises
+    ------
+    ConfigurationError
+        When there is no such model, or it cannot be loaded.
+    """
+    place, file = _place(name)
+    options: dict[str, Any] = {} if file is None else {"gguf_file": file}
+    if file is not None and not all(map(find_spec, ("gguf", "accelerate"))):
+        raise MissingExtraError("a GGUF file", extra="gguf")
+    cuda = torch.cuda.is_available()
+    _quieten()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(place, padding_side="left", **options)
+        model = AutoModelForCausalLM.from_pretrained(
+            place, dtype=torch.bfloat16 if cuda else torch.float32, **options
+        )
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        raise ConfigurationError(f"cannot load the model {name!r}: {one_line(error)}") from error
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    model.to("cuda" if cuda else "cpu").eval()
+    text_config = model.config.get_text_config()
+    window = getattr(text_config, "max_position_embeddings", None) or DEFAULT_WINDOW_TOKENS
+    return LoadedModel(model=model, tokenizer=tokenizer, window_tokens=window)
+
+
+def _place(name: str) -> tuple[str, str | None]:
+    """Return the folder or hub id, and the GGUF file in it if one is named."""
+    if not name.lower().endswith(".gguf"):
+        return name, None
+    path = Path(name)
+    if path.exists() or path.is_absolute():
+        return str(path.parent), path.name
+    owner, _, rest = name.partition("/")
+    repository, _, file = rest.partition("/")
+    return f"{owner}/{repository}", file
+
+
+def _quieten() -> None:
+    transformers.utils.logging.disable_progress_bar()
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+
+
+def prompt_ids(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
+    """Return the prompt's token ids: by the chat template where there is one, else as plain text.
+
+    Control tokens that stand in the messages are encoded as the text they are. A template that
+    knows no system message gets it at the head of the first user message. Thinking aloud is
+    switched off where a template has the switch.
+    """
+    if not tokenizer.chat_template:
+        plain = "\n\n".join(message["content"] for message in messages) + "\n"
+        return list(tokenizer(plain)["input_ids"])
+    open_ended = messages[-1]["role"] == "assistant"
+    turns = [*messages]
+    try:
+        return _templated(tokenizer, turns, open_ended=open_ended)
+    except Exception as error:
+        # Jinja's own exceptions: templates say so when a role or an order is not theirs.
+        if turns[0]["role"] != "system" or len(turns) < 2:
+            raise ConfigurationError(
+                f"the model's chat template does not take these messages: {one_line(error)}"
+            ) from error
+        joined = f"{turns[0]['content']}\n\n{turns[1]['content']}"
+        return _templated(
+            tokenizer, [{**turns[1], "content": joined}, *turns[2:]], open_ended=open_ended
+        )
+
+
+def _templated(tokenizer: Any, turns: list[dict[str, str]], *, open_ended: bool) -> list[int]:
+    encoded = tokenizer.apply_chat_template(
+        turns,
+        add_generation_prompt=not open_ended,
+        continue_final_message=open_ended,
+        sanitize_control_tokens=not open_ended,
+        enable_thinking=False,
+        return_dict=True,
+    )
+    return list(encoded["input_ids"])
+
+
+def generate(
+    loaded: LoadedModel, prompts: Sequence[list[int]], seeds: Sequence[int], sampling: Sampling
+) -> list[Generated]:
+    """Return a reply to each prompt.
+
+    Sampling is by Gumbel noise from one generator for each prompt (argmax of logits / temperature
+    + noise is a draw from the softmax), so that a prompt's draw depends on its seed and not on the
+    batch it is in.
+    """
+    tokenizer, model = loaded.tokenizer, loaded.model
+    batch = tokenizer.pad({"input_ids": list(prompts)}, return_tensors="pt").to(model.device)
+    length = batch["input_ids"].shape[1]
+    recorder = _Recorder(sampling.top_logprobs)
+    processors = LogitsProcessorList([recorder])
+    if sampling.temperature > 0:
+        processors += [
+            _Divide(sampling.temperature),
+            *([] if sampling.top_p is None else [TopPLogitsWarper(sampling.top_p)]),
+            _Gumbel(seeds, model.device),
+        ]
+    with torch.inference_mode():
+        output = model.generate(
+            **batch,
+            generation_config=_generation_config(loaded, sampling),
+            logits_processor=processors,
+            stopping_criteria=StoppingCriteriaList([_StopTexts(tokenizer, sampling.stop, length)]),
+        )
+    return [
+        _cut(row, recorder.row(place), loaded)
+        for place, row in enumerate(output[:, length:].tolist())
+    ]
+
+
+def _generation_config(loaded: LoadedModel, sampling: Sampling) -> GenerationConfig:
+    own = loaded.model.generation_config
+    return GenerationConfig(
+        max_new_tokens=sampling.max_new_tokens,
+        do_sample=False,  # the processors have drawn already
+        temperature=1.0,
+        top_p=1.0,
+        top_k=50,
+        repetition_penalty=1.0,
+        bos_token_id=own.bos_token_id,
+        eos_token_id=_end_ids(loaded),
+        pad_token_id=loaded.tokenizer.pad_token_id,
+    )
+
+
+def _end_ids(loaded: LoadedModel) -> list[int]:
+    own = loaded.model.generation_config.eos_token_id
+    listed = own if isinstance(own, list) else [own]
+    ids = {*listed, loaded.tokenizer.eos_token_id} - {None}
+    return sorted(ids)
+
+
+def _cut(row: list[int], alternatives: Any, loaded: LoadedModel) -> Generated:
+    """Cut a row of the output at its end token; what follows is padding."""
+    ends = [place for place, token in enumerate(row) if token in set(_end_ids(loaded))]
+    n_tokens = ends[0] if ends else len(row)
+    return Generated(
+        token_ids=tuple(row[:n_tokens]),
+        ended=bool(ends),
+        alternatives=None if alternatives is None else tuple(alternatives[:n_tokens]),
+    )
+
+
+class _Recorder(LogitsProcessor):  # type: ignore[misc]
+    """Keeps the likeliest tokens at each step, by the model's own logits."""
+
+    def __init__(self, n: int | None) -> None:
+        self._n = n
+        self._steps: list[tuple[torch.Tensor, torch.Tensor]] = []
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002
+        if self._n is not None:
+            logprobs = torch.log_softmax(scores.float(), dim=-1)
+            top = logprobs.topk(min(max(self._n, 1), logprobs.shape[-1]), dim=-1)
+            self._steps.append((top.indices.cpu(), top.values.cpu()))
+        return scores
+
+    def row(self, place: int) -> list[tuple[tuple[int, float], ...]] | None:
+        if self._n is None:
+            return None
+        return [
+            tuple(zip(ids[place].tolist(), values[place].tolist(), strict=True))
+            for ids, values in self._steps
+        ]
+
+
+class _StopTexts(StoppingCriteria):  # type: ignore[misc]
+    """Ends a row once one of `texts` stands in it; unlike transformers' own, for any tokenizer."""
+
+    def __init__(self, tokenizer: Any, texts: Sequence[str], start: int) -> None:
+        self._tokenizer = tokenizer
+        self._texts = texts
+        self._start = start
+        # A token has at least a character, but for parts of one that takes several.
+        self._n_tokens = 8 + max(map(len, texts), default=0)
+
+    def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:  # noqa: ARG002
+        found = [False] * len(input_ids)
+        if self._texts:
+            first = max(self._start, input_ids.shape[1] - self._n_tokens)
+            ends = self._tokenizer.batch_decode(input_ids[:, first:])
+            found = [any(text in end for text in self._texts) for end in ends]
+        return torch.tensor(found, device=input_ids.device)
+
+
+class _Divide(LogitsProcessor):  # type: ignore[misc]
+    def __init__(self, temperature: float) -> None:
+        self._temperature = temperature
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002
+        return scores.float() / self._temperature
+
+
+class _Gumbel(LogitsProcessor):  # type: ignore[misc]
+    def __init__(self, seeds: Sequence[int], device: Any) -> None:
+        self._generators = [torch.Generator(device).manual_seed(seed) for seed in seeds]
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002
+        # Minus the logarithm of a standard exponential is standard Gumbel.
+        noise = torch.empty_like(scores, dtype=torch.float32)
+        for row, generator in zip(noise, self._generators, strict=True):
+            row.exponential_(generator=generator)
+        return scores - noise.log()

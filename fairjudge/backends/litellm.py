@@ -1,0 +1,178 @@
+"""Any provider that litellm knows; needs the extra ``[litellm]``."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import openai
+
+from fairjudge.backends.chat_wire import read_choice, response_format
+from fairjudge.backends.http import (
+    DEFAULT_TIMEOUT_SECONDS,
+    PLACEHOLDER_KEY,
+    check_target,
+    one_line,
+)
+from fairjudge.backends.ports import Warn
+from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.errors import (
+    ConfigurationError,
+    ConnectionFailedError,
+    ContextTooLongError,
+    RefusedError,
+)
+from fairjudge.protocols import Completion, CompletionRequest, ModelRef, Usage
+
+
+class LiteLLMBackend:
+    """A model by litellm's name for it, such as ``litellm:gemini/gemini-2.0-flash``.
+
+    litellm itself leaves out what it knows a provider not to take, without saying so. With a base
+    URL, a name without a provider means a server of the chat completions format. Keys are those
+    that litellm reads from the environment.
+
+    Parameters
+    ----------
+    target : ModelRef
+        The model, and the server where it is not the provider's own.
+    timeout_seconds : float, optional
+        Longest wait for one whole reply.
+    warn : callable, optional
+        Not used.
+
+    Raises
+    ------
+    ConfigurationError
+        When litellm finds the provider's key missing, or knows no such provider.
+    """
+
+    def __init__(
+        self,
+        target: ModelRef,
+        *,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
+        warn: Warn | None = None,  # noqa: ARG002
+    ) -> None:
+        self.target = target
+        self._timeout_seconds = timeout_seconds
+        self._where = target.base_url or target.model
+        self._litellm = import_litellm()
+        self._model, self._key = resolve_model(self._litellm, target)
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        check_target(request, self.target)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                reply = await self._litellm.acompletion(**self._arguments(request))
+                return _read(reply.model_dump(), stop=request.stop)
+        except Exception as error:
+            raise map_litellm_error(error, litellm=self._litellm, where=self._where) from None
+
+    async def aclose(self) -> None:
+        """Close litellm's connections, which all its backends share."""
+        await self._litellm.close_litellm_async_clients()
+
+    def _arguments(self, request: CompletionRequest) -> dict[str, Any]:
+        schema = request.response_schema
+        wanted = {
+            "model": self._model,
+            "messages": [message.model_dump() for message in request.messages],
+            "base_url": self.target.base_url,
+            "api_key": self._key,
+            "timeout": self._timeout_seconds,
+            "temperature": request.temperature,
+            "top_p": request.top_p,
+            "max_tokens": request.max_output_tokens,
+            # As the openai backend: one seed would make every sample the same.
+            "seed": None if request.seed is None else request.seed + request.sample_index,
+            "stop": list(request.stop) or None,
+            "logprobs": None if request.top_logprobs is None else True,
+            "top_logprobs": request.top_logprobs or None,
+            "response_format": None if schema is None else response_format(schema),
+        }
+        settings = {"num_retries": 0, "max_retries": 0, "drop_params": True}
+        return {**{name: value for name, value in wanted.items() if value is not None}, **settings}
+
+
+def import_litellm() -> Any:
+    """Import litellm without its network access, reports, prints and advertisements."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
+    import litellm
+
+    litellm.telemetry = False
+    litellm.suppress_debug_info = True
+    for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
+        logging.getLogger(name).setLevel(logging.ERROR)
+    return litellm
+
+
+def resolve_model(
+    litellm: Any, target: ModelRef, *, own_server: str = "openai"
+) -> tuple[str, str | None]:
+    """Return litellm's name of the model and a key to hand over (None: litellm finds its own).
+
+    `own_server` is litellm's provider for a server named by a base URL alone.
+
+    Raises
+    ------
+    ConfigurationError
+        When the provider is unknown or its key is missing.
+    """
+    model = target.model
+    if target.base_url is not None and "/" not in model:
+        model = f"{own_server}/{model}"
+    try:
+        litellm.get_llm_provider(model)
+    except openai.BadRequestError:
+        if target.base_url is None:
+            raise ConfigurationError(
+                f"litellm knows no provider for {model!r}; write it as provider/model"
+            ) from None
+        model = f"{own_server}/{model}"
+    missing = litellm.validate_environment(model).get("missing_keys") or []
+    if not missing:
+        return model, None
+    if target.base_url is not None:
+        return model, PLACEHOLDER_KEY
+    raise ConfigurationError(
+        f"{target} needs a key: set the environment variable {' and '.join(missing)}"
+    )
+
+
+def map_litellm_error(error: Exception, *, litellm: Any, where: str) -> Exception:
+    """Return the error of ours for what litellm raised: its errors are OpenAI's, and a few more."""
+    secrets = tuple(value for name, value in os.environ.items() if name.endswith("_KEY"))
+    said = one_line(getattr(error, "message", error), secrets=secrets)
+    if isinstance(error, litellm.ContextWindowExceededError):
+        return ContextTooLongError(f"{where}: {said}")
+    if isinstance(error, litellm.ContentPolicyViolationError):
+        return RefusedError(f"{where}: {said}")
+    # litellm makes a status 500 of a connection that never was.
+    if isinstance(error, openai.APIStatusError) and "Connection error" in said:
+        return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
+    headers = getattr(error, "litellm_response_headers", None)
+    if isinstance(error, openai.APIStatusError) and headers:
+        error.response.headers.update(headers)
+    return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
+
+
+def _read(reply: Mapping[str, Any], *, stop: Sequence[str]) -> Completion:
+    choice = reply["choices"][0]
+    message, usage = choice["message"], reply.get("usage") or {}
+    own = message.get("provider_specific_fields") or {}
+    return read_choice(
+        text=message.get("content") or "",
+        refusal=message.get("refusal") or own.get("refusal"),
+        finish_reason=choice.get("finish_reason"),
+        usage=Usage(
+            input_tokens=usage.get("prompt_tokens"), output_tokens=usage.get("completion_tokens")
+        ),
+        served_model=reply.get("model"),
+        logprobs=choice.get("logprobs"),
+        stop=stop,
+    )

@@ -1,0 +1,115 @@
+"""The System One format: typed questions about a state, answered with probabilities.
+
+Requests map question names to ``noul`` (yes or no), ``choice`` (one of several) or ``score``
+(ordered levels); answers come under the same names. A question that the model declines is missing
+from the answers. See https://docs.litellm.ai/docs/decisions/systemone_format and
+https://console.upstage.ai/api/systemone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fairjudge.errors import MalformedReplyError
+from fairjudge.protocols import (
+    DecisionRefusal,
+    DecisionRequest,
+    Decisions,
+    Distribution,
+    Question,
+    Usage,
+)
+
+ROUNDING = 0.02
+"""How far from 1 probabilities may add up: some servers round each to two digits."""
+
+
+def state_of(request: DecisionRequest) -> Any:
+    """Return the text that is asked about, or the whole conversation where there is more."""
+    if len(request.messages) == 1:
+        return request.messages[0].content
+    return [message.model_dump() for message in request.messages]
+
+
+def questions_of(request: DecisionRequest) -> dict[str, dict[str, Any]]:
+    """Return the request's questions as the format has them."""
+    return {question.name: _as_wire(question) for question in request.questions}
+
+
+def _as_wire(question: Question) -> dict[str, Any]:
+    described = {option: text or None for option, text in question.options.items()}
+    if question.kind == "predicate":
+        wire: dict[str, Any] = {"type": "noul", "instructions": question.text}
+        if any(described.values()):
+            wire["criteria"] = {"true": described["yes"], "false": described["no"]}
+        return wire
+    if question.kind == "choice":
+        return {"type": "choice", "instructions": question.text, "criteria": described}
+    levels = [f"{level}: {text}" if text else level for level, text in described.items()]
+    return {"type": "score", "instructions": question.text, "criteria": levels}
+
+
+def read_decisions(request: DecisionRequest, reply: Any) -> Decisions:
+    """Return the answers of a reply in the System One format.
+
+    Raises
+    ------
+    MalformedReplyError
+        When the reply is not of the format, or probabilities do not add up to 1.
+    """
+    if not isinstance(reply, Mapping) or not isinstance(reply.get("answers"), Mapping):
+        raise MalformedReplyError("the reply holds no answers")
+    usage = reply.get("usage") or {}
+    return Decisions(
+        answers={q.name: _read(q, reply["answers"].get(q.name)) for q in request.questions},
+        usage=Usage(
+            input_tokens=usage.get("input_tokens"), output_tokens=usage.get("output_tokens")
+        ),
+        served_model=reply.get("model"),
+    )
+
+
+def _read(question: Question, answer: Any) -> Distribution | DecisionRefusal:
+    if answer is None:
+        return DecisionRefusal(why="the model gave no answer to this question")
+    try:
+        if answer.get("type") == "refusal":
+            return DecisionRefusal(why="the model declined this question")
+        return distribution(question, _by_option(question, answer))
+    except (AttributeError, KeyError, TypeError, IndexError, ValueError) as error:
+        raise MalformedReplyError(
+            f"the answer to {question.name!r} is not of its format: {error!r}"
+        ) from None
+
+
+def _by_option(question: Question, answer: Mapping[str, Any]) -> dict[str, float]:
+    if question.kind == "predicate":
+        return {"yes": answer["noul"], "no": 1.0 - answer["noul"]}
+    given = answer["probabilities"]
+    if question.kind == "choice":
+        return dict(given)
+    levels = list(question.options)
+    return {levels[int(index)]: p for index, p in given.items()}
+
+
+def distribution(question: Question, given: Mapping[str, float]) -> Distribution:
+    """Return the probability of every option; those not `given` have 0.
+
+    Raises
+    ------
+    ValueError
+        When an option is not the question's, a probability is none, or they do not add up to 1.
+    """
+    unknown = set(given) - set(question.options)
+    if unknown:
+        raise ValueError(f"no such options: {sorted(unknown)}")
+    if not all(math.isfinite(p) and 0 <= p <= 1 for p in given.values()):
+        raise ValueError("not probabilities")
+    total = math.fsum(given.values())
+    if abs(total - 1) > ROUNDING:
+        raise ValueError(f"probabilities that add up to {total:.4g}")
+    return Distribution(
+        probabilities={option: given.get(option, 0.0) / total for option in question.options}
+    )

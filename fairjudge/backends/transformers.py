@@ -1,0 +1,193 @@
+"""A causal language model in this process; needs the extra ``[local]``."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import torch
+
+from fairjudge.backends.chat_wire import cut_at
+from fairjudge.backends.generation import Generated, Sampling, generate, load_model, prompt_ids
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target
+from fairjudge.backends.ports import Warn
+from fairjudge.errors import BackendError, ContextTooLongError, EmptyReplyError
+from fairjudge.protocols import Completion, CompletionRequest, ModelRef, TokenAlternatives, Usage
+
+MOST_PROMPTS = 64
+BATCH_TOKENS_CPU = 8_192
+BATCH_TOKENS_CUDA = 131_072
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    prompt: list[int]
+    seed: int
+    sampling: Sampling
+    reply: asyncio.Future[Generated]
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.prompt) + self.sampling.max_new_tokens
+
+
+class TransformersBackend:
+    """Generates in this process with a hub id, a folder or a GGUF file; on CUDA if there is one.
+
+    Requests that wait together and share their sampling parameters are generated in one batch.
+    A reply schema is not enforced: the text is the model's. Without a seed, sampling is seeded by
+    the sample index alone.
+
+    Parameters
+    ----------
+    target : ModelRef
+        Its model is what to load.
+    timeout_seconds : float, optional
+        Not used.
+    warn : callable, optional
+        Told when a batch did not fit the device's memory and was divided.
+
+    Raises
+    ------
+    ConfigurationError
+        When the model cannot be loaded.
+    """
+
+    def __init__(
+        self,
+        target: ModelRef,
+        *,
+        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,  # noqa: ARG002
+        warn: Warn | None = None,
+    ) -> None:
+        self.target = target
+        self._warn = warn
+        self._loaded = load_model(target.model)
+        self._batch_tokens = BATCH_TOKENS_CUDA if self._loaded.on_cuda else BATCH_TOKENS_CPU
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="generate")
+        self._waiting: list[_Job] = []
+        self._worker: asyncio.Task[None] | None = None
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        check_target(request, self.target)
+        job = self._job(request)
+        self._waiting.append(job)
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.create_task(self._work())
+        return self._completion(request, job, await job.reply)
+
+    async def aclose(self) -> None:
+        """Let the model go."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+    def _job(self, request: CompletionRequest) -> _Job:
+        messages = [message.model_dump() for message in request.messages]
+        prompt = prompt_ids(self._loaded.tokenizer, messages)
+        room = self._loaded.window_tokens - len(prompt)
+        if room < 1:
+            raise ContextTooLongError(
+                f"the prompt has {len(prompt)} tokens; {self.target} has room for "
+                f"{self._loaded.window_tokens} with the reply"
+            )
+        sampling = Sampling(
+            max_new_tokens=min(request.max_output_tokens, room),
+            temperature=request.temperature,
+            top_p=request.top_p,
+            stop=request.stop,
+            top_logprobs=request.top_logprobs,
+        )
+        seed = (request.seed or 0) + request.sample_index
+        reply = asyncio.get_running_loop().create_future()
+        return _Job(prompt=prompt, seed=seed, sampling=sampling, reply=reply)
+
+    async def _work(self) -> None:
+        await asyncio.sleep(0)  # let those that come together be one batch
+        loop = asyncio.get_running_loop()
+        while batch := self._next_batch():
+            try:
+                replies = await loop.run_in_executor(self._thread, self._generate, batch)
+            except Exception as error:
+                _fail(batch, error)
+            else:
+                for job, generated in zip(batch, replies, strict=True):
+                    if not job.reply.done():
+                        job.reply.set_result(generated)
+
+    def _next_batch(self) -> list[_Job]:
+        """Take the job that waits longest and those that go with it, within the token budget."""
+        self._waiting = [job for job in self._waiting if not job.reply.done()]
+        batch: list[_Job] = []
+        left: list[_Job] = []
+        longest = 0
+        for job in self._waiting:
+            longest_with = max(longest, job.n_tokens)
+            fits = not batch or (
+                job.sampling == batch[0].sampling
+                and len(batch) < MOST_PROMPTS
+                and longest_with * (len(batch) + 1) <= self._batch_tokens
+            )
+            if fits:
+                batch.append(job)
+                longest = longest_with
+            else:
+                left.append(job)
+        self._waiting = left
+        return batch
+
+    def _generate(self, batch: Sequence[_Job]) -> list[Generated]:
+        try:
+            return generate(
+                self._loaded,
+                [job.prompt for job in batch],
+                [job.seed for job in batch],
+                batch[0].sampling,
+            )
+        except torch.OutOfMemoryError:
+            if len(batch) == 1:
+                raise
+        half = len(batch) // 2
+        if self._warn is not None:
+            self._warn(f"{len(batch)} prompts at once do not fit the memory; trying {half}")
+        return self._generate(batch[:half]) + self._generate(batch[half:])
+
+    def _completion(
+        self, request: CompletionRequest, job: _Job, generated: Generated
+    ) -> Completion:
+        tokenizer = self._loaded.tokenizer
+        whole = tokenizer.decode(generated.token_ids, skip_special_tokens=True)
+        text = cut_at(whole, request.stop)
+        if not text.strip():
+            raise EmptyReplyError("the reply has no text")
+        return Completion(
+            text=text,
+            finish_reason="stop" if generated.ended or text != whole else "length",
+            usage=Usage(input_tokens=len(job.prompt), output_tokens=len(generated.token_ids)),
+            served_model=self.target.model,
+            tokens=None if generated.alternatives is None else self._tokens(generated),
+        )
+
+    def _tokens(self, generated: Generated) -> tuple[TokenAlternatives, ...]:
+        decode = self._loaded.tokenizer.decode
+        return tuple(
+            TokenAlternatives(
+                token=decode([token]),
+                logprobs={decode([likely]): logprob for likely, logprob in reversed(at_this_place)},
+            )
+            for token, at_this_place in zip(
+                generated.token_ids, generated.alternatives or (), strict=True
+            )
+        )
+
+
+def _fail(batch: Sequence[_Job], error: Exception) -> None:
+    """Tell every waiting request; what torch says of memory becomes an error of ours."""
+    for job in batch:
+        if job.reply.done():
+            continue
+        if isinstance(error, torch.OutOfMemoryError):
+            job.reply.set_exception(BackendError("one prompt does not fit the device's memory"))
+        else:
+            job.reply.set_exception(error)

@@ -1,0 +1,164 @@
+"""``fairjudge audit``: how far a judge is swayed by place, length and order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import audit_options as audit_opt
+from fairjudge.cli import options as opt
+
+app = typer.Typer(help="Measure how far a judge is swayed, from stored judgements or new ones.")
+
+
+@app.command("position")
+def position(
+    judgements: audit_opt.Judgements = None,
+    *,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="People's labels: pairs are split by how close people rate them."),
+    ] = None,
+    close_within: Annotated[
+        float, typer.Option(min=0.0, help="Largest difference of labels that counts as close.")
+    ] = 0.5,
+    references: audit_opt.References = None,
+    summaries: audit_opt.Summaries = None,
+    aspect: audit_opt.Aspect = "coverage",
+    backend: opt.Backend = "local",
+    embedding_model: opt.EmbeddingModel = None,
+    run: audit_opt.Run = None,
+    cache: opt.CacheDir = None,
+    concurrency: opt.Concurrency = 8,
+    base_url: opt.BaseUrl = None,
+    seed: opt.Seed = None,
+    max_cost: opt.MaxCost = None,
+    max_calls: opt.MaxCalls = None,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Measure position bias: which verdicts follow the place and not the summary.
+
+    Takes pairwise judgements in both orders; or collects them first, given --references and
+    --summaries. Labels, or fields human_a and human_b in the judgements, split pairs by closeness.
+
+        fairjudge audit position judgements.jsonl --labels labels.jsonl --json audit.json
+    """
+    from fairjudge.app.auditing import position_report
+    from fairjudge.cli import audit_tables, display
+
+    material = audit_opt.material(
+        judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
+    )
+    rows = audit_opt.rows(
+        material,
+        aspect=aspect,
+        protocol="pairwise",
+        model=audit_opt.model(
+            backend=backend,
+            embedding_model=embedding_model,
+            cache=cache,
+            concurrency=concurrency,
+            base_url=base_url,
+            seed=seed,
+            max_cost=max_cost,
+            max_calls=max_calls,
+        ),
+        quiet=quiet,
+    )
+    report = position_report(rows, labels=labels, close_within=close_within, skip_bad=skip_bad)
+    if json_file != "-":
+        audit_tables.show_position(report)
+    display.write_json(json_file, report)
+    audit_opt.finish(rows, protocol="pairwise", most=max_unscored)
+
+
+@app.command("verbosity")
+def verbosity(
+    judgements: audit_opt.Judgements = None,
+    *,
+    references: audit_opt.References = None,
+    summaries: audit_opt.Summaries = None,
+    aspect: audit_opt.Aspect = "coverage",
+    protocol: audit_opt.Protocol = "likert",
+    probe: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What is added: 'extended' (the summary once more), 'filler' (empty phrases), "
+            "'supported' (sentences of the articles), 'unsupported' (sentences of other "
+            "clusters). Repeat for several."
+        ),
+    ] = None,
+    backend: opt.Backend = "local",
+    embedding_model: opt.EmbeddingModel = None,
+    run: audit_opt.Run = None,
+    cache: opt.CacheDir = None,
+    concurrency: opt.Concurrency = 8,
+    base_url: opt.BaseUrl = None,
+    seed: opt.Seed = None,
+    max_cost: opt.MaxCost = None,
+    max_calls: opt.MaxCalls = None,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Measure verbosity bias: the summary against itself written twice, and finer probes.
+
+    From judgements of systems named X and X:extended; or collected first, given --references and
+    --summaries. An unbiased judge prefers neither. Filler should never help; supported facts may
+    help coverage, and unsupported ones should harm faithfulness.
+    """
+    from fairjudge.app.auditing import verbosity_report
+    from fairjudge.cli import audit_tables, display
+
+    material = audit_opt.material(
+        judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
+    )
+    rows = audit_opt.rows(
+        material,
+        aspect=aspect,
+        protocol=protocol,
+        probes=tuple(probe or ["extended"]),
+        model=audit_opt.model(
+            backend=backend,
+            embedding_model=embedding_model,
+            cache=cache,
+            concurrency=concurrency,
+            base_url=base_url,
+            seed=seed,
+            max_cost=max_cost,
+            max_calls=max_calls,
+        ),
+        quiet=quiet,
+    )
+    report = verbosity_report(rows)
+    if json_file != "-":
+        audit_tables.show_verbosity(report)
+    display.write_json(json_file, report)
+    audit_opt.finish(rows, protocol=None, most=max_unscored)
+
+
+@app.command("parse")
+def parse(
+    judgements: Annotated[Path, typer.Argument(help="Judgements.")],
+    *,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Count the judgements without a score, by reason, and who scored the others."""
+    from fairjudge.app.auditing import parse_report
+    from fairjudge.cli import audit_tables, display
+    from fairjudge.datasets import read_judgements
+
+    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    report = parse_report(rows)
+    if json_file != "-":
+        audit_tables.show_parse(report)
+    display.write_json(json_file, report)
+    audit_opt.finish(rows, protocol=None, most=max_unscored)

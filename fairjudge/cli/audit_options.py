@@ -1,0 +1,124 @@
+"""Options and steps that the audits share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+import typer
+
+if TYPE_CHECKING:
+    from fairjudge.app.collecting import Material
+    from fairjudge.app.models import ModelOptions
+    from fairjudge.domain import Judgement, ProtocolName
+
+Judgements: TypeAlias = Annotated[
+    Path | None,
+    typer.Argument(help="Stored judgements; without them they are collected first."),
+]
+References: TypeAlias = Annotated[
+    Path | None, typer.Option(help="To collect judgements: references or plain clusters.")
+]
+Summaries: TypeAlias = Annotated[
+    Path | None, typer.Option(help="To collect judgements: summaries.")
+]
+Aspect: TypeAlias = Annotated[
+    str, typer.Option(help="To collect judgements: 'coverage' or 'faithfulness'.")
+]
+Protocol: TypeAlias = Annotated[
+    Literal["likert", "binary", "pairwise"],
+    typer.Option(help="To collect judgements: how verdicts are given."),
+]
+Run: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Run folder: of the judgements to be collected, or of an earlier 'fairjudge judge' "
+        "whose judgements are to be audited."
+    ),
+]
+
+
+def model(
+    *,
+    backend: str,
+    embedding_model: str | None,
+    cache: Path | None,
+    concurrency: int,
+    base_url: str | None,
+    seed: int | None,
+    max_cost: float | None,
+    max_calls: int | None,
+) -> ModelOptions:
+    """Return the model's options."""
+    from fairjudge.app.models import ModelOptions
+
+    return ModelOptions(
+        backend=backend,
+        base_url=base_url,
+        embedding_model=embedding_model,
+        cache=cache,
+        concurrency=concurrency,
+        seed=seed,
+        max_cost=max_cost,
+        max_calls=max_calls,
+    )
+
+
+def material(
+    judgements: Path | None,
+    *,
+    references: Path | None,
+    summaries: Path | None,
+    run: Path | None,
+    skip_bad: bool,
+) -> Material:
+    """Check that there is either something stored or something to judge."""
+    from fairjudge.app.collecting import Material
+
+    if (references is None) != (summaries is None):
+        raise typer.BadParameter("--references and --summaries go together")
+    if (judgements is None) == (references is None) and not (judgements is None and run):
+        raise typer.BadParameter(
+            "give a file of judgements, or --references and --summaries to collect them"
+        )
+    return Material(
+        judgements=judgements,
+        references=references,
+        summaries=summaries,
+        run=run,
+        skip_bad=skip_bad,
+    )
+
+
+def rows(
+    given: Material,
+    *,
+    aspect: str,
+    protocol: ProtocolName,
+    model: ModelOptions,
+    quiet: bool,
+    probes: tuple[str, ...] = (),
+) -> tuple[Judgement, ...]:
+    """Return the judgements, read or collected."""
+    from fairjudge.app.collecting import collect
+    from fairjudge.cli import progress
+
+    with progress.display(quiet=quiet) as shown:
+        return collect(
+            given,
+            aspect=aspect,
+            protocol=protocol,
+            probes=probes,
+            model=model,
+            progress=lambda total: progress.counter(shown, "judging", total=total),
+        )
+
+
+def finish(judged: Sequence[Judgement], *, protocol: str | None, most: float) -> None:
+    """End with exit code 3 where too many judgements have no score."""
+    from fairjudge.cli import display
+
+    counted = [row for row in judged if protocol in {None, row.protocol}]
+    n_unscored = sum(row.unscored is not None for row in counted)
+    display.finish(n_unscored, len(counted), most=most, what="judgements")

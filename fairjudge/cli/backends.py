@@ -1,0 +1,41 @@
+"""``fairjudge backends``: who can answer, and what each one needs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from fairjudge.cli import display
+from fairjudge.cli import options as opt
+
+
+def backends(*, json_file: opt.Json = None) -> None:
+    """List the backends: what each is, the package and the key it needs, and whether they are here.
+
+    A backend is written provider:model, such as openai:gpt-4o-mini. Any server that speaks a
+    provider's format serves with --base-url.
+    """
+    import importlib.util
+
+    from fairjudge.backends import backend_kinds
+    from fairjudge.reports.tables import TextTable, columns, print_table
+
+    local_here = importlib.util.find_spec("torch") is not None
+    what = "embedded: sentence embeddings, no LLM, no key"
+    rows = [("local", what, _package("local", here=local_here))]
+    for kind in backend_kinds():
+        key = "" if kind.has_key else f"{kind.key_variable} is not set"
+        package = _package(kind.extra, here=kind.installed) if kind.extra else "ready"
+        state = key if package == "ready" and key else package
+        rows.append((f"{kind.provider}:...", kind.what, state))
+    if json_file != "-":
+        heads = columns("backend", "what it is", "state")
+        print_table(TextTable(title="Backends", columns=heads, rows=tuple(rows)))
+    kinds = [
+        asdict(kind) | {"installed": kind.installed, "has_key": kind.has_key}
+        for kind in backend_kinds()
+    ]
+    display.write_json(json_file, {"local": {"installed": local_here}, "backends": kinds})
+
+
+def _package(extra: str | None, *, here: bool) -> str:
+    return "ready" if here else f"pip install 'fairjudge[{extra}]'"

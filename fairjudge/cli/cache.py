@@ -1,0 +1,99 @@
+"""``fairjudge cache``: look after the reply cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairjudge.cli import display
+from fairjudge.cli import options as opt
+
+if TYPE_CHECKING:
+    from fairjudge.cache import ReplyCache
+
+app = typer.Typer(help="Look after the cache of model replies.", no_args_is_help=True)
+
+
+@contextmanager
+def _opened(folder: Path | None) -> Iterator[ReplyCache]:
+    from fairjudge.cache import ReplyCache
+
+    cache = ReplyCache(folder, warn=lambda message: typer.echo(f"warning: {message}", err=True))
+    try:
+        yield cache
+    finally:
+        cache.close()
+
+
+@app.command()
+def stats(*, cache: opt.CacheDir = None, json_file: opt.Json = None) -> None:
+    """Show where the cache is, and how much it holds."""
+    with _opened(cache) as opened:
+        found = asdict(opened.stats())
+    if json_file != "-":
+        typer.echo(
+            f"{found['path']}: {found['n_entries']} replies, {found['size_bytes'] / 1e6:.1f} MB, "
+            f"{found['n_quarantined']} set aside as damaged"
+        )
+    display.write_json(json_file, found | {"path": str(found["path"])})
+
+
+@app.command()
+def verify(*, cache: opt.CacheDir = None, json_file: opt.Json = None) -> None:
+    """Read every row; set aside what is damaged or not ours, and name it. Exit 1 if any is."""
+    with _opened(cache) as opened:
+        report = opened.verify()
+    if json_file != "-":
+        typer.echo(f"{report.n_sound} sound replies, {len(report.refused)} refused")
+        for line in report.refused:
+            typer.echo(f"  {line}")
+    display.write_json(json_file, asdict(report))
+    if report.refused:
+        raise typer.Exit(1)
+
+
+@app.command("export")
+def export_(
+    file: Annotated[Path, typer.Argument(help="JSONL to write; .gz compresses.")],
+    *,
+    cache: opt.CacheDir = None,
+) -> None:
+    """Write every sound reply to a file, to share or to keep."""
+    from fairjudge.cache_files import export_cache
+
+    with _opened(cache) as opened:
+        n_written = export_cache(opened, file)
+    typer.echo(f"{n_written} replies written to {file}")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(help="JSONL from 'fairjudge cache export'.")],
+    *,
+    cache: opt.CacheDir = None,
+) -> None:
+    """Add the replies of an exported file; what the cache has already stays."""
+    from fairjudge.cache_files import import_cache
+
+    with _opened(cache) as opened:
+        report = import_cache(opened, file)
+    typer.echo(f"{report.n_added} replies added, {report.n_known} were known")
+
+
+@app.command()
+def clear(
+    *,
+    cache: opt.CacheDir = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Delete every reply. They cost money to get again: you are asked first."""
+    with _opened(cache) as opened:
+        if not yes:
+            found = opened.stats()
+            typer.confirm(f"Delete {found.n_entries} replies from {found.path}?", abort=True)
+        typer.echo(f"{opened.clear()} replies deleted")

@@ -1,0 +1,58 @@
+"""``fairjudge prompts``: look at the prompt templates, and lock new ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Look at the prompt templates, and lock new ones.", no_args_is_help=True)
+
+
+@app.command("list")
+def list_() -> None:
+    """List every template with its version, hash and purpose."""
+    from fairjudge.prompting import released_templates
+    from fairjudge.reports.tables import TextTable, columns, print_table
+
+    rows = tuple(
+        (f"{t.task}/{t.name}.v{t.version}", t.sha256[:8], t.about) for t in released_templates()
+    )
+    heads = columns("prompt", "hash", "what for")
+    print_table(TextTable(title=f"{len(rows)} prompts", columns=heads, rows=rows))
+
+
+@app.command()
+def show(
+    name: Annotated[str, typer.Argument(help="Such as judge/coverage-single.v1, or without .v1.")],
+) -> None:
+    """Print one template as it stands."""
+    from fairjudge.errors import PromptError
+    from fairjudge.prompting import load_template
+
+    task, _, rest = name.partition("/")
+    base, dot, version = rest.partition(".v")
+    if dot and not version.isdigit():
+        raise PromptError(f"{version!r} is not a version: write {task}/{base}.v1")
+    template = load_template(task, base, int(version) if dot else 1)
+    for role, body in template.parts:
+        typer.echo(f"## {role}\n\n{body}\n")
+
+
+@app.command()
+def lock(
+    folder: Annotated[Path, typer.Argument(help="The prompts folder of a source checkout.")] = Path(
+        "prompts"
+    ),
+) -> None:
+    """Record the hashes of new templates; a template that was changed since is refused."""
+    from fairjudge.errors import PromptError
+    from fairjudge.prompting import lock_new_templates
+
+    if not folder.is_dir():
+        raise PromptError(f"{folder}: no such folder; run this in a source checkout")
+    added = lock_new_templates(folder)
+    for name in added:
+        typer.echo(f"locked {name}")
+    typer.echo(f"{len(added)} new, the others unchanged")

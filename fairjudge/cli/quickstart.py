@@ -1,0 +1,78 @@
+"""``fairjudge quickstart``: the whole job on the bundled example."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import options as opt
+
+
+def quickstart(
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder to write into; made if need be.")
+    ] = Path("quickstart-output"),
+    *,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Build references for two bundled stories and judge three summaries of each.
+
+    Everything runs on this machine, with the embedded models: no key, no model hub, no GPU. The
+    stories, outlets and people are invented. One summary is thorough, one tells a single side, one
+    gets facts wrong.
+    """
+    from fairjudge.app.building import BuildOptions, build_file
+    from fairjudge.app.judging import JudgeOptions, judge_files
+    from fairjudge.app.models import ModelOptions
+    from fairjudge.app.runs import make_folder
+    from fairjudge.cli import display, progress
+    from fairjudge.datasets import example_path
+
+    make_folder(output)
+    clusters, summaries = output / "clusters.json", output / "summaries.jsonl"
+    shutil.copyfile(example_path("clusters.json"), clusters)
+    shutil.copyfile(example_path("summaries.jsonl"), summaries)
+    references = output / "references.jsonl"
+    model = ModelOptions()
+
+    def counted(total: int) -> progress.Advance:
+        return progress.counter(shown, "judging", total=total)
+
+    typer.echo(f"$ fairjudge build {clusters} -o {references}\n")
+    with progress.display(quiet=quiet) as shown:
+        built = build_file(
+            clusters,
+            references,
+            options=BuildOptions(),
+            model=model,
+            run=None,
+            skip_bad=False,
+            progress=lambda eid: progress.stages(shown, eid),
+        )
+    display.built(built, output=references, json_file=str(output / "references.report.json"))
+
+    for aspect in ("coverage", "faithfulness"):
+        judgements = output / f"{aspect}.jsonl"
+        typer.echo(
+            f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"
+            f"    --aspect {aspect} --protocol likert -o {judgements}\n"
+        )
+        with progress.display(quiet=quiet) as shown:
+            judged = judge_files(
+                references,
+                summaries,
+                judgements,
+                options=JudgeOptions(aspect=aspect, protocol="likert"),
+                model=model,
+                run=None,
+                skip_bad=False,
+                progress=counted,
+            )
+        display.judged(judged, output=judgements, json_file=str(output / f"{aspect}.report.json"))
+
+    typer.echo("\nFiles:")
+    for path in sorted(output.iterdir()):
+        typer.echo(f"  {path}")

@@ -1,0 +1,70 @@
+"""Readers and a writer of scores that other programs, or an earlier run, found."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from pathlib import Path
+
+from pydantic import Field
+
+from fairjudge.datasets._loading import Kind, Loaded, load
+from fairjudge.datasets.writers import write_jsonl
+from fairjudge.domain import Id, Record
+from fairjudge.fairness.support import Support, SupportRecord
+
+
+class ValueScoreRecord(Record):
+    """A summary's score against the text of each attribute value, such as a BERTScore."""
+
+    eid: Id
+    system: Id
+    scores: Mapping[str, float] = Field(min_length=1)
+
+
+def _by_sample(record: SupportRecord | ValueScoreRecord) -> dict[str, Hashable]:
+    return {"eid": record.eid, "system": record.system}
+
+
+_SUPPORTS = Kind(
+    model=SupportRecord,
+    name="supports",
+    fields="a support with 'eid', 'system', 'aids', 'units' and 'support'",
+    unique=_by_sample,
+)
+_SCORES = Kind(
+    model=ValueScoreRecord,
+    name="scores",
+    fields="a score with 'eid', 'system' and 'scores' by value",
+    unique=_by_sample,
+)
+
+
+def read_supports(path: str | Path, *, skip_bad: bool = False) -> Loaded[SupportRecord]:
+    """Read p(d, s) matrices (``docs/formats.md``)."""
+    return load(path, _SUPPORTS, skip_bad=skip_bad)
+
+
+def read_value_scores(path: str | Path, *, skip_bad: bool = False) -> Loaded[ValueScoreRecord]:
+    """Read scores by value (``docs/formats.md``)."""
+    return load(path, _SCORES, skip_bad=skip_bad)
+
+
+def write_supports(path: str | Path, supports: Iterable[Support]) -> None:
+    """Write supports so that `read_supports` gives them back."""
+    write_jsonl(path, (_row(support) for support in supports))
+
+
+def _row(support: Support) -> dict[str, object]:
+    row: dict[str, object] = {
+        "eid": support.eid,
+        "system": support.system,
+        "aids": list(support.aids),
+        "units": list(support.units),
+        "support": support.probabilities.tolist(),
+        "kind": support.kind,
+    }
+    if support.arg_max is not None:
+        row["arg_max"] = support.arg_max.tolist()
+    if support.between_units is not None:
+        row["between_units"] = support.between_units.tolist()
+    return row

@@ -1,0 +1,86 @@
+"""What both fairness reports share: who was left out, figures as JSON, and seeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from fairjudge.domain import Estimate, Summary, Undefined
+from fairjudge.errors import InputError
+from fairjudge.fairness.values import Exclusion, LabelledCorpus
+
+Figure: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excluded:
+    """A sample that takes no part, and why."""
+
+    eid: str
+    system: str
+    reason: Exclusion
+
+
+def count_reasons(excluded: Iterable[Excluded]) -> dict[str, int]:
+    """Count exclusions by reason, in alphabetical order."""
+    return dict(sorted(Counter(entry.reason for entry in excluded).items()))
+
+
+def texts_by_system(
+    corpus: LabelledCorpus, summaries: Sequence[Summary]
+) -> dict[str, dict[str, str]]:
+    """Return the text of each system's summary by ``eid``, systems in alphabetical order.
+
+    Raises
+    ------
+    InputError
+        No summaries, two of one system for one cluster, or none that belongs to a cluster.
+    """
+    eids = {labelled.eid for labelled in corpus.sets}
+    found: dict[str, dict[str, str]] = {}
+    for summary in summaries:
+        texts = found.setdefault(summary.system, {})
+        if summary.eid in texts:
+            raise InputError(
+                f"two summaries of {summary.eid!r} by {summary.system!r}", field="system"
+            )
+        texts[summary.eid] = summary.text
+    if not any(eids & texts.keys() for texts in found.values()):
+        raise InputError("no summary belongs to any of the clusters (compare their eids)")
+    return dict(sorted(found.items()))
+
+
+def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Say which summaries have no cluster."""
+    eids = {labelled.eid for labelled in corpus.sets}
+    stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
+    if not stray:
+        return []
+    more = ", ..." if len(stray) > 5 else ""
+    return [
+        f"summaries of {len(stray)} unknown clusters were left out: {', '.join(stray[:5])}{more}"
+    ]
+
+
+def generator(seed: int, system: str) -> np.random.Generator:
+    """Return a generator of the system's own: other systems in the file change nothing."""
+    return np.random.default_rng([seed, *system.encode("utf-8")])
+
+
+def figure(estimate: Estimate | Undefined, *, scale: float = 1.0) -> Figure:
+    """Return value and interval, times `scale`; an undefined one is null and says why."""
+    if isinstance(estimate, Undefined):
+        return {"value": None, "low": None, "high": None, "undefined": estimate.why}
+    shown: Figure = {
+        "value": estimate.value * scale,
+        "low": None if estimate.low is None else estimate.low * scale,
+        "high": None if estimate.high is None else estimate.high * scale,
+        "n": estimate.n,
+    }
+    if estimate.p_value is not None:
+        shown["p_value"] = estimate.p_value
+    return shown

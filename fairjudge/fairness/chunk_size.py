@@ -1,0 +1,58 @@
+"""Choosing the chunk size of a scorer (coverage fairness, appendix A.2, Table 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.fairness._resampling import Resampling
+from fairjudge.fairness.support import Support
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkSizes:
+    """Share of summary units whose originating document the scorer finds, by chunk size.
+
+    ``identified`` is keyed by the words a chunk may have, 0 for single sentences. ``best`` has
+    the largest share, the smaller chunk where several have it; None where none is defined.
+    """
+
+    identified: Mapping[int, Estimate | Undefined]
+    best: int | None
+
+
+def compare_chunk_sizes(
+    supports: Mapping[int, Sequence[Support]], *, resampling: Resampling
+) -> ChunkSizes:
+    """Tabulate how many units of trusted summaries some document entails, for each chunk size.
+
+    A unit counts where entailment is the most probable label for some chunk of some document.
+    Each summary contributes the share of its units, so the interval is over summaries; summaries
+    without units are left out and counted.
+    """
+    identified = {}
+    for size, found in sorted(supports.items()):
+        shares = [share for support in found if (share := _identified_share(support)) is not None]
+        identified[size] = resampling.mean(shares, n_excluded=len(found) - len(shares))
+    defined = {size: e.value for size, e in identified.items() if isinstance(e, Estimate)}
+    best = max(defined, key=lambda size: (defined[size], -size), default=None)
+    return ChunkSizes(identified=identified, best=best)
+
+
+def _identified_share(support: Support) -> float | None:
+    n_units = len(support.units)
+    if not n_units:
+        return None
+    # Each unit by itself: merging would count two of the same as one.
+    plain = Support(
+        eid=support.eid,
+        system=support.system,
+        aids=support.aids,
+        units=support.units,
+        probabilities=support.probabilities,
+        arg_max=support.arg_max,
+        kind=support.kind,
+    )
+    n_identified = int(plain.coverage("released").shape[1])
+    return n_identified / n_units

@@ -1,0 +1,178 @@
+"""Coverage Parity (coverage fairness, section 4.2): who is over-represented across a corpus.
+
+0 is fair. The sign follows c_k = p(d, s | k) - p(d, s), so positive means over-represented; the
+paper's text writes the opposite difference and calls its maximum over-represented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.fairness._resampling import Resampling, holm_by_name, over_samples
+from fairjudge.fairness.equal_coverage import SampleCoverage
+from fairjudge.fairness.support import CoverageVariant
+from fairjudge.stats.bootstrap import bootstrap_many, divide
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+N_RESAMPLES = 5000
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueParity:
+    """The mean of C_k with a p-value against 0, and the same Holm-corrected over the values.
+
+    ``n`` counts the samples that enter C_k; ``mean`` is Undefined where there are none.
+    """
+
+    n: int
+    mean: Estimate | Undefined
+    p_holm: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageParity:
+    """Equation 6 for one system.
+
+    ``over`` and ``under`` are the values with the largest and the smallest mean, None where all
+    means are equal.
+    """
+
+    n: int
+    value: Estimate | Undefined
+    by_value: Mapping[str, ValueParity]
+    over: str | None
+    under: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contributions:
+    """What each sample puts into each C_k.
+
+    ``sums`` and ``counts`` have shape (n_samples, n_values): the sum and the number of the
+    differences that the sample contributes.
+    """
+
+    values: tuple[str, ...]
+    sums: FloatArray
+    counts: FloatArray
+
+
+def contributions(
+    samples: Sequence[SampleCoverage], *, variant: CoverageVariant = "paper"
+) -> Contributions:
+    """Collect the differences c_k.
+
+    ``"paper"``: in each sample c_k enters C_k only for the value with the largest and the one
+    with the smallest c; values tied for a place all enter, so names decide nothing.
+    ``"released"``: each document's coverage minus the sample's mean enters its value's set.
+    """
+    values = tuple(sorted({entry.value for sample in samples for entry in sample.by_value}))
+    column = {value: place for place, value in enumerate(values)}
+    sums, counts = np.zeros((2, len(samples), len(values)))
+    for row, sample in enumerate(samples):
+        differences = np.array(sample.differences)
+        places = [column[entry.value] for entry in sample.by_value]
+        if variant == "released":
+            weights = np.array([float(entry.n_documents) for entry in sample.by_value])
+        else:
+            extreme = (differences >= differences.max() - _ROUNDING) | (
+                differences <= differences.min() + _ROUNDING
+            )
+            weights = extreme.astype(np.float64)
+        sums[row, places] = weights * differences
+        counts[row, places] = weights
+    return Contributions(values=values, sums=sums, counts=counts)
+
+
+def means(parts: Contributions, multiplicities: FloatArray) -> FloatArray:
+    """Return the mean of each C_k for multiplicities of shape (r, n_samples): shape (r, n_values).
+
+    NaN where C_k is empty.
+    """
+    return divide(multiplicities @ parts.sums, multiplicities @ parts.counts)
+
+
+def parity(parts: Contributions, multiplicities: FloatArray) -> FloatArray:
+    """Return CP for multiplicities of shape (r, n_samples): shape (r,); NaN where all are empty."""
+    absolute = np.abs(means(parts, multiplicities))
+    filled = (~np.isnan(absolute)).astype(np.float64)
+    return divide(np.nansum(absolute, axis=1), filled.sum(axis=1))
+
+
+def coverage_parity(
+    samples: Sequence[SampleCoverage],
+    *,
+    resampling: Resampling,
+    variant: CoverageVariant = "paper",
+    n_excluded: int = 0,
+) -> CoverageParity | Undefined:
+    """Compute Coverage Parity with intervals and p-values by bootstrap over samples.
+
+    Parameters
+    ----------
+    samples
+        Those with at least two values.
+
+    Returns
+    -------
+    CoverageParity or Undefined
+        Undefined for no samples.
+    """
+    if not samples:
+        return Undefined(why="no samples with at least two values")
+    parts = contributions(samples, variant=variant)
+    over, under = _extremes(parts)
+    return CoverageParity(
+        n=len(samples),
+        value=resampling.statistic(
+            lambda counts: parity(parts, counts), len(samples), n_excluded=n_excluded
+        ),
+        by_value=_by_value(parts, resampling),
+        over=over,
+        under=under,
+    )
+
+
+def _by_value(parts: Contributions, resampling: Resampling) -> dict[str, ValueParity]:
+    n_samples = len(parts.sums)
+    estimates = bootstrap_many(
+        lambda counts: means(parts, counts),
+        n_documents=n_samples,
+        rng=resampling.rng,
+        n_resamples=resampling.n_resamples,
+        level=resampling.level,
+        null=0.0,
+    )
+    entered = np.count_nonzero(parts.counts, axis=0)
+    named = {
+        value: _mean_of(over_samples(estimate), int(n), n_samples)
+        for value, estimate, n in zip(parts.values, estimates, entered, strict=True)
+    }
+    adjusted = holm_by_name(named)
+    return {
+        value: ValueParity(n=int(n), mean=named[value], p_holm=adjusted.get(value))
+        for value, n in zip(parts.values, entered, strict=True)
+    }
+
+
+def _mean_of(estimate: Estimate | Undefined, n: int, n_samples: int) -> Estimate | Undefined:
+    if isinstance(estimate, Undefined):
+        return Undefined(why="the value is never the most or the least covered")
+    return replace(estimate, n=n, n_excluded=n_samples - n)
+
+
+def _extremes(parts: Contributions) -> tuple[str | None, str | None]:
+    observed = means(parts, np.ones((1, len(parts.sums))))[0]
+    filled = np.flatnonzero(~np.isnan(observed))
+    if not filled.size or np.ptp(observed[filled]) <= _ROUNDING:
+        return None, None
+    top, bottom = filled[observed[filled].argmax()], filled[observed[filled].argmin()]
+    return parts.values[top], parts.values[bottom]

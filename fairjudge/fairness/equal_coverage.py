@@ -1,0 +1,242 @@
+"""Equal Coverage (coverage fairness, section 4.1): are documents of every value covered alike.
+
+0 is fair. Coverage is a probability or a similarity; see `fairjudge.fairness.support`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.fairness._resampling import Resampling
+
+FloatArray: TypeAlias = NDArray[np.float64]
+IntArray: TypeAlias = NDArray[np.intp]
+
+ALPHA = 0.05
+"""A summary counts as unfair below this p-value (section 4.1)."""
+N_PERMUTATIONS = 5000
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueCoverage:
+    """p(d, s | k) and the number of documents with value k."""
+
+    value: str
+    coverage: float
+    n_documents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SampleCoverage:
+    """One summary: coverage by value (equations 3 and 4) and Equal Coverage (equation 5).
+
+    ``overall`` is p(d, s), the mean over all documents. ``by_value`` is sorted by value and has
+    the values that occur.
+    """
+
+    overall: float
+    by_value: tuple[ValueCoverage, ...]
+    equal_coverage: float
+
+    @property
+    def differences(self) -> tuple[float, ...]:
+        """c_k = p(d, s | k) - p(d, s) a value; positive means over-represented."""
+        return tuple(entry.coverage - self.overall for entry in self.by_value)
+
+    def difference(self, value: str) -> float | None:
+        """Return c_k of `value`, None where no document has it."""
+        found = (entry.coverage for entry in self.by_value if entry.value == value)
+        coverage = next(found, None)
+        return None if coverage is None else coverage - self.overall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelabellingTest:
+    """Equal Coverage against the same documents with their values permuted.
+
+    ``p_value`` is (1 + #{permuted >= observed}) / (1 + n); ``p_value_strict`` is the paper's
+    #{permuted > observed} / n, which can be 0. Where ``exact``, all ``n_relabellings`` distinct
+    relabellings were gone through, the observed one among them, and ``p_value`` is the share
+    of them that reaches the observed value.
+    """
+
+    p_value: float
+    p_value_strict: float
+    n_relabellings: int
+    exact: bool
+
+    def can_reach(self, alpha: float) -> bool:
+        """Whether any outcome could have a p-value below `alpha`: small sets have too few."""
+        least = 1.0 / self.n_relabellings if self.exact else 1.0 / (1 + self.n_relabellings)
+        return least < alpha
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualCoverage:
+    """A system over its samples: the mean Equal Coverage and R_EC, the share of unfair summaries.
+
+    ``unfair_share_strict`` uses the paper's p-values. ``n_untestable`` counts the samples with so
+    few relabellings that none could be significant, which count as fair in ``unfair_share``.
+    """
+
+    n: int
+    n_untestable: int
+    mean: Estimate | Undefined
+    unfair_share: Estimate | Undefined
+    unfair_share_strict: Estimate | Undefined
+
+
+def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCoverage:
+    """Compute equations 3 to 5 for one summary.
+
+    Parameters
+    ----------
+    coverage : array of shape (n_documents, n_units)
+        p(d, s), at least one of each.
+    labels
+        The value of each document.
+
+    Returns
+    -------
+    SampleCoverage
+        With one value only, Equal Coverage is 0 by its formula and says nothing: leave such
+        samples out.
+
+    Raises
+    ------
+    StatisticsError
+        No documents, no units, or not one label a document.
+    """
+    if coverage.ndim != 2 or not coverage.size or len(labels) != len(coverage):
+        raise StatisticsError(
+            f"expected a matrix with one row a label, got shape {coverage.shape!r} "
+            f"for {len(labels)} labels"
+        )
+    documents = coverage.mean(axis=1)
+    values, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)
+    sizes = np.bincount(codes)
+    means = np.bincount(codes, weights=documents) / sizes
+    overall = float(documents.mean())
+    return SampleCoverage(
+        overall=overall,
+        by_value=tuple(
+            ValueCoverage(value=str(value), coverage=float(mean), n_documents=int(size))
+            for value, mean, size in zip(values, means, sizes, strict=True)
+        ),
+        equal_coverage=float(np.abs(means - overall).mean()),
+    )
+
+
+def relabelling_test(
+    coverage: FloatArray,
+    labels: Sequence[str],
+    *,
+    rng: np.random.Generator,
+    n_permutations: int = N_PERMUTATIONS,
+) -> RelabellingTest | Undefined:
+    """Test whether Equal Coverage is larger than chance assignment of values makes it.
+
+    All distinct relabellings are gone through where there are at most `n_permutations`,
+    otherwise as many random ones are drawn. Arguments as in `coverage_by_value`.
+
+    Returns
+    -------
+    RelabellingTest or Undefined
+        Undefined for fewer than two values: every relabelling is the same.
+    """
+    observed = coverage_by_value(coverage, labels)
+    if len(observed.by_value) < 2:
+        return Undefined(why="one value holds all documents: nothing to permute")
+    sizes = tuple(entry.n_documents for entry in observed.by_value)
+    documents = coverage.mean(axis=1)
+    total = count_relabellings(sizes)
+    exact = total <= n_permutations
+    if exact:
+        rows = _all_relabellings(sizes)
+        means = np.stack([(rows == k) @ documents / size for k, size in enumerate(sizes)], axis=1)
+    else:
+        shuffled = rng.permuted(np.broadcast_to(documents, (n_permutations, len(labels))), axis=1)
+        # Sums over blocks; a matrix product is ten times slower for many values.
+        starts = np.cumsum((0, *sizes[:-1]))
+        means = np.add.reduceat(shuffled, starts, axis=1) / np.array(sizes)
+    permuted = np.abs(means - observed.overall).mean(axis=1)
+    return _placed(observed.equal_coverage, permuted, exact=exact)
+
+
+def summarise_equal_coverage(
+    values: Sequence[float],
+    tests: Sequence[RelabellingTest],
+    *,
+    resampling: Resampling,
+    alpha: float = ALPHA,
+    n_excluded: int = 0,
+) -> EqualCoverage:
+    """Average a system's samples, with intervals by bootstrap over samples.
+
+    `values` and `tests` have one entry a sample; the estimates are Undefined for none.
+    """
+
+    def mean(numbers: Sequence[float]) -> Estimate | Undefined:
+        return resampling.mean(numbers, n_excluded=n_excluded)
+
+    return EqualCoverage(
+        n=len(values),
+        n_untestable=sum(not test.can_reach(alpha) for test in tests),
+        mean=mean(values),
+        unfair_share=mean([float(test.p_value < alpha) for test in tests]),
+        unfair_share_strict=mean([float(test.p_value_strict < alpha) for test in tests]),
+    )
+
+
+def count_relabellings(sizes: Sequence[int]) -> int:
+    """Return how many ways there are to give `sizes` documents their values: a multinomial."""
+    total = math.factorial(sum(sizes))
+    for size in sizes:
+        total //= math.factorial(size)
+    return total
+
+
+@lru_cache(maxsize=64)
+def _all_relabellings(sizes: tuple[int, ...]) -> NDArray[np.int8]:
+    """Return every distinct assignment of value codes, shape (count, n_documents)."""
+    n = sum(sizes)
+    # The last value takes the places that the others leave.
+    partial: list[list[int]] = [[len(sizes) - 1] * n]
+    for code, size in enumerate(sizes[:-1]):
+        extended = []
+        for row in partial:
+            free = [place for place, taken in enumerate(row) if taken == len(sizes) - 1]
+            for chosen in combinations(free, size):
+                new = row.copy()
+                for place in chosen:
+                    new[place] = code
+                extended.append(new)
+        partial = extended
+    rows = np.array(partial, dtype=np.int8)
+    rows.setflags(write=False)
+    return rows
+
+
+def _placed(observed: float, permuted: FloatArray, *, exact: bool) -> RelabellingTest:
+    slack = _ROUNDING * max(1.0, abs(observed))
+    at_least = int(np.count_nonzero(permuted >= observed - slack))
+    above = int(np.count_nonzero(permuted > observed + slack))
+    n = int(permuted.size)
+    return RelabellingTest(
+        # An exact enumeration holds the observed labelling itself, which is the 1 of the formula.
+        p_value=at_least / n if exact else (1 + at_least) / (1 + n),
+        p_value_strict=above / n,
+        n_relabellings=n,
+        exact=exact,
+    )

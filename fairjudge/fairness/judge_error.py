@@ -1,0 +1,135 @@
+"""The scorer's error, carried through to the measures.
+
+With human values for some samples, prediction-powered inference corrects a measure and widens its
+interval; without any, a band says what an assumed error rate could do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.domain import Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.fairness.agreement import Sample
+from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
+
+
+def corrected_mean(
+    measured: Mapping[Sample, float], human: Mapping[Sample, float], *, level: float = 0.95
+) -> PpiMean | Undefined:
+    """Correct the mean of a measure of each sample by the same measure from human labels.
+
+    Parameters
+    ----------
+    measured
+        (eid, system) to the measure by the scorer: Equal Coverage, whether it is significant
+        (0 or 1), a value's coverage difference, or a sample's UER or BUR.
+    human
+        The same measure computed from human support labels, for a random part of the samples.
+
+    Returns
+    -------
+    PpiMean or Undefined
+        Undefined below 2 labelled clusters, or where every sample is labelled.
+
+    Raises
+    ------
+    StatisticsError
+        A human value belongs to a sample that was not measured.
+    """
+    strange = sorted(human.keys() - measured.keys())
+    if strange:
+        raise StatisticsError(f"human value for {strange[0]!r}, which was not measured")
+    labelled, rest = sorted(human), sorted(measured.keys() - human.keys())
+    return ppi_mean(
+        [human[key] for key in labelled],
+        [measured[key] for key in labelled],
+        [measured[key] for key in rest],
+        documents=[eid for eid, _ in labelled],
+        documents_unlabelled=[eid for eid, _ in rest],
+        level=level,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """What a measure may be if the scorer's mean error stays within the assumed rate."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueSensitivity:
+    """A value's mean coverage difference under scorer error.
+
+    ``tipping_rate`` is the least error rate that could bring the mean to 0: beyond it the sign
+    may be the scorer's doing.
+    """
+
+    mean: float
+    band: Band
+    tipping_rate: float
+    n: int
+
+
+def equal_coverage_band(sample: SampleCoverage, *, error_rate: float) -> Band:
+    """Bound Equal Coverage where each value's coverage is off by at most `error_rate`.
+
+    p(d, s | k) may be off by e_k with |e_k| <= error_rate, in any direction for each value. Since
+    p(d, s) is the mean weighted by w_k, the share of documents, c_k moves by at most
+    2 error_rate (1 - w_k). The bounds add up these extremes and so may be wider than need be.
+    """
+    moves = _moves(sample.by_value, error_rate)
+    gaps = [abs(difference) for difference in sample.differences]
+    n_values = len(gaps)
+    return Band(
+        low=sum(max(0.0, gap - move) for gap, move in zip(gaps, moves, strict=True)) / n_values,
+        high=sum(gap + move for gap, move in zip(gaps, moves, strict=True)) / n_values,
+    )
+
+
+def mean_equal_coverage_band(samples: Sequence[SampleCoverage], *, error_rate: float) -> Band:
+    """Bound the mean Equal Coverage of at least one sample by the means of the samples' bounds."""
+    bands = [equal_coverage_band(sample, error_rate=error_rate) for sample in samples]
+    return Band(
+        low=sum(band.low for band in bands) / len(bands),
+        high=sum(band.high for band in bands) / len(bands),
+    )
+
+
+def value_sensitivity(
+    samples: Sequence[SampleCoverage], *, error_rate: float
+) -> dict[str, ValueSensitivity]:
+    """Bound each value's mean c_k over the samples that hold it, in the worst case.
+
+    The error takes the same direction in every sample, as a scorer that reads one group's
+    documents better than another's would make it.
+    """
+    found: dict[str, list[tuple[float, float]]] = {}
+    for sample in samples:
+        moves = _moves(sample.by_value, 1.0)
+        for entry, difference, move in zip(sample.by_value, sample.differences, moves, strict=True):
+            found.setdefault(entry.value, []).append((difference, move))
+    return {value: _sensitivity(rows, error_rate) for value, rows in sorted(found.items())}
+
+
+def _sensitivity(rows: Sequence[tuple[float, float]], error_rate: float) -> ValueSensitivity:
+    mean = sum(difference for difference, _ in rows) / len(rows)
+    # What a rate of 1 moves; it is 0 only where the value holds every document.
+    reach = sum(move for _, move in rows) / len(rows)
+    return ValueSensitivity(
+        mean=mean,
+        band=Band(low=mean - error_rate * reach, high=mean + error_rate * reach),
+        tipping_rate=abs(mean) / reach if reach else 1.0,
+        n=len(rows),
+    )
+
+
+def _moves(by_value: Sequence[ValueCoverage], error_rate: float) -> list[float]:
+    if not 0.0 <= error_rate <= 1.0:
+        raise StatisticsError(f"error_rate must lie in [0, 1], got {error_rate!r}")
+    n_documents = sum(entry.n_documents for entry in by_value)
+    return [2.0 * error_rate * (1.0 - entry.n_documents / n_documents) for entry in by_value]

@@ -1,0 +1,331 @@
+"""From clusters and summaries to the measures of Proportional Representation, by system."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from fairjudge.domain import Summary, Undefined
+from fairjudge.fairness._reporting import (
+    Excluded,
+    Figure,
+    count_reasons,
+    figure,
+    generator,
+    texts_by_system,
+    unmatched_notes,
+)
+from fairjudge.fairness._resampling import Resampling
+from fairjudge.fairness.distributions import (
+    TEMPERATURE,
+    Target,
+    ValueDistribution,
+    check_target,
+    softmax_distribution,
+    target_shares,
+    unigram_distribution,
+)
+from fairjudge.fairness.proportional import (
+    TAU,
+    Proportional,
+    area_under_curve,
+    binary_unfair,
+    collect,
+    proportional,
+    unfair_error,
+)
+from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
+from fairjudge.signature import signature
+from fairjudge.text.tokens import Normaliser
+
+ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
+"""A neural score of each (eid, system)'s summary against each value's text."""
+
+_PERCENT = 100.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProportionalOptions:
+    """All that can change the numbers.
+
+    ``scorer`` names what made the scores, such as ``"bert_score:roberta-large"``; it only enters
+    the signature. ``temperature`` matters for scores alone.
+    """
+
+    target: Target = "ratio"
+    tau: float = TAU
+    scorer: str = "unigrams"
+    temperature: float = TEMPERATURE
+    normaliser: Normaliser = field(default_factory=Normaliser)
+    seed: int = 0
+    n_resamples: int = 2000
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProportionalSample:
+    """One summary that takes part."""
+
+    eid: str
+    distribution: ValueDistribution
+    unfair: bool
+    uer: float
+    auc: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemProportional:
+    """One system.
+
+    ``measures`` cover every sample, those whose documents share one value among them: such a
+    summary is fair by definition, and the published figures count it. ``several_values`` leaves
+    these ``n_one_value`` samples out.
+    """
+
+    measures: Proportional | Undefined
+    several_values: Proportional | Undefined
+    n_one_value: int
+    samples: tuple[ProportionalSample, ...]
+    excluded: tuple[Excluded, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProportionalReport:
+    """All systems, with what a reader should know about the input."""
+
+    attribute: str
+    systems: Mapping[str, SystemProportional]
+    notes: tuple[str, ...]
+    signature: str
+
+
+def report_proportional(
+    corpus: LabelledCorpus,
+    summaries: Sequence[Summary],
+    *,
+    options: ProportionalOptions,
+    scores: ValueScores | None = None,
+) -> ProportionalReport:
+    """Measure every system that has a summary of a cluster.
+
+    Parameters
+    ----------
+    scores
+        For neural matching; unigrams where None. A summary without scores is ``unscored``.
+
+    Raises
+    ------
+    InputError
+        Two summaries of one cluster by one system, no summary of any cluster, or a target that
+        does not fit the attribute.
+    """
+    check_target(options.target, corpus.values)
+    texts = texts_by_system(corpus, summaries)
+    terms = {labelled.eid: source_terms(labelled, options.normaliser) for labelled in corpus.sets}
+    systems = {
+        system: _system(
+            system,
+            [labelled for labelled in corpus.sets if labelled.eid in by_eid],
+            texts=by_eid,
+            terms=terms,
+            options=options,
+            scores=scores,
+        )
+        for system, by_eid in texts.items()
+    }
+    return ProportionalReport(
+        attribute=corpus.attribute,
+        systems=systems,
+        notes=(*corpus.notes, *unmatched_notes(corpus, texts)),
+        signature=_signature(corpus, options),
+    )
+
+
+def source_terms(labelled: LabelledSet, normaliser: Normaliser) -> dict[str, tuple[str, ...]]:
+    """Return the terms of each value's documents; documents without a value are left out."""
+    found: dict[str, list[str]] = {value: [] for value in labelled.values}
+    for text, label in zip(labelled.texts, labelled.labels, strict=True):
+        if label is not None:
+            found[label].extend(normaliser.terms(text))
+    return {value: tuple(terms) for value, terms in found.items()}
+
+
+def _system(
+    system: str,
+    sets: Sequence[LabelledSet],
+    *,
+    texts: Mapping[str, str],
+    terms: Mapping[str, Mapping[str, tuple[str, ...]]],
+    options: ProportionalOptions,
+    scores: ValueScores | None,
+) -> SystemProportional:
+    found: list[tuple[str, ValueDistribution]] = []
+    excluded: list[Excluded] = []
+    for labelled in sets:
+        result = _distribution(
+            terms[labelled.eid],
+            texts[labelled.eid],
+            options,
+            None if scores is None else scores.get((labelled.eid, system), {}),
+        )
+        if isinstance(result, ValueDistribution):
+            found.append((labelled.eid, result))
+        else:
+            excluded.append(Excluded(eid=labelled.eid, system=system, reason=result))
+    distributions = [distribution for _, distribution in found]
+    several = [distribution for distribution in distributions if len(distribution.values) > 1]
+    resampling = Resampling(
+        rng=generator(options.seed, system), n_resamples=options.n_resamples, level=options.level
+    )
+
+    def measure(chosen: Sequence[ValueDistribution]) -> Proportional | Undefined:
+        return proportional(
+            chosen,
+            resampling=resampling,
+            target=options.target,
+            tau=options.tau,
+            n_excluded=len(excluded) + len(distributions) - len(chosen),
+        )
+
+    return SystemProportional(
+        measures=measure(distributions),
+        several_values=measure(several),
+        n_one_value=len(distributions) - len(several),
+        samples=_samples(found, options),
+        excluded=tuple(excluded),
+    )
+
+
+def _distribution(
+    source: Mapping[str, tuple[str, ...]],
+    text: str,
+    options: ProportionalOptions,
+    scores: Mapping[str, float] | None,
+) -> ValueDistribution | Exclusion:
+    summary = options.normaliser.terms(text)
+    if not any(source.values()):
+        return "no_text" if source else "no_values"
+    if not summary:
+        return "empty_summary"
+    held = [value for value, terms in source.items() if terms]
+    if scores is not None and any(value not in scores for value in held):
+        return "unscored"
+    if scores is None:
+        found = unigram_distribution(source, summary)
+    else:
+        tokens = {value: len(terms) for value, terms in source.items()}
+        found = softmax_distribution(tokens, scores, temperature=options.temperature)
+    if isinstance(found, Undefined):
+        return "no_support"
+    if isinstance(target_shares(found, options.target), Undefined):
+        return "target_absent"
+    return found
+
+
+def _samples(
+    found: Sequence[tuple[str, ValueDistribution]], options: ProportionalOptions
+) -> tuple[ProportionalSample, ...]:
+    shares = collect([distribution for _, distribution in found], target=options.target)
+    measured = zip(
+        found,
+        binary_unfair(shares, tau=options.tau),
+        unfair_error(shares),
+        area_under_curve(shares),
+        strict=True,
+    )
+    return tuple(
+        ProportionalSample(
+            eid=eid, distribution=distribution, unfair=bool(bur), uer=float(uer), auc=float(auc)
+        )
+        for (eid, distribution), bur, uer, auc in measured
+    )
+
+
+def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
+    target = options.target
+    given = () if isinstance(target, str) else sorted(target.items())
+    neural = options.scorer != "unigrams"
+    return signature(
+        {
+            "measure": "proportional",
+            "attribute": corpus.attribute,
+            "scorer": options.scorer,
+            "terms": options.normaliser.fingerprint,
+            "target": ",".join(f"{v}={share:g}" for v, share in given) or str(target),
+            "tau": options.tau,
+            "temperature": options.temperature if neural else None,
+            "resamples": options.n_resamples,
+            "seed": options.seed,
+        }
+    )
+
+
+def proportional_json(report: ProportionalReport) -> dict[str, Any]:
+    """Return the report as the JSON of ``fairness proportional``; shares in percent."""
+    return {
+        "attribute": report.attribute,
+        "systems": {system: _system_json(result) for system, result in report.systems.items()},
+        "samples": [
+            {
+                "eid": sample.eid,
+                "system": system,
+                "values": list(sample.distribution.values),
+                "source": list(sample.distribution.source),
+                "summary": list(sample.distribution.summary),
+                "unfair": sample.unfair,
+                "uer": sample.uer * _PERCENT,
+                "auc": sample.auc * _PERCENT,
+            }
+            for system, result in report.systems.items()
+            for sample in result.samples
+        ],
+        "excluded": [
+            {"eid": entry.eid, "system": system, "reason": entry.reason}
+            for system, result in report.systems.items()
+            for entry in result.excluded
+        ],
+        "notes": list(report.notes),
+        "signature": report.signature,
+    }
+
+
+def _system_json(result: SystemProportional) -> Figure:
+    shown: Figure = {
+        "n": len(result.samples),
+        "excluded": len(result.excluded),
+        "excluded_by_reason": count_reasons(result.excluded),
+        "one_value": result.n_one_value,
+        **_measures_json(result.measures),
+    }
+    shown["several_values"] = {
+        "n": len(result.samples) - result.n_one_value,
+        **_measures_json(result.several_values),
+    }
+    if isinstance(result.measures, Proportional):
+        shown["tau"] = result.measures.tau
+        shown["by_value"] = {
+            value: {
+                "n": entry.n,
+                "under": figure(entry.under, scale=_PERCENT),
+                "shortfall": figure(entry.shortfall, scale=_PERCENT),
+                "difference": figure(entry.difference, scale=_PERCENT) | {"p_holm": entry.p_holm},
+            }
+            for value, entry in result.measures.by_value.items()
+        }
+        shown["sweep"] = [
+            {"tau": tau} | figure(bur, scale=_PERCENT) for tau, bur in result.measures.sweep
+        ]
+    return shown
+
+
+def _measures_json(measures: Proportional | Undefined) -> Figure:
+    if isinstance(measures, Undefined):
+        return {name: figure(measures) for name in ("bur", "uer", "auc", "auc_ten_point", "sof")}
+    return {
+        "bur": figure(measures.bur, scale=_PERCENT),
+        "uer": figure(measures.uer, scale=_PERCENT),
+        "auc": figure(measures.auc, scale=_PERCENT),
+        "auc_ten_point": figure(measures.auc_ten_point, scale=_PERCENT),
+        "sof": figure(measures.sof, scale=_PERCENT),
+    }

@@ -1,0 +1,206 @@
+"""Attribute values of documents: read as categories, with everything unusual counted and named."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, TypeAlias
+
+from fairjudge.domain import AttributeValue, Cluster
+from fairjudge.errors import InputError
+
+Exclusion: TypeAlias = Literal[
+    "no_values",  # no document of the set has a value
+    "one_value",  # one value holds all documents (of which there may be one only)
+    "no_text",  # no document that has a value has any text
+    "empty_summary",
+    "no_support",  # no document supports any part of the summary
+    "target_absent",  # the user's target gives no weight to any value of the set
+    "unscored",  # the scorer gave nothing for this summary
+]
+"""Why a sample takes no part in a measure."""
+
+MOST_NUMBERS = 10
+"""Up to so many different numbers are read as categories (such as ratings from 1 to 5)."""
+FEW_DOCUMENTS = 5
+"""Values held by fewer documents than this are named in a note."""
+_UNKNOWN = frozenset({"", "unknown", "n/a", "nan", "null"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledSet:
+    """The documents of one cluster with their values; None where a document has none.
+
+    All tuples have one entry a document, in the order of the cluster.
+    """
+
+    eid: str
+    aids: tuple[str, ...]
+    texts: tuple[str, ...]
+    labels: tuple[str | None, ...]
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The values that occur, sorted."""
+        return tuple(sorted({label for label in self.labels if label is not None}))
+
+    @property
+    def exclusion(self) -> Exclusion | None:
+        """Why the set itself cannot tell values apart, or None where it can."""
+        count = len(self.values)
+        return None if count > 1 else "one_value" if count else "no_values"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledCorpus:
+    """All sets, and what is unusual about the attribute.
+
+    ``values`` are sorted; ``notes`` are sentences for a reader of the report.
+    """
+
+    attribute: str
+    sets: tuple[LabelledSet, ...]
+    values: tuple[str, ...]
+    n_documents: int
+    n_without_value: int
+    notes: tuple[str, ...]
+
+
+def label_corpus(
+    clusters: Sequence[Cluster], *, attribute: str, bins: Sequence[float] = ()
+) -> LabelledCorpus:
+    """Read `attribute` of every article as a category.
+
+    Parameters
+    ----------
+    clusters
+        With distinct ``eid``.
+    attribute
+        A key of the articles' ``attributes``.
+    bins
+        Ascending cut points that turn numbers into ranges; a number equal to a cut point belongs
+        to the upper range.
+
+    Raises
+    ------
+    InputError
+        No article has the attribute (the message names those that exist); it is a number with
+        more than `MOST_NUMBERS` different values and no `bins`; `bins` do not ascend or meet a
+        value that is no number; two clusters share an ``eid``.
+    """
+    _check(clusters, attribute, bins)
+    raw = [
+        [_known(article.attributes.get(attribute)) for article in cluster.articles]
+        for cluster in clusters
+    ]
+    counts = Counter(value for row in raw for value in row if value is not None)
+    if not counts:
+        raise InputError(
+            f"attribute {attribute!r} has no known value in any article", field="attributes"
+        )
+    names = _names(list(counts), attribute, bins)
+    sets = tuple(
+        LabelledSet(
+            eid=cluster.eid,
+            aids=tuple(article.aid for article in cluster.articles),
+            texts=tuple(article.content for article in cluster.articles),
+            labels=tuple(None if value is None else names[value] for value in row),
+        )
+        for cluster, row in zip(clusters, raw, strict=True)
+    )
+    by_name: Counter[str] = Counter()
+    for value, count in counts.items():
+        by_name[names[value]] += count
+    n_documents = sum(len(row) for row in raw)
+    n_without_value = n_documents - counts.total()
+    return LabelledCorpus(
+        attribute=attribute,
+        sets=sets,
+        values=tuple(sorted(by_name)),
+        n_documents=n_documents,
+        n_without_value=n_without_value,
+        notes=_notes(attribute, by_name, n_without_value, bins, names),
+    )
+
+
+_Known: TypeAlias = str | int | float
+
+
+def _known(value: AttributeValue) -> _Known | None:
+    """Return a value without outer white space, truth values as words; None where unknown."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        value = value.strip()
+        return None if value.casefold() in _UNKNOWN else value
+    return value
+
+
+def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -> None:
+    repeated = [eid for eid, n in Counter(cluster.eid for cluster in clusters).items() if n > 1]
+    if repeated:
+        raise InputError(f"duplicate eid {repeated[0]!r}: every cluster needs its own", field="eid")
+    present = {name for cluster in clusters for a in cluster.articles for name in a.attributes}
+    if attribute not in present:
+        known = ", ".join(repr(name) for name in sorted(present)) or "none at all"
+        raise InputError(
+            f"no article has attribute {attribute!r}; attributes found: {known}", field="attributes"
+        )
+    if any(low >= high for low, high in pairwise(bins)):
+        raise InputError(f"bins must ascend, got {list(bins)!r}")
+
+
+def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> Mapping[_Known, str]:
+    numbers = [value for value in values if not isinstance(value, str)]
+    if bins:
+        if len(numbers) < len(values):
+            word = next(value for value in values if isinstance(value, str))
+            raise InputError(
+                f"bins were given, but attribute {attribute!r} has the value {word!r}",
+                field="attributes",
+            )
+        return {number: _range(number, bins) for number in numbers}
+    if len(numbers) > MOST_NUMBERS:
+        raise InputError(
+            f"attribute {attribute!r} is a number with {len(numbers)} different values from "
+            f"{min(numbers):g} to {max(numbers):g}; give cut points to group them (bins)",
+            field="attributes",
+        )
+    return {v: v if isinstance(v, str) else f"{v:g}" for v in values}
+
+
+def _range(number: float, bins: Sequence[float]) -> str:
+    place = bisect.bisect_right(bins, number)
+    if place == 0:
+        return f"below {bins[0]:g}"
+    if place == len(bins):
+        return f"{bins[-1]:g} or more"
+    return f"{bins[place - 1]:g} to below {bins[place]:g}"
+
+
+def _notes(
+    attribute: str,
+    counts: Counter[str],
+    n_without_value: int,
+    bins: Sequence[float],
+    names: Mapping[_Known, str],
+) -> tuple[str, ...]:
+    notes = []
+    if n_without_value:
+        notes.append(f"{n_without_value} documents without a known {attribute!r} were left out")
+    if bins:
+        notes.append(f"{attribute!r} is a number, grouped by the cut points {list(bins)!r}")
+    elif not all(isinstance(value, str) for value in names):
+        notes.append(f"{attribute!r} has numbers, read as categories")
+    rare = sorted(value for value, n in counts.items() if n < FEW_DOCUMENTS)
+    if rare:
+        named = ", ".join(repr(value) for value in rare[:10])
+        more = f" and {len(rare) - 10} more" if len(rare) > 10 else ""
+        notes.append(
+            f"{len(rare)} of {len(counts)} values are held by fewer than {FEW_DOCUMENTS} "
+            f"documents: {named}{more}"
+        )
+    return tuple(notes)

@@ -1,0 +1,245 @@
+"""Judging with a decision model: typed questions, answered with a probability for every answer.
+
+Binary is a predicate, Likert a score with a described level each, pairwise a choice. There is
+nothing to parse, and no verdict outside the scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.judges.criteria import Criterion, fence_articles, fence_questions
+from fairjudge.judges.distributions import ScoreDistribution, from_decision
+from fairjudge.judges.graded import graded_fields
+from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.ports import Reply
+from fairjudge.outcomes import or_unscored
+from fairjudge.prompting import Fenced, Template, load_template, render
+from fairjudge.protocols import (
+    DecisionBackend,
+    DecisionRefusal,
+    DecisionRequest,
+    ModelRef,
+    Question,
+)
+from fairjudge.scales import Scale
+from fairjudge.signature import signature
+
+MOST_QUESTIONS = 16
+"""Questions in one request; each adds to what the server must hold at once."""
+_MATERIAL = frozenset({"evidence", "texts"})
+
+_QUESTIONS: Mapping[str, Mapping[str, str]] = {
+    "faithfulness": {
+        "pair": "Which summary is more faithful to the articles?",
+        "summary": "How faithful is the summary to the articles?",
+        "sentence": "How faithful is sentence {n} to the articles?",
+    },
+    "coverage": {
+        "pair": "Which summary covers more of the answers in the references?",
+        "summary": "How many of the answers in the references does the summary cover?",
+        "answer": "How fully does the summary cover the answer in reference {n}?",
+    },
+}
+_YES_NO: Mapping[str, Mapping[str, str]] = {
+    "faithfulness": {
+        "summary": "Is every statement of the summary faithful to the articles?",
+        "sentence": "Is sentence {n} faithful to the articles?",
+    },
+    "coverage": {
+        "summary": "Does the summary cover all of the answers in the references, or all but one "
+        "of many?",
+        "answer": "Does the summary cover the answer in reference {n}?",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionJudge:
+    """A decision model and a criterion, whose scale names the answers.
+
+    Parameters
+    ----------
+    template
+        What the model is shown: `criterion`'s own, or one with ``evidence`` and ``texts``.
+    batches : mapping
+        Task id to the tasks that are asked in one request with it, itself included; see
+        `batch_tasks`. Each of them asks the same request, which a cache answers but once. Tasks
+        that are not in it are asked alone.
+    """
+
+    backend: DecisionBackend
+    target: ModelRef
+    criterion: Criterion
+    template: Template
+    batches: Mapping[str, tuple[JudgeTask, ...]] = field(default_factory=dict)
+
+    @property
+    def scale(self) -> Scale:
+        """Return the answers on offer."""
+        return self.criterion.scale
+
+    @property
+    def name(self) -> str:
+        """Return ``provider:model``."""
+        return str(self.target)
+
+    @property
+    def signature(self) -> str:
+        """Return what can change this judge's verdicts."""
+        return signature(
+            {
+                "judge": self.name,
+                "base_url": self.target.base_url,
+                "prompt": self.template.label,
+                "scale": self.scale.label,
+                "scorer": "decision",
+                "batch": MOST_QUESTIONS if self.batches else 1,
+            }
+        )
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`; a batch that is too long is asked one by one."""
+        if not all(text.strip() for text in task.texts):
+            return Unscored(reason="empty_input", detail="the summary is empty")
+        if len(set(task.texts)) < len(task.texts):
+            return self._judgement(task, value="tie")
+        batch = self.batches.get(task.id, (task,))
+        found = await self._decide(task, batch)
+        if isinstance(found, Unscored) and found.reason == "too_long" and len(batch) > 1:
+            return await self._decide(task, (task,))
+        return found
+
+    def requests(self, task: JudgeTask) -> tuple[DecisionRequest, ...]:
+        """Return what `ask` sends for `task`: the whole batch's request."""
+        if not all(text.strip() for text in task.texts) or len(set(task.texts)) < len(task.texts):
+            return ()
+        return (self._request(self.batches.get(task.id, (task,))),)
+
+    async def _decide(self, task: JudgeTask, batch: tuple[JudgeTask, ...]) -> Judgement | Unscored:
+        decisions = await or_unscored(self.backend.decide(self._request(batch)))
+        if isinstance(decisions, Unscored):
+            return decisions
+        name = _name([each.id for each in batch].index(task.id))
+        answer = decisions.answers.get(name)
+        if answer is None or isinstance(answer, DecisionRefusal):
+            why = "the model gave no answer to this question" if answer is None else answer.why
+            return Unscored(reason="refused", detail=why)
+        found = from_decision(answer, self.scale)
+        if not isinstance(found, ScoreDistribution):
+            return Unscored(reason="off_scale", detail=found.why)
+        return self._judgement(task, **graded_fields(found, self.scale, task))
+
+    def _request(self, batch: tuple[JudgeTask, ...]) -> DecisionRequest:
+        return DecisionRequest(
+            target=self.target,
+            messages=render(self.template, self._material(batch)),
+            questions=tuple(self._question(task, place) for place, task in enumerate(batch)),
+        )
+
+    def _material(self, batch: tuple[JudgeTask, ...]) -> dict[str, str | Fenced]:
+        """Return what fills the template: what the batch shares, and what tells its tasks apart."""
+        if self.template.fields == _MATERIAL:
+            return {"evidence": _evidence(batch), "texts": _texts(batch)}
+        return self.criterion.fields_for(batch[0])
+
+    def _question(self, task: JudgeTask, place: int) -> Question:
+        text = _wording(task, self.criterion).format(n=place + 1)
+        return self.scale.question(_name(place), text)
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:  # noqa: ARG002
+        """Never called: this judge writes nothing."""
+        return Unscored(reason="unparseable", detail="a decision model has no reply to read")
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
+        """Never called: this judge writes nothing."""
+        return Unscored(reason="unparseable", detail="a decision model has no reply to repair")
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._judgement(task, unscored=why.reason, detail=why.detail)
+
+    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
+        return judgement_of(
+            task, judge=self.name, scored_by="decision", signature=self.signature, **outcome
+        )
+
+
+def decision_judge(
+    backend: DecisionBackend,
+    target: ModelRef,
+    criterion: Criterion,
+    *,
+    tasks: Iterable[JudgeTask] = (),
+) -> DecisionJudge:
+    """Return the judge for `criterion`, whose scale it takes.
+
+    The built-in aspects have material of their own; a custom criterion's prompt is the material.
+    `tasks` are all that will be asked, for batches.
+    """
+    aspect = criterion.aspect
+    builtin = aspect in _QUESTIONS and criterion.template.task == "judge"
+    template = load_template("judge", f"{aspect}-decision") if builtin else criterion.template
+    return DecisionJudge(
+        backend=backend,
+        target=target,
+        criterion=criterion,
+        template=template,
+        batches=batch_tasks(tasks) if builtin else {},
+    )
+
+
+def batch_tasks(
+    tasks: Iterable[JudgeTask], *, most: int = MOST_QUESTIONS
+) -> dict[str, tuple[JudgeTask, ...]]:
+    """Bring together what one request can ask: one summary's answers, or one summary's sentences.
+
+    Tasks on other units have material of their own, and are asked alone.
+    """
+    groups: dict[tuple[object, ...], list[JudgeTask]] = {}
+    for task in tasks:
+        kind = task.unit.partition(":")[0]
+        if kind in {"answer", "sentence"} and all(text.strip() for text in task.texts):
+            texts = task.texts if kind == "answer" else ()
+            key = (task.eid, task.systems, task.aspect, task.protocol, task.order, kind, texts)
+            groups.setdefault(key, []).append(task)
+    batches = [
+        tuple(group[start : start + most])
+        for group in groups.values()
+        for start in range(0, len(group), most)
+    ]
+    return {task.id: batch for batch in batches for task in batch}
+
+
+def _name(place: int) -> str:
+    return f"q{place + 1}"
+
+
+def _wording(task: JudgeTask, criterion: Criterion) -> str:
+    wordings = _YES_NO if criterion.scale.protocol == "binary" else _QUESTIONS
+    kind = "pair" if criterion.scale.kind == "pair" else task.unit.partition(":")[0]
+    known = wordings.get(criterion.aspect, {})
+    return known.get(kind) or known.get("summary") or "Which answer does the text above call for?"
+
+
+def _evidence(batch: tuple[JudgeTask, ...]) -> Fenced:
+    first = batch[0]
+    if first.articles:
+        return fence_articles(first.articles)
+    questions = tuple(question for task in batch for question in task.questions)
+    fenced = fence_questions(questions)
+    return Fenced(fenced.tag, fenced.texts, tuple(str(n + 1) for n in range(len(questions))))
+
+
+def _texts(batch: tuple[JudgeTask, ...]) -> Fenced:
+    first = batch[0]
+    if len(first.texts) == 2:
+        shown = first.texts if first.order != "ba" else first.texts[::-1]
+        return Fenced("summary", shown, ("1", "2"))
+    if first.unit.startswith("sentence:"):
+        texts = tuple(task.texts[0] for task in batch)
+        return Fenced("sentence", texts, tuple(str(n + 1) for n in range(len(texts))))
+    return Fenced("summary", first.texts)

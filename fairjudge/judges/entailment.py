@@ -1,0 +1,132 @@
+"""Judging by an entailment model: METHODS section 4. No language model, no wording to read.
+
+Faithfulness: the mean over the summary's sentences of the largest P(entail) by any chunk of the
+articles. Coverage: the mean over answers of the largest P(entail) of any of the answer's wordings
+by any chunk of the summary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+
+from fairjudge.domain import Judgement, JudgeTask, QuestionAnswers, Unscored
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.mappings import SupportMapping
+from fairjudge.judges.ports import Reply
+from fairjudge.protocols import EntailmentModel
+from fairjudge.signature import signature
+from fairjudge.text.chunks import chunks
+from fairjudge.text.sentences import sentence_texts
+
+ENTAILMENT_MAPPING = SupportMapping(
+    name="entailment-v1", binary_threshold=0.5, pairwise_margin=0.05
+)
+"""Set in advance, as the mapping of embedding support is; a calibrator leads to people's scale."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntailmentJudge:
+    """Measures faithfulness or coverage by P(entail); pairs are classified once each."""
+
+    aspect: str
+    model: EntailmentModel
+    _chunks: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    _known: dict[tuple[str, str], float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.aspect not in {"faithfulness", "coverage"}:
+            raise ConfigurationError(
+                f"entailment judges faithfulness and coverage only, not {self.aspect!r}"
+            )
+
+    @property
+    def name(self) -> str:
+        """Return ``"entailment"``."""
+        return "entailment"
+
+    @property
+    def signature(self) -> str:
+        """Return what can change this judge's verdicts."""
+        return signature(
+            {
+                "judge": self.name,
+                "scorer": ENTAILMENT_MAPPING.name,
+                "model": self.model.fingerprint,
+            }
+        )
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`."""
+        if not all(text.strip() for text in task.texts):
+            return Unscored(reason="empty_input", detail="the summary is empty")
+        supports = [self._support(task, text) for text in task.texts]
+        failed = next((found for found in supports if isinstance(found, Unscored)), None)
+        if failed is not None:
+            return failed
+        scored = [found for found in supports if not isinstance(found, Unscored)]
+        value = ENTAILMENT_MAPPING.value(task.protocol, *scored)
+        return self._judgement(task, value=value, support=[round(s, 6) for s in scored])
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:  # noqa: ARG002
+        """Never called: this judge writes nothing."""
+        return Unscored(reason="unparseable", detail="an entailment model has no reply to read")
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
+        """Never called: this judge writes nothing."""
+        return Unscored(reason="unparseable", detail="an entailment model has no reply to repair")
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._judgement(task, unscored=why.reason, detail=why.detail)
+
+    def _judgement(self, task: JudgeTask, **outcome: object) -> Judgement:
+        return judgement_of(
+            task, judge=self.name, scored_by="entailment", signature=self.signature, **outcome
+        )
+
+    def _support(self, task: JudgeTask, text: str) -> float | Unscored:
+        sentences = sentence_texts(text)
+        if not sentences:
+            return Unscored(reason="empty_input", detail="the summary has no sentence")
+        if self.aspect == "coverage":
+            groups = [group for question in task.questions for group in _wordings(question)]
+            if not groups:
+                return Unscored(reason="empty_input", detail="no reference answer has text")
+            premises = tuple(chunks(sentences))
+            return fmean(max(self._entailed(premises, group)) for group in groups)
+        premises = self._premises(tuple(article.content for article in task.articles))
+        if not premises:
+            return Unscored(reason="empty_input", detail="no article has a sentence")
+        return fmean(self._entailed(premises, sentences))
+
+    def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        if texts not in self._chunks:
+            found = [chunk for text in texts for chunk in chunks(sentence_texts(text))]
+            self._chunks[texts] = tuple(dict.fromkeys(found))
+        return self._chunks[texts]
+
+    def _entailed(self, premises: Sequence[str], hypotheses: Sequence[str]) -> list[float]:
+        """Return for each hypothesis the largest P(entail) by any premise, in [0, 1]."""
+        pairs = [(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
+        new = list(dict.fromkeys(pair for pair in pairs if pair not in self._known))
+        if new:
+            rows = self.model.classify(new)
+            self._known.update(
+                {pair: min(1.0, float(row[0])) for pair, row in zip(new, rows, strict=True)}
+            )
+        return [
+            max(self._known[premise, hypothesis] for premise in premises)
+            for hypothesis in hypotheses
+        ]
+
+
+def _wordings(question: QuestionAnswers) -> list[list[str]]:
+    """Return the distinct wordings of each answer that has text."""
+    groups = [
+        list(dict.fromkeys(a.answer.strip() for a in group if a.answer.strip()))
+        for group in question.answer_groups
+    ]
+    return [group for group in groups if group]

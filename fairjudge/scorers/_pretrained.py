@@ -1,0 +1,160 @@
+"""What the neural scorers share: loading, windows, batches, fingerprints.
+
+torch and transformers are imported inside functions: importing this module loads neither.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairjudge.errors import ConfigurationError, MissingExtraError
+
+BATCH_TOKENS = 16384
+"""Tokens, padding included, in one forward pass."""
+_MOST_POSITIONS = 1_000_000
+"""Tokenizers without a limit of their own state an absurd one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pretrained:
+    """A model ready to run, its tokenizer, and how many tokens it takes at once.
+
+    Runs in bfloat16 on CUDA where there is one, else in float32 on the CPU.
+    """
+
+    model: Any
+    tokenizer: Any
+    window: int
+    fingerprint: str
+
+    @property
+    def special(self) -> tuple[list[int], list[int]]:
+        """The ids that the tokenizer puts before and after a single text."""
+        encode = self.tokenizer.backend_tokenizer.encode
+        bare, dressed = encode("a", add_special_tokens=False).ids, encode("a").ids
+        spread = range(len(dressed) - len(bare) + 1)
+        start = next((i for i in spread if dressed[i : i + len(bare)] == bare), 0)
+        return list(dressed[:start]), list(dressed[start + len(bare) :])
+
+
+def load_pretrained(name: str, *, auto_class: str, method: str) -> Pretrained:
+    """Load a model by hub id or folder.
+
+    Parameters
+    ----------
+    auto_class
+        The class in transformers that builds it, such as ``"AutoModel"``.
+    method
+        The scorer and its version; part of the fingerprint.
+
+    Raises
+    ------
+    MissingExtraError
+        torch or transformers is not installed.
+    ConfigurationError
+        The model cannot be loaded.
+    """
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        raise MissingExtraError(f"scorer {method!r}", extra="local") from error
+    local = Path(name).is_dir()
+    cuda = torch.cuda.is_available()
+    dtype = torch.bfloat16 if cuda else torch.float32
+    try:
+        with _quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(name, local_files_only=local)
+            model = getattr(transformers, auto_class).from_pretrained(
+                name, local_files_only=local, dtype=dtype
+            )
+    except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise ConfigurationError(f"cannot load model {name!r}: {reason}") from error
+    model = model.to("cuda" if cuda else "cpu").eval()
+    return Pretrained(
+        model=model,
+        tokenizer=tokenizer,
+        window=_window(tokenizer, model.config),
+        fingerprint=f"{Path(name).name}@{_digest(tokenizer, model)}:{method}",
+    )
+
+
+def batches(lengths: Sequence[int], *, budget: int = BATCH_TOKENS) -> Iterator[list[int]]:
+    """Yield indices, longest first, in groups of at most `budget` tokens once padded."""
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    start = 0
+    while start < len(order):
+        size = max(1, budget // max(1, lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+def padded(rows: Sequence[Sequence[int]], *, fill: int, device: Any) -> tuple[Any, Any]:
+    """Return token ids and attention mask of shape (n, longest row) as tensors on `device`."""
+    import torch
+
+    width = max(len(row) for row in rows)
+    ids = torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows], device=device)
+    lengths = torch.tensor([len(row) for row in rows], device=device)
+    mask = (torch.arange(width, device=device)[None, :] < lengths[:, None]).long()
+    return ids, mask
+
+
+def windows(tokens: Sequence[int], size: int, *, overlap: int) -> list[list[int]]:
+    """Cut `tokens` into runs of at most `size` that overlap; one empty run for no tokens."""
+    step = max(1, size - overlap)
+    starts = range(0, max(1, len(tokens) - overlap), step)
+    return [list(tokens[start : start + size]) for start in starts]
+
+
+def encodable(text: str) -> str:
+    """Replace lone surrogates, which UTF-8 and so the tokenizer cannot hold."""
+    return text.encode("utf-8", errors="replace").decode("utf-8")
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep transformers' warnings and progress bars off the terminal, then restore both."""
+    from transformers.utils import logging as transformers_logging
+
+    logging: Any = transformers_logging  # its functions are unannotated
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()
+
+
+def _window(tokenizer: Any, config: Any) -> int:
+    """Return the most tokens the model takes at once, special tokens included.
+
+    RoBERTa's positions begin after its padding id, so it has 2 fewer than it states.
+    """
+    limits = [int(tokenizer.model_max_length)]
+    positions = getattr(config, "max_position_embeddings", None)
+    if isinstance(positions, int):
+        offset = 2 if "roberta" in str(getattr(config, "model_type", "")) else 0
+        limits.append(positions - offset)
+    known = [limit for limit in limits if limit < _MOST_POSITIONS]
+    return min(known, default=512)
+
+
+def _digest(tokenizer: Any, model: Any) -> str:
+    """Hash every weight and the tokenizer: two folders of one name may hold different models."""
+    import torch
+
+    digest = hashlib.sha256(tokenizer.backend_tokenizer.to_str().encode("utf-8"))
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode("utf-8"))
+        digest.update(tensor.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()[:16]

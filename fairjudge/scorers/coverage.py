@@ -1,0 +1,187 @@
+"""How far documents support summaries, by an entailment model or by sentence embeddings.
+
+p(d, s) is the largest score of any chunk of the document (coverage fairness, equation 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.domain import Cluster, Summary
+from fairjudge.fairness.support import Support
+from fairjudge.protocols import Embedder, EntailmentModel
+from fairjudge.text.chunks import CHUNK_WORDS, chunks
+from fairjudge.text.sentences import split_sentences
+
+Units: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
+"""The atomic units of (eid, system)'s summary, where something better than sentences is known."""
+_FloatArray: TypeAlias = NDArray[np.float64]
+
+_CLUSTERS_A_BLOCK = 50
+_ENTAILS = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """One cluster: its chunks, the document each belongs to, and its summaries' units."""
+
+    cluster: Cluster
+    chunks: tuple[str, ...]
+    owners: NDArray[np.intp]
+    summaries: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The distinct units of all summaries."""
+        return tuple(dict.fromkeys(unit for _, units in self.summaries for unit in units))
+
+
+def embedding_supports(
+    clusters: Sequence[Cluster],
+    summaries: Sequence[Summary],
+    *,
+    embedder: Embedder,
+    max_words: int = CHUNK_WORDS,
+    units: Units | None = None,
+    on_cluster: Callable[[int], None] = lambda _: None,
+) -> Iterator[Support]:
+    """Yield each summary's support by cosine similarity, in [-1, 1]: a similarity, no entailment.
+
+    Parameters
+    ----------
+    units
+        Units by (eid, system); the summary's sentences where absent.
+    on_cluster
+        Called with the number of clusters finished.
+
+    Yields
+    ------
+    Support
+        In the order of the clusters. A document without text supports nothing: 0.
+    """
+    jobs = list(_jobs(clusters, summaries, max_words, units))
+    for start in range(0, len(jobs), _CLUSTERS_A_BLOCK):
+        block = jobs[start : start + _CLUSTERS_A_BLOCK]
+        texts = list(dict.fromkeys(t for job in block for t in (*job.chunks, *job.units)))
+        row = {text: place for place, text in enumerate(texts)}
+        vectors = embedder.embed(texts).astype(np.float64) if texts else np.zeros((0, 1))
+        for job in block:
+            chunk_rows = vectors[[row[text] for text in job.chunks]]
+            scores = chunk_rows @ vectors[[row[text] for text in job.units]].T
+            yield from _supports(job, np.clip(scores, -1.0, 1.0), kind_is_similarity=True)
+        on_cluster(len(block))
+
+
+def entailment_supports(
+    clusters: Sequence[Cluster],
+    summaries: Sequence[Summary],
+    *,
+    model: EntailmentModel,
+    max_words: int = CHUNK_WORDS,
+    units: Units | None = None,
+    between_units: bool = False,
+    on_cluster: Callable[[int], None] = lambda _: None,
+) -> Iterator[Support]:
+    """Yield each summary's support by entailment probability, with the arg-max variant of it.
+
+    Parameters
+    ----------
+    between_units
+        Whether to score the units against each other, which the variant ``"released"`` merges by.
+    units, on_cluster
+        As in `embedding_supports`.
+    """
+    for job in _jobs(clusters, summaries, max_words, units):
+        found = job.units
+        pairs = [(chunk, unit) for chunk in job.chunks for unit in found]
+        labels = _classify(model, pairs).reshape(len(job.chunks), len(found), 3)
+        entailed = labels[:, :, _ENTAILS]
+        arg_max = np.where(labels.argmax(axis=2) == _ENTAILS, entailed, 0.0)
+        between = _between(model, found) if between_units else None
+        yield from _supports(job, entailed, arg_max=arg_max, between=between)
+        on_cluster(1)
+
+
+def _jobs(
+    clusters: Sequence[Cluster],
+    summaries: Sequence[Summary],
+    max_words: int,
+    units: Units | None,
+) -> Iterator[_Job]:
+    by_eid: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        by_eid.setdefault(summary.eid, []).append(summary)
+    for cluster in clusters:
+        owners: list[int] = []
+        pieces: list[str] = []
+        for place, article in enumerate(cluster.articles):
+            sentences = [span.text for span in split_sentences(article.content)]
+            grown = chunks(sentences, max_words=max_words)
+            pieces.extend(grown)
+            owners.extend([place] * len(grown))
+        yield _Job(
+            cluster=cluster,
+            chunks=tuple(pieces),
+            owners=np.array(owners, dtype=np.intp),
+            summaries=tuple(
+                (summary.system, _units_of(summary, units))
+                for summary in by_eid.get(cluster.eid, ())
+            ),
+        )
+
+
+def _units_of(summary: Summary, units: Units | None) -> tuple[str, ...]:
+    given = None if units is None else units.get((summary.eid, summary.system))
+    if given is not None:
+        return tuple(given)
+    return tuple(span.text for span in split_sentences(summary.text))
+
+
+def _classify(model: EntailmentModel, pairs: Sequence[tuple[str, str]]) -> _FloatArray:
+    if not pairs:
+        return np.zeros((0, 3))
+    return np.asarray(model.classify(pairs), dtype=np.float64)
+
+
+def _between(model: EntailmentModel, units: Sequence[str]) -> _FloatArray:
+    pairs = [(premise, hypothesis) for premise in units for hypothesis in units]
+    return _classify(model, pairs)[:, _ENTAILS].reshape(len(units), len(units))
+
+
+def _supports(
+    job: _Job,
+    scores: _FloatArray,
+    *,
+    arg_max: _FloatArray | None = None,
+    between: _FloatArray | None = None,
+    kind_is_similarity: bool = False,
+) -> Iterator[Support]:
+    """Yield the support of each summary from scores of shape (n_chunks, n_distinct_units)."""
+    column = {unit: place for place, unit in enumerate(job.units)}
+    n_documents = len(job.cluster.articles)
+    documents = _by_document(scores, job.owners, n_documents)
+    counted = None if arg_max is None else _by_document(arg_max, job.owners, n_documents)
+    for system, units in job.summaries:
+        places = [column[unit] for unit in units]
+        yield Support(
+            eid=job.cluster.eid,
+            system=system,
+            aids=tuple(article.aid for article in job.cluster.articles),
+            units=units,
+            probabilities=documents[:, places],
+            arg_max=None if counted is None else counted[:, places],
+            between_units=None if between is None else between[np.ix_(places, places)],
+            kind="similarity" if kind_is_similarity else "entailment",
+        )
+
+
+def _by_document(scores: _FloatArray, owners: NDArray[np.intp], n_documents: int) -> _FloatArray:
+    """Take the largest score of each document's chunks; 0 for a document without chunks."""
+    best = np.full((n_documents, scores.shape[1]), -np.inf)
+    np.maximum.at(best, owners, scores)
+    return np.where(np.isneginf(best), 0.0, best)

@@ -1,0 +1,74 @@
+"""Neural scores of summaries against the text of each attribute value (FairSumm, section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.domain import Summary
+from fairjudge.fairness.values import LabelledCorpus, LabelledSet
+
+_SETS_A_BLOCK = 16
+
+
+class PairScorer(Protocol):
+    """Scores a summary given a source; higher is better supported."""
+
+    fingerprint: str
+
+    def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n,) for (source, summary) pairs."""
+        ...
+
+
+def load_value_scorer(kind: Literal["bert_score", "bart_score"], model: str | None) -> PairScorer:
+    """Load BERTScore or BARTScore with `model`, or with the paper's model where None."""
+    if kind == "bert_score":
+        from fairjudge.scorers.bert_score import load_bert_score
+
+        return load_bert_score(model)
+    from fairjudge.scorers.bart_score import load_bart_score
+
+    return load_bart_score(model)
+
+
+def value_scores(
+    corpus: LabelledCorpus,
+    summaries: Sequence[Summary],
+    *,
+    scorer: PairScorer,
+    on_set: Callable[[int], None] = lambda _: None,
+) -> dict[tuple[str, str], dict[str, float]]:
+    """Score every summary against each value's documents, joined in their order.
+
+    Empty summaries and values without text are left out.
+    """
+    by_eid: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        if summary.text.strip():
+            by_eid.setdefault(summary.eid, []).append(summary)
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for start in range(0, len(corpus.sets), _SETS_A_BLOCK):
+        block = corpus.sets[start : start + _SETS_A_BLOCK]
+        asked = [
+            (labelled.eid, summary, value, text)
+            for labelled in block
+            for value, text in _texts(labelled).items()
+            for summary in by_eid.get(labelled.eid, ())
+        ]
+        scores = scorer.score([(text, summary.text) for _, summary, _, text in asked])
+        for (eid, summary, value, _), score in zip(asked, scores, strict=True):
+            found.setdefault((eid, summary.system), {})[value] = float(score)
+        on_set(len(block))
+    return found
+
+
+def _texts(labelled: LabelledSet) -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for text, label in zip(labelled.texts, labelled.labels, strict=True):
+        if label is not None and text.strip():
+            found.setdefault(label, []).append(text)
+    return {value: "\n".join(texts) for value, texts in found.items()}

@@ -1,0 +1,347 @@
+"""Decision backends through their real clients: the stub, a tiny model, and a real server."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+from stub_server import Fault
+
+from fairjudge.backends import open_backend, resolve_target
+from fairjudge.backends.caching import CachingBackend
+from fairjudge.backends.systemone_wire import read_decisions
+from fairjudge.cache import ReplyCache
+from fairjudge.errors import (
+    AuthenticationError,
+    BadRequestError,
+    ConfigurationError,
+    ConnectionFailedError,
+    ContextTooLongError,
+    MalformedReplyError,
+    RateLimitError,
+    RequestTimeoutError,
+    ServerError,
+)
+from fairjudge.protocols import (
+    DecisionRefusal,
+    DecisionRequest,
+    Decisions,
+    Message,
+    ModelRef,
+    Question,
+)
+
+# litellm's and transformers' own code warns of deprecations.
+pytestmark = pytest.mark.filterwarnings("default")
+
+HAS_LITELLM = importlib.util.find_spec("litellm") is not None
+PROVIDERS = [
+    "openai-decisions",
+    "systemone",
+    pytest.param(
+        "litellm-decisions",
+        marks=pytest.mark.skipif(not HAS_LITELLM, reason="needs the extra [litellm]"),
+    ),
+]
+COVERED = Question(
+    name="covered",
+    kind="predicate",
+    text="Is it covered?",
+    options={"yes": "The summary says so.", "no": ""},
+)
+BETTER = Question(
+    name="better",
+    kind="choice",
+    text="Which is better?",
+    options={"a": "the first", "b": "the second", "tie": ""},
+)
+RATING = Question(
+    name="rating",
+    kind="score",
+    text="How faithful?",
+    options={"1": "not at all", "2": "in part", "3": "wholly"},
+)
+
+
+def ask(target: ModelRef, *questions: Question, text: str = "A summary.") -> DecisionRequest:
+    return DecisionRequest(
+        target=target,
+        messages=(Message(role="user", content=text),),
+        questions=questions or (COVERED, BETTER, RATING),
+    )
+
+
+@pytest.fixture(params=PROVIDERS)
+def provider(request):
+    return request.param
+
+
+@pytest.fixture
+def target(stub, provider):
+    return resolve_target(f"{provider}:decider", base_url=stub.v1)
+
+
+@pytest.fixture
+async def backend(target):
+    opened = open_backend(target, timeout_seconds=10)
+    yield opened
+    await opened.aclose()
+
+
+async def test_all_questions_of_an_item_go_in_one_call(stub, backend, target):
+    stub.answer = lambda call: {
+        "covered": [0.75, 0.25],
+        "better": [0.5, 0.125, 0.375],
+        "rating": [0.125, 0.25, 0.625],
+    }
+    decisions = await backend.decide(ask(target))
+    assert {name: dict(a.probabilities) for name, a in decisions.answers.items()} == {
+        "covered": {"yes": 0.75, "no": 0.25},
+        "better": {"a": 0.5, "b": 0.125, "tie": 0.375},
+        "rating": {"1": 0.125, "2": 0.25, "3": 0.625},
+    }
+    assert decisions.usage.input_tokens == 11
+    assert decisions.served_model.startswith("decider")
+    assert len(stub.calls) == 1
+
+
+async def test_a_question_the_model_declines_is_a_refusal_of_that_question(stub, backend, target):
+    stub.answer = lambda call: {"covered": None, "rating": [1.0, 0.0, 0.0]}
+    decisions = await backend.decide(ask(target))
+    assert decisions.refused == ("covered",)
+    assert isinstance(decisions.answers["covered"], DecisionRefusal)
+    assert decisions.answers["rating"].probabilities["1"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("fault", "error"),
+    [
+        (Fault(status=429), RateLimitError),
+        (Fault(status=500), ServerError),
+        (Fault(status=503), ServerError),
+        (Fault(status=400, message="bad thing"), BadRequestError),
+        (Fault(status=400, message="the request exceeds the context length"), ContextTooLongError),
+        (Fault(status=401), AuthenticationError),
+        (Fault(broken="reset"), ConnectionFailedError),
+        (Fault(broken="truncate"), ConnectionFailedError),
+    ],
+)
+async def test_each_failure_has_its_error_and_is_asked_once(
+    stub, backend, target, provider, fault, error
+):
+    # litellm's own transport asks once more after a reset; nothing of ours can switch that off.
+    n_calls = 2 if (provider, fault.broken) == ("litellm-decisions", "reset") else 1
+    stub.fail(*[fault] * n_calls)
+    with pytest.raises(error) as raised:
+        await backend.decide(ask(target))
+    assert type(raised.value) is error
+    assert len(stub.calls) == n_calls
+
+
+async def test_a_stalled_server_times_out(stub, target):
+    backend = open_backend(target, timeout_seconds=0.3)
+    stub.fail(Fault(broken="stall"))
+    with pytest.raises(RequestTimeoutError):
+        await backend.decide(ask(target))
+    await backend.aclose()
+
+
+async def test_decisions_are_cached_like_replies(stub, backend, target, tmp_path):
+    cache = ReplyCache(tmp_path)
+    cached = CachingBackend(backend, cache=cache)
+    first = await cached.decide(ask(target))
+    assert await cached.decide(ask(target)) == first
+    assert len(stub.calls) == 1
+    cache.close()
+
+
+async def test_the_systemone_format_as_sent(stub):
+    target = resolve_target("systemone:decider", base_url=stub.url)  # without /v1
+    backend = open_backend(target)
+    await backend.decide(ask(target))
+    await backend.aclose()
+    assert stub.calls[0].body == {
+        "model": "decider",
+        "state": "A summary.",
+        "questions": {
+            "covered": {
+                "type": "noul",
+                "instructions": "Is it covered?",
+                "criteria": {"true": "The summary says so.", "false": None},
+            },
+            "better": {
+                "type": "choice",
+                "instructions": "Which is better?",
+                "criteria": {"a": "the first", "b": "the second", "tie": None},
+            },
+            "rating": {
+                "type": "score",
+                "instructions": "How faithful?",
+                "criteria": ["1: not at all", "2: in part", "3: wholly"],
+            },
+        },
+    }
+
+
+async def test_openais_format_as_sent(stub):
+    target = resolve_target("openai-decisions:decider", base_url=stub.v1)
+    backend = open_backend(target)
+    await backend.decide(ask(target))
+    await backend.aclose()
+    body = stub.calls[0].body
+    assert body["input"] == "A summary."
+    assert body["questions"][0] == {
+        "type": "predicate",
+        "name": "covered",
+        "instructions": "Is it covered?\nYes: The summary says so.",
+    }
+    assert body["questions"][2]["levels"][2] == {"label": "3", "description": "wholly"}
+
+
+@pytest.mark.parametrize(
+    "p",
+    [[0.5, 0.2, 0.1], [1.2, -0.1, -0.1]],
+    ids=["add up to 0.8", "negative"],
+)
+async def test_what_is_no_distribution_is_malformed(stub, p):
+    target = resolve_target("systemone:decider", base_url=stub.v1)
+    backend = open_backend(target)
+    stub.answer = lambda call: {"better": p}
+    with pytest.raises(MalformedReplyError, match="better"):
+        await backend.decide(ask(target, BETTER))
+    await backend.aclose()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        None,
+        [],
+        {"answers": []},
+        {"answers": {"better": {"type": "choice"}}},
+        {"answers": {"better": {"type": "choice", "probabilities": {"a": "x"}}}},
+        {"answers": {"better": {"type": "choice", "probabilities": {"a": 0.5, "none": 0.5}}}},
+        {"answers": {"better": {"type": "choice", "probabilities": {"a": math.nan}}}},
+        {"answers": {"better": "a"}},
+    ],
+)
+def test_what_is_no_reply_of_the_format_is_malformed(reply):
+    with pytest.raises(MalformedReplyError):
+        read_decisions(ask(ModelRef(provider="systemone", model="m"), BETTER), reply)
+
+
+async def test_rounded_probabilities_are_made_to_add_up(stub):
+    target = resolve_target("systemone:decider", base_url=stub.v1)
+    backend = open_backend(target)
+    stub.answer = lambda call: {"better": [0.33, 0.33, 0.33]}
+    decisions = await backend.decide(ask(target, BETTER))
+    assert math.fsum(decisions.answers["better"].probabilities.values()) == pytest.approx(1)
+    await backend.aclose()
+
+
+def test_a_systemone_backend_needs_a_server():
+    with pytest.raises(ConfigurationError, match="--base-url"):
+        open_backend("systemone:decider")
+
+
+def test_openai_decisions_need_a_key():
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+        open_backend("openai-decisions:decider")
+
+
+@pytest.fixture(scope="module")
+def in_process(tmp_path_factory):
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from tiny_model import make_tiny_model
+
+    folder = make_tiny_model(tmp_path_factory.mktemp("tiny"))
+    return resolve_target(f"transformers-decision:{folder}")
+
+
+class TestInProcess:
+    @pytest.fixture
+    def target(self, in_process):
+        return in_process
+
+    async def test_distributions_are_the_models_own(self, target):
+        import torch
+        from tiny_model import WORDS
+        from transformers import AutoModelForCausalLM
+
+        question = Question(
+            name="q", kind="predicate", text="true ?", options={"yes": "", "no": ""}
+        )
+        backend = open_backend(target)
+        decisions = await backend.decide(ask(target, question, text="the summary"))
+        await backend.aclose()
+        # The pipeline's prompt: the state, the question, and "Answer Yes or No only."
+        prompt = "<|user|> the summary true ? Answer Yes or No <unk> <|assistant|>"
+        model = AutoModelForCausalLM.from_pretrained(target.model).eval()
+        with torch.inference_mode():
+            ids = torch.tensor([[WORDS.index(word) for word in prompt.split()]])
+            logits = model(ids).logits[0, -1]
+        labels = torch.stack([logits[WORDS.index("Yes")], logits[WORDS.index("No")]])
+        assert decisions.answers["q"].probabilities["yes"] == pytest.approx(
+            float(torch.softmax(labels, dim=0)[0]), abs=1e-4
+        )
+        assert decisions.usage.input_tokens == len(prompt.split())
+
+    async def test_every_kind_of_question(self, target):
+        backend = open_backend(target)
+        decisions = await backend.decide(ask(target))
+        await backend.aclose()
+        assert list(decisions.answers) == ["covered", "better", "rating"]
+        for answer in decisions.answers.values():
+            assert math.fsum(answer.probabilities.values()) == pytest.approx(1)
+
+    async def test_a_text_beyond_the_window_is_said(self, target):
+        backend = open_backend(target)
+        with pytest.raises(ContextTooLongError):
+            await backend.decide(ask(target, text="the " * 80))
+        await backend.aclose()
+
+
+@pytest.fixture(scope="module")
+def sparrow():
+    pytest.importorskip("sparrow_decider")
+    import socket
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    server = subprocess.Popen(
+        [sys.executable, "-m", "sparrow_decider.cli", "serve", "--port", str(port)],
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        for _ in range(100):
+            try:
+                urllib.request.urlopen(url, timeout=1).close()
+                break
+            except OSError:
+                time.sleep(0.1)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+async def test_a_real_server_answers(sparrow):
+    target = resolve_target("systemone:sparrow", base_url=sparrow)
+    backend = open_backend(target)
+    decisions = await backend.decide(ask(target, text="The summary is wholly faithful."))
+    await backend.aclose()
+    assert isinstance(decisions, Decisions)
+    assert decisions.refused == ()
+    assert set(decisions.answers["rating"].probabilities) == {"1", "2", "3"}
+    for answer in decisions.answers.values():
+        assert math.fsum(answer.probabilities.values()) == pytest.approx(1)
+    assert re.match("sparrow", decisions.served_model)

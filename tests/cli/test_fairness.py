@@ -1,0 +1,200 @@
+"""The fairness commands, from files to JSON and exit codes."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from fairjudge.cli._main import app
+from fairjudge.errors import ConfigurationError, InputError
+
+CLUSTERS = [
+    {
+        "eid": "c1",
+        "articles": [
+            {"aid": "1", "content": "Slow service.", "attributes": {"side": "a", "age": 20}},
+            {"aid": "2", "content": "Slow food.", "attributes": {"side": "a", "age": 30}},
+            {"aid": "3", "content": "Nice wine.", "attributes": {"side": "b", "age": 60}},
+        ],
+    },
+    {"eid": "c2", "articles": [{"aid": "1", "content": "Slow.", "attributes": {"side": "a"}}]},
+]
+SUMMARIES = [
+    {"eid": "c1", "system": "s", "text": "Slow service, nice wine."},
+    {"eid": "c2", "system": "s", "text": "Slow."},
+]
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(name, rows):
+        path = tmp_path / name
+        path.write_text("\n".join(json.dumps(row) for row in rows) + "\n", encoding="utf-8")
+        return str(path)
+
+    return write, write("clusters.jsonl", CLUSTERS), write("summaries.jsonl", SUMMARIES)
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(app, ["fairness", *map(str, arguments), "--quiet"])
+
+
+def test_proportional_to_standard_output(files):
+    _, clusters, summaries = files
+    done = invoke(
+        "proportional", clusters, "--summaries", summaries, "--attribute", "side", "--json", "-"
+    )
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["systems"]["s"]
+    # c1: p_x = (2/3, 1/3), p_y = (1/2, 1/2): unfair; c2 has one value: fair
+    assert found["n"] == 2
+    assert found["bur"]["value"] == pytest.approx(50.0)
+    assert found["uer"]["value"] == pytest.approx(100 / 24)
+
+
+def test_proportional_shows_a_table_and_takes_a_target_file(files, tmp_path):
+    _, clusters, summaries = files
+    target = tmp_path / "target.json"
+    target.write_text('{"a": 1, "b": 1}')
+    done = invoke(
+        "proportional", clusters, "--summaries", summaries, "--attribute", "side",
+        "--target", target, "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "BUR, tau 0.8" in done.stdout
+    found = json.loads((tmp_path / "out.json").read_text())
+    assert found["systems"]["s"]["bur"]["value"] == 0.0
+    assert "target:a=1,b=1" in found["signature"]
+
+
+def test_coverage_from_a_matrix(files, tmp_path):
+    write, clusters, summaries = files
+    supports = write(
+        "supports.jsonl",
+        [
+            {
+                "eid": "c1", "system": "s", "aids": ["1", "2", "3"], "units": ["u", "v"],
+                "support": [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]],
+            }
+        ],
+    )  # fmt: skip
+    kept = tmp_path / "kept.jsonl"
+    done = invoke(
+        "coverage", clusters, "--summaries", summaries, "--attribute", "side",
+        "--scorer", f"matrix:{supports}", "--save-supports", kept, "--json", "-",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    # means .9, .5, .1: p(a) = .7, p(b) = .1, overall .5: EC = (.2 + .4) / 2
+    assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.3)
+    assert found["systems"]["s"]["excluded_by_reason"] == {"one_value": 1}
+    assert json.loads(kept.read_text())["support"] == [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]
+
+
+def test_coverage_from_verdicts_by_article(files):
+    write, clusters, summaries = files
+    rows = [
+        {
+            "eid": "c1", "system": "s", "aspect": "faithfulness", "protocol": "likert",
+            "unit": f"article:{aid}", "judge": "j", "value": value,
+        }
+        for aid, value in (("1", 5), ("2", 3), ("3", 1))
+    ]  # fmt: skip
+    judged = write("judged.jsonl", rows)
+    command = ["coverage", clusters, "--summaries", summaries, "--attribute", "side"]
+    done = invoke(*command, "--scorer", f"judgements:{judged}", "--json", "-")
+    assert done.exit_code == 0, done.output
+    # supports 1, .5, 0: p(a) = .75, p(b) = 0, overall .5: EC = (.25 + .5) / 2
+    found = json.loads(done.stdout)
+    assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.375)
+    assert "scorer:judgements:j" in found["signature"]
+    # without the third article's verdict the summary is unscored: 1 of 2
+    incomplete = write("incomplete.jsonl", rows[:2])
+    done = invoke(*command, "--scorer", f"judgements:{incomplete}")
+    assert done.exit_code == 3
+
+
+def test_a_numeric_attribute_takes_bins(files):
+    _, clusters, summaries = files
+    done = invoke(
+        "proportional", clusters, "--summaries", summaries, "--attribute", "age",
+        "--bins", "25,50", "--json", "-",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert set(found["systems"]["s"]["by_value"]) == {"below 25", "25 to below 50", "50 or more"}
+    assert found["systems"]["s"]["excluded_by_reason"] == {"no_values": 1}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "message"),
+    [
+        (["--attribute", "colour"], InputError, "attributes found: 'age', 'side'"),
+        (["--attribute", "side", "--scorer", "magic"], ConfigurationError, "unknown scorer"),
+        (["--attribute", "side", "--scorer", "matrix"], ConfigurationError, "needs a file"),
+        (["--attribute", "side", "--target", "nowhere.json"], InputError, "shares by value"),
+    ],
+)
+def test_what_cannot_run_says_why(files, arguments, kind, message):
+    _, clusters, summaries = files
+    done = invoke("proportional", clusters, "--summaries", summaries, *arguments)
+    assert isinstance(done.exception, kind)
+    assert message in str(done.exception)
+
+
+def test_bins_that_are_no_numbers_are_a_usage_error(files):
+    _, clusters, summaries = files
+    done = invoke(
+        "coverage", clusters, "--summaries", summaries, "--attribute", "age", "--bins", "a,b"
+    )
+    assert done.exit_code == 2
+
+
+def test_an_unknown_cluster_is_named(files):
+    write, clusters, _ = files
+    stray = write("stray.jsonl", [{"eid": "c9", "system": "s", "text": "x"}])
+    done = invoke("coverage", clusters, "--summaries", stray, "--attribute", "side")
+    assert "'c9'" in str(done.exception)
+
+
+def report(systems, samples=()):
+    return {
+        "systems": {
+            name: {"r_ec": {"value": r_ec}, "coverage_parity": {"value": parity}}
+            for name, (r_ec, parity) in systems.items()
+        },
+        "samples": [{"eid": e, "system": s, "equal_coverage": v} for e, s, v in samples],
+    }
+
+
+def test_overall_over_two_reports(tmp_path):
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.write_text(json.dumps(report({"a": (0.1, 0), "b": (0.5, 0), "c": (0.2, 0)})))
+    other.write_text(json.dumps(report({"a": (0.8, 0), "b": (0.4, 0), "c": (None, 0)})))
+    done = CliRunner().invoke(app, ["fairness", "overall", str(one), str(other), "--json", "-"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["systems"]
+    assert found["a"] == {"value": 0.5, "normalised": {"one": 0.0, "other": 1.0}}
+    assert found["c"]["undefined"] == "no score on other"
+
+
+def test_agreement_of_two_scorers(tmp_path):
+    systems = {name: (0.1, place / 10) for place, name in enumerate("abcd")}
+    samples = [(f"e{i}", "a", i / 10) for i in range(8)]
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.write_text(json.dumps(report(systems, samples)))
+    other.write_text(json.dumps(report(systems, [(e, s, v * v) for e, s, v in samples])))
+    done = CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other), "--json", "-"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    # both orders are the same
+    assert found["equal_coverage"]["value"] == pytest.approx(1.0)
+    assert found["coverage_parity"]["n"] == 4
+    assert CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other)]).exit_code == 0
+
+
+def test_what_is_no_report_is_refused(tmp_path):
+    odd = tmp_path / "odd.json"
+    odd.write_text("[]")
+    done = CliRunner().invoke(app, ["fairness", "overall", str(odd)])
+    assert isinstance(done.exception, InputError)

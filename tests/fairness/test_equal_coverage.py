@@ -1,0 +1,243 @@
+"""Equal Coverage: equations 2 to 5, both variants, and the test by relabelling."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kstest, permutation_test
+
+from fairjudge.domain import Undefined
+from fairjudge.errors import InputError, StatisticsError
+from fairjudge.fairness._resampling import Resampling
+from fairjudge.fairness.equal_coverage import (
+    RelabellingTest,
+    count_relabellings,
+    coverage_by_value,
+    relabelling_test,
+    summarise_equal_coverage,
+)
+from fairjudge.fairness.support import Support, SupportRecord, align
+
+
+def support(matrix, **more):
+    matrix = np.array(matrix, dtype=float)
+    return Support(
+        eid="e",
+        system="s",
+        aids=tuple(f"d{i}" for i in range(matrix.shape[0])),
+        units=tuple(f"u{j}" for j in range(matrix.shape[1])),
+        probabilities=matrix,
+        **more,
+    )
+
+
+def test_by_hand():
+    # Document means: .9, .5, .1. Value a holds documents 1 and 2, b holds 3.
+    # p(a) = .7, p(b) = .1, overall = 1.5 / 3 = .5; EC = (|.5 - .7| + |.5 - .1|) / 2 = .3
+    found = coverage_by_value(np.array([[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]), ["a", "a", "b"])
+    assert found.overall == pytest.approx(0.5)
+    assert [(v.value, v.n_documents) for v in found.by_value] == [("a", 2), ("b", 1)]
+    assert [v.coverage for v in found.by_value] == pytest.approx([0.7, 0.1])
+    assert found.differences == pytest.approx((0.2, -0.4))
+    assert found.equal_coverage == pytest.approx(0.3)
+
+
+def test_exact_p_values_by_hand():
+    # Means 1, 0, 0 with labels a, b, b: overall 1/3, EC = (2/3 + 1/3) / 2 = .5.
+    # With a on document 2 (or 3): p(a) = 0, p(b) = .5, EC = (1/3 + 1/6) / 2 = .25.
+    # Of 3 relabellings one reaches .5 and none passes it.
+    found = relabelling_test(
+        np.array([[1.0], [0.0], [0.0]]), ["a", "b", "b"], rng=np.random.default_rng(0)
+    )
+    assert found == RelabellingTest(
+        p_value=pytest.approx(1 / 3), p_value_strict=0.0, n_relabellings=3, exact=True
+    )
+
+
+def test_exact_enumeration_agrees_with_scipy():
+    rng = np.random.default_rng(3)
+    coverage, labels = rng.random((9, 4)), ["a"] * 3 + ["b"] * 6
+    found = relabelling_test(coverage, labels, rng=rng)
+
+    def statistic(a, b):
+        overall = (a.sum() + b.sum()) / 9
+        return (abs(a.mean() - overall) + abs(b.mean() - overall)) / 2
+
+    means = coverage.mean(axis=1)
+    expected = permutation_test(
+        (means[:3], means[3:]), statistic, permutation_type="independent",
+        alternative="greater", n_resamples=np.inf,
+    )  # fmt: skip
+    assert found.exact
+    assert found.n_relabellings == 84  # 9 choose 3
+    assert found.p_value == pytest.approx(expected.pvalue)
+
+
+def test_random_permutations_agree_with_exact_enumeration():
+    rng = np.random.default_rng(4)
+    coverage, labels = rng.random((8, 3)), list("aaabbccc")
+    exact = relabelling_test(coverage, labels, rng=rng)
+    assert exact.n_relabellings == 560  # 8! / (3! 2! 3!)
+    drawn = relabelling_test(coverage, labels, rng=rng, n_permutations=559)
+    assert not drawn.exact
+    # 559 draws: the standard error of a share is at most .022
+    assert drawn.p_value == pytest.approx(exact.p_value, abs=0.08)
+    assert drawn.p_value >= drawn.p_value_strict
+
+
+@pytest.mark.parametrize(
+    ("sizes", "count"), [((1,), 1), ((2, 1), 3), ((2, 2), 6), ((1, 1, 1), 6), ((8, 1), 9)]
+)
+def test_count_of_relabellings(sizes, count):
+    labels = [k for k, size in enumerate(sizes) for _ in range(size)]
+    assert count_relabellings(sizes) == count == len(set(itertools.permutations(labels)))
+
+
+def test_small_sets_cannot_be_significant_and_are_counted():
+    # 8 documents of a and 1 of b: 9 relabellings, so p is at least 1/9
+    rng = np.random.default_rng(0)
+    small = relabelling_test(np.eye(9)[:, :1], ["b", *["a"] * 8], rng=rng)
+    large = relabelling_test(np.eye(9)[:, :1], ["b", "b", *["a"] * 7], rng=rng)
+    assert small.p_value == pytest.approx(1 / 9)
+    assert not small.can_reach(0.05)
+    assert large.n_relabellings == 36
+    assert large.can_reach(0.05)
+    found = summarise_equal_coverage(
+        [0.1, 0.1], [small, large], resampling=Resampling(rng=rng, n_resamples=50)
+    )
+    assert found.n_untestable == 1
+
+
+def test_one_value_has_no_test():
+    found = relabelling_test(np.ones((3, 1)), ["a"] * 3, rng=np.random.default_rng(0))
+    assert isinstance(found, Undefined)
+
+
+@pytest.mark.parametrize("shape", [(0, 2), (2, 0), (3, 1)])
+def test_without_documents_units_or_labels_there_is_nothing_to_measure(shape):
+    with pytest.raises(StatisticsError, match="one row a label"):
+        coverage_by_value(np.zeros(shape), ["a", "b"])
+
+
+def test_p_values_are_uniform_where_values_do_not_matter():
+    rng = np.random.default_rng(11)
+    found = [
+        relabelling_test(
+            rng.beta(0.4, 0.8, (12, 5)), list(rng.permutation(list("aaaabbbbcccc"))),
+            rng=rng, n_permutations=400,
+        ).p_value
+        for _ in range(300)
+    ]  # fmt: skip
+    assert kstest(found, "uniform").pvalue > 0.01
+
+
+def test_planted_unfairness_is_found():
+    rng = np.random.default_rng(12)
+    labels = ["a"] * 6 + ["b"] * 14
+    tests = []
+    for _ in range(100):
+        coverage = rng.beta(2, 2, (20, 6))
+        coverage[:6] = np.minimum(1.0, coverage[:6] + 0.3)
+        tests.append(relabelling_test(coverage, labels, rng=rng, n_permutations=500))
+    found = summarise_equal_coverage([0.1] * 100, tests, resampling=Resampling(rng=rng))
+    assert found.unfair_share.value > 0.9
+    assert found.n == 100
+
+
+def test_figure_1a_redundant_positive_reviews_are_covered_as_well_as_diverse_negative_ones():
+    # 75 % of the reviews are positive and all discuss A; the negative ones discuss B, C and D.
+    # The summary has one sentence on each topic: more negative than positive information.
+    reviews = ["A"] * 9 + ["B", "C", "D"]
+    labels = ["positive"] * 9 + ["negative"] * 3
+    coverage = np.array([[float(topic == unit) for unit in "ABCD"] for topic in reviews])
+    # Each review is covered by exactly one of four sentences, whatever its value.
+    assert coverage_by_value(coverage, labels).equal_coverage == 0.0
+    one_sided = np.array([[float(topic == unit) for unit in "A"] for topic in reviews])
+    # Only A: p(pos) = 1, p(neg) = 0, overall .75: EC = (.25 + .75) / 2
+    assert coverage_by_value(one_sided, labels).equal_coverage == pytest.approx(0.5)
+
+
+def test_released_variant_by_hand():
+    # Pairs count where entailment is the most probable label. Units 0 and 1 entail each other
+    # (.96 and .97 > .95): merged by the larger value. Unit 2 entails unit 0 in one direction only.
+    # Unit 3 is covered by no document and left out.
+    probabilities = [[0.9, 0.2, 0.4, 0.3], [0.1, 0.7, 0.45, 0.2]]
+    arg_max = [[0.9, 0.0, 0.0, 0.0], [0.0, 0.7, 0.45, 0.0]]
+    between = np.eye(4)
+    between[0, 1], between[1, 0], between[2, 0] = 0.96, 0.97, 0.99
+    found = support(probabilities, arg_max=np.array(arg_max), between_units=between)
+    assert found.coverage("released").tolist() == [[0.9, 0.0], [0.7, 0.45]]
+    assert found.coverage().tolist() == probabilities
+
+
+def test_released_variant_merges_along_chains():
+    between = np.eye(3)
+    between[0, 1] = between[1, 0] = between[1, 2] = between[2, 1] = 0.99
+    found = support([[0.6, 0.7, 0.8]], between_units=between)
+    assert found.coverage("released").tolist() == [[0.8]]
+
+
+def test_released_variant_without_labels_counts_probabilities_above_a_half():
+    assert support([[0.5, 0.51], [0.2, 0.9]]).coverage("released").tolist() == [[0.51], [0.9]]
+
+
+def test_released_variant_of_an_unsupported_or_empty_summary_has_no_units():
+    assert support([[0.1], [0.2]]).coverage("released").shape == (2, 0)
+    assert support(np.zeros((2, 0))).coverage("released").shape == (2, 0)
+
+
+def test_records_are_read_and_checked():
+    record = {"eid": "e", "system": "s", "aids": [1, 2], "units": ["u"], "support": [[0.5], [1]]}
+    found = SupportRecord.model_validate(record).read()
+    assert found.aids == ("1", "2")
+    assert found.probabilities.tolist() == [[0.5], [1.0]]
+    with pytest.raises(InputError, match="row 1 of 'e' has 2 numbers for 1 units"):
+        SupportRecord.model_validate(record | {"support": [[0.5], [1, 0]]}).read()
+    with pytest.raises(InputError, match=r"shape \(1, 1\), expected \(2, 1\)"):
+        SupportRecord.model_validate(record | {"support": [[0.5]]}).read()
+    with pytest.raises(InputError, match=r"expected 0 to 1"):
+        SupportRecord.model_validate(record | {"support": [[0.5], [-0.2]]}).read()
+    similar = record | {"support": [[0.5], [-0.2]], "kind": "similarity"}
+    assert SupportRecord.model_validate(similar).read().kind == "similarity"
+
+
+def test_rows_follow_the_cluster_and_strange_articles_are_named():
+    found = align(support([[0.1], [0.9]]), ["d1", "d0"])
+    assert found.probabilities.tolist() == [[0.9], [0.1]]
+    with pytest.raises(InputError, match="'d9'"):
+        align(found, ["d0", "d1", "d9"])
+
+
+matrices = st.integers(2, 7).flatmap(
+    lambda n: st.integers(1, 4).flatmap(
+        lambda m: st.tuples(
+            st.lists(
+                st.lists(st.floats(0, 1, width=32), min_size=m, max_size=m), min_size=n, max_size=n
+            ),
+            st.lists(st.sampled_from("abc"), min_size=n, max_size=n),
+        )
+    )
+)
+
+
+@given(matrices, st.randoms())
+def test_order_names_and_repeated_units_do_not_matter(drawn, random):
+    rows, labels = np.array(drawn[0]), drawn[1]
+    value = coverage_by_value(rows, labels).equal_coverage
+    order = random.sample(range(len(labels)), len(labels))
+    renamed = [{"a": "z", "b": "y", "c": "x"}[labels[i]] for i in order]
+    assert coverage_by_value(rows[order], renamed).equal_coverage == pytest.approx(value)
+    assert coverage_by_value(np.hstack([rows, rows]), labels).equal_coverage == pytest.approx(value)
+    assert 0.0 <= value <= 1.0
+
+
+@given(matrices, st.floats(0.1, 0.9))
+def test_scaling_scales_and_shifting_changes_nothing(drawn, factor):
+    rows, labels = np.array(drawn[0]), drawn[1]
+    value = coverage_by_value(rows, labels).equal_coverage
+    scaled = coverage_by_value(rows * factor, labels).equal_coverage
+    shifted = coverage_by_value(rows - factor, labels).equal_coverage
+    assert scaled == pytest.approx(value * factor, abs=1e-12)
+    assert shifted == pytest.approx(value, abs=1e-12)

@@ -1,0 +1,52 @@
+"""The Overall score, against the published tables."""
+
+import pytest
+
+from fairjudge.domain import Undefined
+from fairjudge.fairness.overall import overall
+
+DATA_SETS = ("Amazon", "MITweet", "Article Bias", "SemEval", "News Stance")
+# Table 3 of the coverage fairness paper: R_EC by data set, and the printed Overall score.
+TABLE_3 = {
+    "GPT-3.5": (0.127, 0.050, 0.210, 0.103, 0.433, 0.517),
+    "GPT-4": (0.103, 0.067, 0.187, 0.147, 0.380, 0.469),
+    "Llama2-7b": (0.127, 0.090, 0.236, 0.083, 0.427, 0.686),
+    "Llama2-13b": (0.107, 0.080, 0.239, 0.087, 0.315, 0.441),
+    "Llama2-70b": (0.090, 0.057, 0.177, 0.137, 0.308, 0.224),
+    "Mistral-7b": (0.127, 0.082, 0.193, 0.115, 0.334, 0.526),
+    "Mixtral-8x7b": (0.117, 0.097, 0.172, 0.128, 0.372, 0.549),
+    "Gemma": (0.101, 0.047, 0.200, 0.090, 0.407, 0.264),
+    "Claude3-haiku": (0.110, 0.063, 0.174, 0.093, 0.500, 0.411),
+    "Claude3-sonnet": (0.107, 0.070, 0.174, 0.120, 0.401, 0.401),
+}
+
+
+def test_table_3_is_reproduced():
+    scores = {
+        name: {system: row[place] for system, row in TABLE_3.items()}
+        for place, name in enumerate(DATA_SETS)
+    }
+    # COOP and PEGASUS have no Overall score in the paper, and do not move the others' scale.
+    scores["Amazon"]["COOP"] = 0.204
+    scores["MITweet"]["PEGASUS"] = 0.104
+    found = overall(scores)
+    for system, row in TABLE_3.items():
+        # the printed inputs are rounded to three digits
+        assert found[system].value == pytest.approx(row[-1], abs=0.0045)
+    assert min(TABLE_3, key=lambda system: found[system].value) == "Llama2-70b"
+    assert found["COOP"].why == "no score on MITweet, Article Bias, SemEval, News Stance"
+
+
+def test_by_hand():
+    # x: a 0, b 1, c .25; y: a 1, b 0, c .5. Averages .5, .5, .375
+    found = overall({"x": {"a": 1.0, "b": 5.0, "c": 2.0}, "y": {"a": 0.8, "b": 0.4, "c": 0.6}})
+    assert {s: e.value for s, e in found.items()} == pytest.approx({"a": 0.5, "b": 0.5, "c": 0.375})
+
+
+def test_a_data_set_on_which_all_are_alike_tells_nothing():
+    found = overall({"x": {"a": 1.0, "b": 1.0}, "y": {"a": 0.0, "b": 2.0}})
+    assert found["b"].value == 1.0
+    assert found["b"].normalised == {"y": 1.0}
+    alone = overall({"x": {"a": 1.0}})
+    assert isinstance(alone["a"], Undefined)
+    assert overall({}) == {}

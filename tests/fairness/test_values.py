@@ -1,0 +1,104 @@
+"""Attribute values: everything unusual is counted and named."""
+
+import pytest
+
+from fairjudge.domain import Cluster
+from fairjudge.errors import InputError
+from fairjudge.fairness.values import label_corpus
+
+
+def cluster(eid, values, *, name="party"):
+    return Cluster.model_validate(
+        {
+            "eid": eid,
+            "articles": [
+                {"aid": str(i), "content": "text", "attributes": {} if v is None else {name: v}}
+                for i, v in enumerate(values)
+            ],
+        }
+    )
+
+
+def test_values_are_sorted_and_kept_by_document():
+    corpus = label_corpus([cluster("a", ["left", "right", "left"])], attribute="party")
+    assert corpus.values == ("left", "right")
+    assert corpus.sets[0].labels == ("left", "right", "left")
+    assert corpus.sets[0].exclusion is None
+
+
+@pytest.mark.parametrize("unknown", [None, "", "  ", "unknown", "N/A", "Unknown"])
+def test_missing_and_unknown_values_are_counted_and_named(unknown):
+    corpus = label_corpus([cluster("a", ["left", unknown, "right"])], attribute="party")
+    assert corpus.sets[0].labels == ("left", None, "right")
+    assert corpus.n_without_value == 1
+    assert "1 documents without a known 'party' were left out" in corpus.notes
+
+
+def test_sets_that_cannot_tell_values_apart_say_why():
+    corpus = label_corpus(
+        [
+            cluster("one", ["left", "left"]),
+            cluster("single", ["right"]),
+            cluster("none", [None, None]),
+            cluster("half", ["left", None]),
+        ],
+        attribute="party",
+    )
+    assert [s.exclusion for s in corpus.sets] == [
+        "one_value", "one_value", "no_values", "one_value",
+    ]  # fmt: skip
+
+
+def test_unknown_attribute_names_those_that_exist():
+    with pytest.raises(InputError, match=r"no article has attribute 'gender'.*'party'"):
+        label_corpus([cluster("a", ["left"])], attribute="gender")
+
+
+def test_attribute_without_any_known_value_is_refused():
+    with pytest.raises(InputError, match="no known value"):
+        label_corpus([cluster("a", ["unknown", ""])], attribute="party")
+
+
+def test_ratings_are_categories_and_the_notes_say_so():
+    corpus = label_corpus([cluster("a", [1, 5, 5.0, 3])], attribute="party")
+    assert corpus.values == ("1", "3", "5")
+    assert any("numbers, read as categories" in note for note in corpus.notes)
+
+
+def test_truth_values_are_words():
+    assert label_corpus([cluster("a", [True, False])], attribute="party").values == (
+        "false", "true",
+    )  # fmt: skip
+
+
+def test_many_numbers_are_refused_with_what_to_do():
+    with pytest.raises(InputError, match=r"12 different values from 0 to 11; give cut points"):
+        label_corpus([cluster("a", list(range(12)))], attribute="party")
+
+
+def test_bins_group_numbers_and_a_cut_point_belongs_above():
+    corpus = label_corpus(
+        [cluster("a", [0, 9.5, 10, 19, 20, 99])], attribute="party", bins=(10, 20)
+    )
+    assert corpus.sets[0].labels == (
+        "below 10", "below 10", "10 to below 20", "10 to below 20", "20 or more", "20 or more",
+    )  # fmt: skip
+    assert any("grouped by the cut points" in note for note in corpus.notes)
+
+
+def test_bins_must_ascend_and_meet_numbers_only():
+    with pytest.raises(InputError, match="ascend"):
+        label_corpus([cluster("a", [1, 2])], attribute="party", bins=(3, 1))
+    with pytest.raises(InputError, match="'left'"):
+        label_corpus([cluster("a", [1, "left"])], attribute="party", bins=(1,))
+
+
+def test_fifty_values_are_read_and_rare_ones_named():
+    corpus = label_corpus([cluster("a", [f"v{i:02}" for i in range(50)])], attribute="party")
+    assert len(corpus.values) == 50
+    assert any(note.startswith("50 of 50 values are held by fewer") for note in corpus.notes)
+
+
+def test_duplicate_clusters_are_refused():
+    with pytest.raises(InputError, match="duplicate eid 'a'"):
+        label_corpus([cluster("a", ["x"]), cluster("a", ["y"])], attribute="party")

@@ -1,0 +1,88 @@
+"""Judging by entailment: the arithmetic over a model whose probabilities are in a table."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.entailment import EntailmentJudge
+
+
+class Table:
+    """P(entail) by (premise, hypothesis); every pair that is not in it has 0.1."""
+
+    fingerprint = "table"
+
+    def __init__(self, known):
+        self.known, self.asked = known, []
+
+    def classify(self, pairs):
+        self.asked += pairs
+        p = np.array([self.known.get(pair, 0.1) for pair in pairs], dtype=np.float32)
+        return np.column_stack([p, 1 - p, np.zeros_like(p)])
+
+
+def task(protocol, aspect, *texts, articles=(), groups=(), order=None):
+    question = QuestionAnswers(
+        question="Q?",
+        answer_groups=tuple(tuple(Answer(aid="a", answer=w) for w in group) for group in groups),
+    )
+    return JudgeTask(
+        eid="e",
+        systems=("s", "t")[: len(texts)],
+        texts=texts,
+        aspect=aspect,
+        protocol=protocol,
+        unit="summary",
+        order=order,
+        articles=tuple(Article(aid=str(n), content=text) for n, text in enumerate(articles)),
+        questions=(question,) if groups else (),
+    )
+
+
+async def test_faithfulness_is_the_mean_over_sentences_of_the_best_chunk():
+    """Sentences have 0.9 (by the second article) and 0.1: mean 0.5, a rating of 1 + 4 * 0.5."""
+    model = Table({("Rain fell.", "It rained."): 0.9})
+    judge = EntailmentJudge(aspect="faithfulness", model=model)
+    asked = task(
+        "likert", "faithfulness", "It rained. Bells rang.", articles=("Sun.", "Rain fell.")
+    )
+    got = await judge.ask(asked)
+    assert got.value == pytest.approx(3.0, abs=1e-6)
+    assert got.scored_by == "entailment"
+    n_asked = len(model.asked)
+    assert (await judge.ask(asked)).value == got.value
+    assert len(model.asked) == n_asked, "no pair is classified twice"
+
+
+async def test_coverage_is_the_mean_over_answers_of_the_best_wording():
+    """Answer one: wordings 0.1 and 0.7, the best counts; answer two: 0.1. Mean 0.4, so no."""
+    model = Table({("S.", "second wording"): 0.7})
+    judge = EntailmentJudge(aspect="coverage", model=model)
+    groups = (("first wording", "second wording"), ("other",))
+    got = await judge.ask(task("binary", "coverage", "S.", groups=groups))
+    assert got.value == 0.0
+    assert got.model_extra["support"] == [pytest.approx(0.4)]
+
+
+async def test_pairs_within_the_margin_tie_whatever_the_order():
+    model = Table({("S.", "x"): 0.6, ("T.", "x"): 0.58, ("U.", "x"): 0.9})
+    judge = EntailmentJudge(aspect="coverage", model=model)
+
+    async def verdict(*texts, order):
+        return (
+            await judge.ask(task("pairwise", "coverage", *texts, groups=(("x",),), order=order))
+        ).value
+
+    assert await verdict("S.", "T.", order="ab") == "tie"
+    assert [await verdict("S.", "U.", order=order) for order in ("ab", "ba")] == ["b", "b"]
+
+
+async def test_nothing_to_judge_is_unscored_and_other_aspects_are_refused():
+    judge = EntailmentJudge(aspect="faithfulness", model=Table({}))
+    assert (await judge.ask(task("likert", "faithfulness", " "))).reason == "empty_input"
+    assert (await judge.ask(task("likert", "faithfulness", "A."))).reason == "empty_input"
+    with pytest.raises(ConfigurationError, match="'style'"):
+        EntailmentJudge(aspect="style", model=Table({}))

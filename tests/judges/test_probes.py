@@ -1,0 +1,63 @@
+"""Probes of verbosity: what is added, how much, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Article, Cluster, Summary
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.probes import FILLER, PROBES, add_probes
+from fairjudge.text.sentences import sentence_texts
+
+CLUSTERS = (
+    Cluster(
+        eid="e1",
+        articles=(
+            Article(aid="a", content="The bridge fell. Nobody was hurt."),
+            Article(aid="b", content="The mayor resigned. A vote follows in May."),
+        ),
+    ),
+    Cluster(eid="e2", articles=(Article(aid="c", content="Prices rose by four percent."),)),
+)
+SUMMARY = Summary(eid="e1", system="s", text="The bridge fell.")
+
+
+def added(probe, summary=SUMMARY, clusters=CLUSTERS):
+    ((original, longer),) = add_probes([summary], clusters, [probe], split_sentences=sentence_texts)
+    assert original == summary
+    assert longer.system == f"s:{probe}"
+    assert longer.text.startswith(summary.text)
+    return longer.text.removeprefix(summary.text).strip()
+
+
+def test_extended_is_the_summary_once_more():
+    assert added("extended") == SUMMARY.text
+
+
+def test_filler_states_nothing_and_is_as_long():
+    said = added("filler")
+    assert said == FILLER[0]
+    assert len(said.split()) >= len(SUMMARY.text.split())
+
+
+def test_supported_takes_the_clusters_own_sentences_that_are_not_in_it_yet():
+    """Three words are wanted; the first sentence of the second article has three."""
+    assert added("supported") == "The mayor resigned."
+
+
+def test_unsupported_takes_another_clusters_sentences():
+    assert added("unsupported") == "Prices rose by four percent."
+
+
+def test_empty_summaries_and_exhausted_articles_take_no_part():
+    whole = Summary(eid="e2", system="s", text="Prices rose by four percent.")
+    empty = Summary(eid="e1", system="s", text=" ")
+    assert add_probes([whole], CLUSTERS, ["supported"], split_sentences=sentence_texts) == ()
+    assert add_probes([empty], CLUSTERS, PROBES, split_sentences=sentence_texts) == ()
+
+
+def test_unknown_probes_and_a_missing_other_cluster_are_refused():
+    with pytest.raises(ConfigurationError, match="unknown probe 'longer'"):
+        add_probes([SUMMARY], CLUSTERS, ["longer"], split_sentences=sentence_texts)
+    with pytest.raises(InputError, match="another cluster"):
+        add_probes([SUMMARY], CLUSTERS[:1], ["unsupported"], split_sentences=sentence_texts)
