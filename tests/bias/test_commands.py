@@ -369,6 +369,21 @@ def test_inputs_command_on_clusters(files):
     assert "Bias of the inputs" in run("inputs", clusters).stdout
 
 
+def test_bad_lines_are_counted_and_named(files):
+    good = cluster("1", "She met him.").to_json()
+    clusters = files("c.jsonl", [good, {"eid": "2"}])
+    summaries = files("s.jsonl", [summary("1", "He left.").to_json(), {"eid": "1"}])
+    arguments = ("words", clusters, "--summaries", summaries)
+    with pytest.raises(InputError, match=r"c\.jsonl:2: field 'articles'"):
+        run(*arguments)
+    notes = json.loads(run(*arguments, "--skip-bad", "--json", "-").stdout)["notes"]
+    assert [note.partition(" bad lines")[0][-1] for note in notes] == ["1", "1"]
+    found = json.loads(run("inputs", files("i.jsonl", [
+        good, cluster("3", "He left.").to_json(), cluster("4", "She left, she did.").to_json(), 3
+    ]), "--skip-bad", "--json", "-").stdout)  # fmt: skip
+    assert "line 4: expected an object" in found["notes"][0]
+
+
 def test_inputs_need_names_and_usable_documents(files, tmp_path):
     documents = files("d.jsonl", [{**RECORD, "people": [], "chains": []}])
     with pytest.raises(ConfigurationError, match="either --names"):
