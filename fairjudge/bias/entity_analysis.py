@@ -153,7 +153,12 @@ def report_entities(
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
-        signature=stated(how, measure="entities", finder=finder),
+        signature=stated(
+            how,
+            measure="entities",
+            finder=finder,
+            names=None if guess is None else guess.fingerprint,
+        ),
     )
 
 

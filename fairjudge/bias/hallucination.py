@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -58,6 +59,14 @@ class NameGroups:
                 raise InputError(f"{name!r} is in the unknown group {group!r}", field="lookup")
             if len(tokens := name_tokens(name)) > 1:
                 self._lookup[tuple(tokens)] = group
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies names and lookup in a signature."""
+        known = sorted(self._group_of.items())
+        known += sorted((" ".join(name), group) for name, group in self._lookup.items())
+        text = "\n".join(f"{name}:{group}" for name, group in known)
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
 
     def of_first_name(self, name: str) -> str | None:
         """Return the group of a single first name."""
