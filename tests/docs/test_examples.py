@@ -25,7 +25,8 @@ from fairjudge.datasets import example_path
 ROOT = Path(__file__).parents[2]
 FILES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FENCE = re.compile(
-    r"^(?P<indent> *)```(?P<language>python|console)[^\n]*\n(?P<body>.*?)^ *```", re.DOTALL | re.M
+    r"^(?P<indent> *)```(?P<language>python|console)[^\n]*\n(?P<body>.*?)^ *```",
+    re.DOTALL | re.MULTILINE,
 )
 COMMENT_ABOVE = re.compile(r"<!--(?P<said>(?:(?!-->).)*)-->[ \t]*\n\Z", re.DOTALL)
 NOT_RUN = re.compile(r"\s*not run:(?P<reason>.*)", re.DOTALL)
@@ -86,7 +87,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("path", _pages())
+@pytest.mark.parametrize("path", list(_pages()))
 def test_examples_run(path: Path, folder: Path) -> None:
     found = [block for block in blocks(path.read_text("utf-8")) if not block.skipped]
     if any(block.said == LOCAL for block in found):
