@@ -111,8 +111,11 @@ def _why(outcome: Row) -> Unscored:
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
+    """Ask for all that is not recorded: a killed run may have recorded a chunk and not said so."""
     deps = runtime.context
-    return await _gather(state["task_ids"], deps, deps.judge.ask)
+    recorded = deps.recorded()
+    ids = [task_id for task_id in state["task_ids"] if task_id not in recorded]
+    return await _gather(ids, deps, deps.judge.ask)
 
 
 def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
@@ -191,8 +194,10 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
 
 def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
     deps = runtime.context
-    for task_id in state["task_ids"]:
-        outcome = state["outcomes"][task_id]
+    recorded = deps.recorded()
+    for task_id, outcome in state.get("outcomes", {}).items():
+        if task_id in recorded:
+            continue
         judgement = (
             Judgement.model_validate(outcome["judgement"])
             if "judgement" in outcome

@@ -238,10 +238,9 @@ async def judge_tasks(
     passing = [task for task, judgement in kept.items() if judgement.unscored in _PASSING]
 
     def record(task_id: str, judgement: Judgement) -> None:
-        if task_id not in kept:
-            run.append(_ROWS, {"task": task_id, "judgement": judgement.to_json()})
-            kept[task_id] = judgement
-            progress(1)
+        run.append(_ROWS, {"task": task_id, "judgement": judgement.to_json()})
+        kept[task_id] = judgement
+        progress(1)
 
     deps = JudgeDeps(
         tasks={task.id: task for task in tasks},

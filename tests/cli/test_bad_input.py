@@ -290,3 +290,11 @@ def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
         cli("build", "clusters.jsonl", *openai(server), "-o", "-", "--consolidation", "llm").code
         == 0
     )
+
+
+def test_an_attribute_that_no_article_has(cli, clusters, server):
+    done = cli("summarize", clusters, "-o", "s.jsonl", *openai(server), "--fair", "leaning")
+    assert done.code == 1
+    message = only_message(done)
+    assert message.startswith("clusters.jsonl: field 'attributes': no article has the attribute")
+    assert server.calls == []
