@@ -98,7 +98,8 @@ def calibrate(
         _write(markdown, "\n".join(to_markdown(table) for table in tables))
     if save is not None:
         _save(analysis, save)
-    finish(sum(row.unscored is not None for row in rows), len(rows), most=max_unscored)
+    n_unscored = sum(row.unscored is not None for row in rows)
+    finish(n_unscored, len(rows), most=max_unscored, what="judgements")
 
 
 def apply(
