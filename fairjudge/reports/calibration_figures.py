@@ -46,7 +46,7 @@ def agreement_figures(group: Mapping[str, Any]) -> Iterator[Markup]:
         yield _figure(
             plot,
             f"{label.capitalize()}. Square: the judge; diamond: people with one another, whose "
-            "interval the dashed lines bound; circles: baselines that read nothing.",
+            "interval the dashed lines bound; circles: trivial baselines.",
         )
 
 

@@ -87,7 +87,7 @@ def calibration_page(
 
 def verdict(group: Mapping[str, Any]) -> str:
     """Say in a few words what the pooled Spearman correlation shows of a judge."""
-    agreement, human = group["agreement"], group["human"]
+    agreement = group["agreement"]
     found = agreement.get("pooled", {}).get("spearman", {})
     if found.get("value") is None:
         return f"Undefined: {found.get('why') or agreement.get('why') or 'no reason given'}"
@@ -95,10 +95,15 @@ def verdict(group: Mapping[str, Any]) -> str:
         return "No interval: nothing can be said"
     if found["low"] <= 0:
         return "Worthless: no agreement with people shown"
+    return _against_others(found, group)
+
+
+def _against_others(found: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    """Hold a judge that agrees with people at all against baselines and people."""
     name, best = _best_baseline(group)
     if best is not None and found["low"] <= best:
         return f"Not shown to beat the baseline '{name}'"
-    ceiling = human.get("pooled", {}).get("spearman", {})
+    ceiling = group["human"].get("pooled", {}).get("spearman", {})
     if ceiling.get("low") is None:
         return "Agrees with people; how far people agree is not known"
     if found["value"] < ceiling["low"]:
