@@ -108,7 +108,8 @@ def bias_figures(group: Mapping[str, Any]) -> Iterator[Markup]:
                 across="judge's mean error in this group minus that in all others",
             ),
             f"By {name}, {fairness['of']}, in units of the labels. Above 0 the judge flatters the "
-            "group. Filled squares: flagged at a false discovery rate of 5 %; circles: not.",
+            "group. Filled squares: flagged for mean error or its size, at a false discovery rate "
+            "of 5 %; circles: not.",
         )
         yield html_table(_bias_table(name, groups))
 
