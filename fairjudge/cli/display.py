@@ -156,12 +156,13 @@ _MEANING = {
 
 
 def _leaderboard(outcome: JudgeOutcome) -> TextTable:
+    bounded = outcome.n_unscored > 0
+    heads = ("score", *(("worst", "best") if bounded else ()), "clusters", "judged", "unscored")
     rows = [
         (
             score.system,
             number(_or_none(score.mean)),
-            number(_or_none(score.low)),
-            number(_or_none(score.high)),
+            *([number(_or_none(score.low)), number(_or_none(score.high))] if bounded else []),
             str(score.n_clusters),
             str(score.n_judged),
             str(score.n_unscored),
@@ -170,7 +171,7 @@ def _leaderboard(outcome: JudgeOutcome) -> TextTable:
     ]
     low, high = outcome.scale_range
     notes = [f"Score: {_MEANING[outcome.plan.protocol].format(low=low, high=high)}."]
-    if outcome.n_unscored:
+    if bounded:
         reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.unscored_reasons.items())
         notes.append(
             f"Unscored: {reasons}. Worst and best: the mean if every unscored item stood at the "
@@ -184,13 +185,10 @@ def _leaderboard(outcome: JudgeOutcome) -> TextTable:
     return TextTable(
         title=f"{outcome.plan.aspect}, {outcome.plan.protocol}, against "
         f"{outcome.plan.reference_unit}",
-        columns=columns(
-            "system", "score", "worst", "best", "clusters", "judged", "unscored",
-            numbers=("score", "worst", "best", "clusters", "judged", "unscored"),
-        ),
+        columns=columns("system", *heads, numbers=heads),
         rows=tuple(rows),
         notes=tuple(notes),
-    )  # fmt: skip
+    )
 
 
 def _or_none(value: object) -> float | None:

@@ -161,7 +161,7 @@ def question_word(question: str) -> str:
     "whom" and "whose" count as who, as "which" counts as other.
     """
     for said in re.findall(r"[a-z]+", question.lower()):
-        word = _WHO.get(said, said)
+        word: str = _WHO.get(said, said)
         if word in _QUESTION_WORDS:
             return word
     return "other"

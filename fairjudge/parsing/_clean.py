@@ -4,7 +4,7 @@ Every step replaces characters one for one (what must not be read becomes spaces
 in the cleaned text is the same place in the reply, and so in its tokens.
 """
 
-# ruff: noqa: RUF001 - look-alikes are what this table is about
+
 from __future__ import annotations
 
 import re

@@ -1,6 +1,6 @@
 """Whatever a judge writes, reading it never fails, never leaves the scale, and stays quick."""
 
-# ruff: noqa: RUF001 - judges write look-alikes too
+
 from __future__ import annotations
 
 import time

@@ -4,7 +4,7 @@ Every expected value was written down from the reply's meaning. "-" stands for u
 reason but off_scale and refused, which are named where they are meant.
 """
 
-# ruff: noqa: RUF001, E501 - judges write look-alikes, and long lines
+# ruff: noqa: E501 - judges write look-alikes, and long lines
 from __future__ import annotations
 
 import pytest
