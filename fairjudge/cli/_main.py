@@ -15,12 +15,15 @@ from fairjudge import __version__
 from fairjudge.cli import (
     audit,
     backends,
+    bias,
     build,
     cache,
     calibrate,
+    cascade,
     fairness,
     import_,
     judge,
+    plan,
     prompts,
     quickstart,
     summarize,
@@ -61,18 +64,24 @@ app = typer.Typer(
     rich_markup_mode=None,  # its tables cut the names of options off at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("build")(build.build)
-app.command("summarize")(summarize.summarize)
-app.command("judge")(judge.judge)
-app.add_typer(audit.app, name="audit")
-app.add_typer(fairness.app, name="fairness")
-app.command("import")(import_.import_)
-app.command("calibrate")(calibrate.calibrate)
-app.command("apply")(calibrate.apply)
-app.command("quickstart")(quickstart.quickstart)
-app.command("backends")(backends.backends)
-app.add_typer(cache.app, name="cache")
-app.add_typer(prompts.app, name="prompts")
+app.command("build", short_help="References: what sources answer differently")(build.build)
+app.command("summarize", short_help="Summaries of clusters by an LLM")(summarize.summarize)
+app.command("judge", short_help="Judge summaries and rank systems")(judge.judge)
+app.command("cascade", short_help="Ask the LLM only where the local judge is unsure")(
+    cascade.cascade
+)
+app.command("plan", short_help="What a run would cost, before it")(plan.plan)
+app.command("load-batch", short_help="Replies of a batch into the cache")(plan.load_batch)
+app.add_typer(audit.app, name="audit", short_help="How far a judge is swayed")
+app.add_typer(fairness.app, name="fairness", short_help="Fairness over social attributes")
+app.command("import", short_help="Recorded replies of a judge to judgements")(import_.import_)
+app.command("calibrate", short_help="Measure judges against people")(calibrate.calibrate)
+app.command("apply", short_help="Calibrate a judge's scores")(calibrate.apply)
+app.command("quickstart", short_help="The whole job on the bundled example")(quickstart.quickstart)
+app.command("backends", short_help="Who can answer, and what each needs")(backends.backends)
+app.add_typer(cache.app, name="cache", short_help="Look after the reply cache")
+app.add_typer(prompts.app, name="prompts", short_help="Look at and lock prompt templates")
+app.add_typer(bias.app, name="bias", short_help="Demographic bias in summaries")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position

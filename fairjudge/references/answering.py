@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fairjudge.references import lexicon as lex
-from fairjudge.references.syntax import Sentence, is_count
+from fairjudge.references.syntax import Clause, Sentence, is_count
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -89,8 +89,24 @@ def fitness(query: Query, sentence: Sentence) -> float:
         return 0.0
     test = _BY_QUESTION.get(query.kind)
     fit = test(query, sentence) if test else _ALONE[query.kind](sentence)
-    named = not query.subject or any(t.lower_ in query.subject for t in sentence.doc)
-    return fit if named else min(fit, 0.5)
+    return fit if _names_subject(query, sentence) else 0.0
+
+
+def _names_subject(query: Query, sentence: Sentence) -> bool:
+    """Whether a sentence has the question's subject where the question has it."""
+    if not query.subject:
+        return True
+    if not re.search(r"\b(?:do|say|next)\b", query.text.lower()):
+        return any(t.lower_ in query.subject for t in sentence.doc)
+    suiting = [clause for clause in sentence.clauses if _suits(query.kind, clause)]
+    named = sentence.clauses if suiting and query.kind == "future" else suiting
+    return any(c.subject is not None and c.subject.lower_ in query.subject for c in named)
+
+
+def _suits(kind: Kind, clause: Clause) -> bool:
+    if kind == "say":
+        return clause.lemma in lex.SAY_VERBS
+    return kind in clause.modality and not clause.passive
 
 
 def _count(query: Query, sentence: Sentence) -> float:
@@ -125,7 +141,7 @@ def counted_noun(number: Token) -> str | None:
 
 
 def _amount(query: Query, sentence: Sentence) -> float:
-    cost = re.match(r"how much\b", query.text, re.IGNORECASE) is not None
+    cost = re.match(r"how much (?!did)", query.text, re.IGNORECASE) is not None
     for number in sentence.numbers:
         money = number.ent_type_ == "MONEY" or number.head.lemma_.lower() in lex.CURRENCIES
         if money or (not cost and number.ent_type_ in ("PERCENT", "QUANTITY")):
@@ -135,7 +151,9 @@ def _amount(query: Query, sentence: Sentence) -> float:
 
 
 def _time(query: Query, sentence: Sentence) -> float:
-    timed = any(t.ent_type_ in ("DATE", "TIME") for t in sentence.doc)
+    clock = not query.text.lower().startswith("how long")
+    kinds = ("DATE", "TIME") if clock else ("DATE",)
+    timed = any(t.ent_type_ in kinds for t in sentence.doc)
     timed = timed or bool(sentence.lemmas & lex.TIME_WORDS)
     if not timed:
         return 0.0
@@ -147,19 +165,26 @@ def _time(query: Query, sentence: Sentence) -> float:
 
 
 def _cause(query: Query, sentence: Sentence) -> float:
-    if sentence.lemmas & lex.CAUSE_WORDS or _causal(sentence):
+    """Tell causes by their words; else by what happened before, or is asked about the present."""
+    asked = query.text.lower()
+    causal = any(
+        clause.lemma in lex.CAUSE_VERBS and not _names(clause.agent, asked)
+        for clause in sentence.clauses
+    )
+    if causal or sentence.lemmas & (lex.CAUSE_WORDS - lex.CAUSE_VERBS):
         return 1.0
-    hypothetical = re.search(r"\bcould\b", query.text) is not None
-    if hypothetical or "future" in _moods(sentence):
+    if re.search(r"\bcould\b", asked) or "future" in _moods(sentence):
         return 0.0
-    past = any(c.verb.tag_ in ("VBD", "VBN") for c in sentence.clauses)
-    asked_past = re.search(r"\b(?:did|caused|was|were|led)\b", query.text) is not None
-    return 0.0 if asked_past and not past else 0.5
+    happened = [c for c in sentence.clauses if c.lemma != "be"]
+    if re.search(r"\b(?:did|caused|led)\b", asked):
+        happened = [c for c in happened if c.verb.tag_ in ("VBD", "VBN")]
+    return 0.5 if happened else 0.0
 
 
-def _causal(sentence: Sentence) -> bool:
-    """Whether a clause makes something happen: lets, brings about, or acts to an end."""
-    return any(c.lemma in lex.CAUSE_VERBS and c.verb.dep_ != "amod" for c in sentence.clauses)
+def _names(token: Token | None, question: str) -> bool:
+    return (
+        token is not None and token.pos_ in ("NOUN", "PROPN") and token.lemma_.lower() in question
+    )
 
 
 def _blame(sentence: Sentence) -> float:

@@ -73,7 +73,8 @@ def propose(
             for topic in central
             for one in _about(topic, frames)
         ),
-        *_verbs(central, frames),
+        *_verbs(central, frames, at_least),
+        *_moves(central, frames),
         *_affected(central, topics, frames),
     ]
     if any(one.text.startswith("Why did the ") for one in found):
@@ -109,6 +110,30 @@ class Frames:
         term = term_of(token)
         return next((topic for topic in self._topics if same_term(topic.term, term)), None)
 
+    def sorts_led_by(self, topic: Topic) -> frozenset[str]:
+        """Return the names of the sorts of events of which `topic` is the most widely named."""
+        sorts = {"accident": lex.ACCIDENTS, "act": lex.ACTS, "process": lex.PROCESSES}
+        plain = [t for t in self._topics if not (t.term.name or t.agent)]
+        leaders = {
+            sort: next((t for t in plain if t.term.head in heads), None)
+            for sort, heads in sorts.items()
+        }
+        act = leaders["act"]
+        if act is not None and act.term.head in lex.PROCESSES:  # a strike, not its dispute
+            leaders["process"] = act
+        return frozenset(sort for sort, leader in leaders.items() if leader is topic)
+
+    def in_doubt(self, topic: Topic) -> int:
+        """Return how many articles speak of `topic` as something that may or may not come."""
+        return sum(
+            any(
+                sentence.lemmas & lex.LIKELY_WORDS and any(self.topic_of(t) is topic for t in doc)
+                for sentence in sentences
+                for doc in [sentence.doc]
+            )
+            for sentences in self.articles
+        )
+
     def share(self, topic: Topic, mood: str) -> float:
         """Return the share of a topic's clauses that are in `mood`."""
         held = self.by_subject.get(topic, []) + self.by_object.get(topic, [])
@@ -124,13 +149,14 @@ def _about(topic: Topic, frames: Frames) -> Iterator[Proposal]:
             yield Proposal(f"What will {phrase} do next?", 0.55)
             yield Proposal(f"What {_do(topic, frames)} {phrase} say?", SAY_WEIGHT)
         return
-    if topic.single and head in lex.POSSIBLE_EVENTS:
+    if _may_come(topic, frames):
+        phrase = phrase if topic.single else f"a {head}"
         yield Proposal(f"How likely is {phrase}?", 0.9)
         yield Proposal(f"What could cause {phrase}?", 0.9)
         yield Proposal(f"What effect would {phrase} have?", 0.75)
         return
-    yield from _event_forms(topic, head)
-    if head in lex.LEVELS:
+    yield from _event_forms(topic, frames.sorts_led_by(topic))
+    if head in lex.ASKED_LEVELS:
         are = "are" if topic.plural else "is"
         yield Proposal(f"How high {are} {phrase}?", 0.6)
         if head in lex.TROUBLES:
@@ -140,21 +166,27 @@ def _about(topic: Topic, frames: Frames) -> Iterator[Proposal]:
         yield Proposal(f"What will happen to {phrase}?", 0.65)
 
 
-def _event_forms(topic: Topic, head: str) -> Iterator[Proposal]:
-    phrase = topic.phrase if topic.plural else f"the {topic.phrase.removeprefix('the ')}"
-    if head in lex.ACCIDENTS:
+def _may_come(topic: Topic, frames: Frames) -> bool:
+    return topic.term.head in lex.POSSIBLE_EVENTS and frames.in_doubt(topic) >= 2
+
+
+def _event_forms(topic: Topic, first: frozenset[str]) -> Iterator[Proposal]:
+    """Yield what is asked of events; of each sort only the one that is most widely named."""
+    head = topic.term.head
+    phrase = _the(topic) if topic.single else topic.phrase
+    if "accident" in first:
         yield Proposal(f"What caused {phrase}?", 1.0)
         yield Proposal(f"Who is to blame for {phrase}?", 0.9)
-    if head in lex.ACTS:
+    if "act" in first:
         yield Proposal(f"What do people think of {phrase}?", 0.8)
         yield Proposal(f"What effect will {phrase} have?", 0.75)
-    if head in lex.MOTIVATED:
+    if first and head in lex.MOTIVATED:
         yield Proposal(f"What is behind {phrase}?", 0.9)
-    if head in lex.PROCESSES:
+    if "process" in first:
         yield Proposal(f"How long will {phrase} last?", 0.95)
         yield Proposal(f"How should {phrase} be ended?", 0.85)
         yield Proposal(f"How will {phrase} end?", 0.7)
-    if head in lex.ACCIDENTS | lex.PROCESSES:
+    if first & {"accident", "process"}:
         yield Proposal(f"What should be done about {phrase}?", 0.75)
     if head in lex.PROPOSALS:
         yield Proposal(f"What will happen to {phrase}?", 0.6)
@@ -179,7 +211,7 @@ def _money(topics: Sequence[Topic], frames: Frames) -> Iterator[Proposal]:
         elif head in lex.COSTLY and topic.articles:
             costing[topic] |= set(topic.articles)
     for topic, numbers in costing.items():
-        if len(numbers) >= 2:
+        if len(numbers) >= 2 and not topic.agent:
             yield Proposal(f"How much will {_the(topic)} cost?", 0.95)
 
 
@@ -189,20 +221,42 @@ def _the(topic: Topic) -> str:
     return f"the {topic.phrase.removeprefix('an ').removeprefix('a ')}"
 
 
-def _verbs(central: Sequence[Topic], frames: Frames) -> Iterator[Proposal]:
+def _verbs(central: Sequence[Topic], frames: Frames, at_least: int) -> Iterator[Proposal]:
     """Yield "Why did the spillway fail?" where the failure is widely told, and once of what."""
     tellers: set[int] = set()
     verbs: dict[Topic, Counter[str]] = defaultdict(Counter)
     for number, topic, lemma in _failures(frames):
         tellers.add(number)
-        if topic in central and topic is not None and not topic.agent and not topic.term.name:
+        if topic in central[:3] and topic is not None and _is_thing(topic):
             verbs[topic][lemma] += 1
-    if len(tellers) < 2 or not verbs:
+    if len(tellers) < at_least or not verbs:
         return
     topic = max(verbs, key=lambda t: (verbs[t].total(), len(t.articles)))
     lemma = min(verbs[topic], key=lambda v: (-verbs[topic][v], v))
     yield Proposal(f"Why did {_the(topic)} {lemma}?", 1.0)
     yield Proposal(f"Who is to blame for the failure of {_the(topic)}?", 0.9)
+
+
+_PLAIN_MOVES = {lex.RISE: "rise", lex.FALL: "fall"}
+"""The plainest of the verbs that stand for one another."""
+
+
+def _is_thing(topic: Topic) -> bool:
+    return not (topic.agent or topic.term.name or topic.term.head in lex.LEVELS)
+
+
+def _moves(central: Sequence[Topic], frames: Frames) -> Iterator[Proposal]:
+    """Yield "How much did shares fall?" for what goes up or down by an amount."""
+    for topic in (t for t in central if t.term.head in lex.LEVELS):
+        moves = [
+            (number, clause)
+            for number, clause in frames.by_subject.get(topic, [])
+            if clause.lemma in lex.MOVE_VERBS and any(t.like_num for t in clause.verb.subtree)
+        ]
+        verbs = Counter(_PLAIN_MOVES.get(clause.key, clause.lemma) for _, clause in moves)
+        if len({number for number, _ in moves}) >= 2:
+            lemma = min(verbs, key=lambda v: (-verbs[v], v))
+            yield Proposal(f"How much did {topic.phrase} {lemma}?", 0.85)
 
 
 def _failures(frames: Frames) -> Iterator[tuple[int, Topic | None, str]]:
@@ -230,13 +284,20 @@ def _of(noun: Token) -> list[Token]:
 def _affected(
     central: Sequence[Topic], topics: Sequence[Topic], frames: Frames
 ) -> Iterator[Proposal]:
-    """Yield "How has the strike affected businesses?" for the two events most spoken of."""
-    events = [t for t in central if t.term.head in lex.ACCIDENTS | lex.ACTS | lex.PROCESSES]
-    for event in [e for e in events if not e.term.name][:2]:
+    """Yield "How has the strike affected businesses?" for the events most spoken of."""
+    for event in central:
+        if not frames.sorts_led_by(event) or _may_come(event, frames):
+            continue
         have = "have" if event.plural else "has"
         tense = "will" if frames.share(event, "future") > 0.5 else have
         verb = "affect" if tense == "will" else "affected"
         for group in topics:
-            if group.term.head in lex.AFFECTED_GROUPS and group.plural and not group.term.name:
+            often = 4 * len(group.articles) >= len(frames.articles)
+            if (
+                often
+                and group.term.head in lex.AFFECTED_GROUPS
+                and group.plural
+                and not group.term.name
+            ):
                 group_name = group.phrase.removeprefix("the ")
                 yield Proposal(f"How {tense} {_the(event)} {verb} {group_name}?", 0.8)

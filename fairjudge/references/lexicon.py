@@ -66,7 +66,7 @@ PEOPLE_GROUPS = frozenset(
 
 CAUSE_VERBS = frozenset(
     "cause trigger spark drive fuel ignite prompt provoke lead result contribute stem create blame "
-    "attribute trace exacerbate worsen spur produce feed stoke".split()
+    "attribute trace exacerbate worsen spur produce feed stoke let overwhelm force bring".split()
 )
 CAUSE_FROM_VERBS = frozenset("stem result come arise emerge".split())
 CAUSE_NOUNS = frozenset(
@@ -87,7 +87,7 @@ FUTURE_AUX = frozenset(("will", "would", "could", "may", "might", "shall", "'ll"
 FUTURE_HEADS = frozenset(
     "expect plan intend hope aim vow promise pledge forecast predict project threaten anticipate "
     "prepare refuse seek want consider set likely unlikely due poised ready bound certain sure "
-    "scheduled go continue begin start".split()
+    "scheduled go continue".split()
 )
 PREDICTING_VERBS = frozenset(
     "expect forecast predict project anticipate foresee fear see envision".split()
@@ -181,9 +181,7 @@ PROMISE_VERBS = frozenset(
 # --- what answers of a kind are recognised by -----------------------------------------------
 
 CAUSE_WORDS = (
-    CAUSE_NOUNS
-    | CAUSE_FROM_VERBS
-    | frozenset("because due owing thanks explain blame attribute cause trigger spark".split())
+    CAUSE_NOUNS | CAUSE_FROM_VERBS | frozenset("because due owing thanks explain blame".split())
 )
 BLAME_WORDS = frozenset(
     "blame fault responsible responsibility accuse guilty guilt culprit negligence negligent "
@@ -197,7 +195,7 @@ TIME_WORDS = frozenset(
 )
 OUTLOOK_WORDS = frozenset(
     "expect expectation forecast predict outlook likely unlikely possible hope plan confident "
-    "likelihood prospect until certainly future".split()
+    "likelihood prospect certainly future date".split()
 )
 FEELING_WORDS = frozenset(
     "angry anger furious glad happy sad sorry sympathy patience impatient bitter bitterness "
@@ -233,28 +231,28 @@ def _heads(words: str) -> frozenset[str]:
 ACCIDENTS = _heads(
     "fire collapse failure crash flood explosion accident outage blackout leak spill shortage "
     "outbreak epidemic pandemic disaster violence riot clash delay fraud breach derailment "
-    "shooting attack crisis damage fault rupture landslide stampede sinking malfunction bug "
-    "famine drought slump downturn scandal error mistake loss inflation decline disruption "
-    "contamination poisoning unrest bankruptcy defeat overheating wildfire pollution"
+    "shooting attack crisis damage fault rupture landslide stampede sinking malfunction "
+    "famine drought downturn scandal disruption "
+    "contamination poisoning unrest bankruptcy overheating wildfire "
 )
 """What happens to people: it has causes, and someone may be to blame."""
 ACTS = _heads(
-    "strike recall ban decision deal plan merger takeover penalty law reform policy tariff "
+    "strike recall ban decision deal plan merger takeover penalty law reform tariff "
     "sanction closure resignation lawsuit walkout boycott ruling verdict sentence agreement "
-    "proposal scheme tax protest referendum sale purchase shutdown lockdown curfew treaty cut "
-    "hike layoff redesign launch renovation demolition relocation appointment dismissal sacking "
+    "proposal scheme protest referendum purchase shutdown lockdown curfew treaty "
+    "layoff redesign launch renovation demolition relocation appointment dismissal sacking "
     "privatisation privatization nationalisation expulsion arrest raid invasion"
 )
 """What people decide or do: others have a view of it."""
 MOTIVATED = _heads(
-    "strike walkout boycott protest closure layoff resignation shutdown hike cut dispute lawsuit "
-    "hunger-strike blockade occupation"
+    "strike walkout boycott protest closure layoff resignation shutdown dispute lawsuit "
+    "blockade occupation"
 )
 """What people do for a reason that others may see differently."""
 PROCESSES = _heads(
     "strike dispute war conflict trial inquiry investigation shutdown lockdown siege outage "
     "blackout drought crisis recession shortage standoff boycott walkout protest occupation "
-    "hunt search negotiation inflation blockade outbreak epidemic pandemic famine"
+    "hunt search negotiation blockade outbreak epidemic pandemic famine"
 )
 """What goes on until it ends."""
 POSSIBLE_EVENTS = _heads(
@@ -267,16 +265,26 @@ QUESTION_WORDS = frozenset(
     "have behind happen high likely large ? the".split()
 )
 """Words that say how a question asks, not about what."""
-LEVELS = _heads("inflation unemployment price rent wage turnout temperature")
+RISE, FALL = canonical("rise"), canonical("fall")
+LEVELS = _heads(
+    "inflation unemployment price rent wage turnout temperature share stock economy sale market"
+)
+"""What goes up and down."""
+ASKED_LEVELS = _heads("inflation unemployment price rent wage turnout temperature")
 TROUBLES = _heads("inflation unemployment shortage")
 SITES = _heads(
     "factory site bank school hospital museum theatre theater park bridge stadium station pub "
     "mine airport port church library cinema ship"
 )
-MONEY_HEADS = _heads("damage loss fine")
+TIMED_VERBS = frozenset(
+    "reopen open return resume restart start begin end close leave arrive launch recover rebuild "
+    "finish vote decide rule retire run".split()
+)
+"""Verbs of which a time is asked without naming an object."""
+MONEY_HEADS = _heads("damage fine")
 COSTLY = _heads(
     "repair recall plan project claim ban scheme rebuilding reconstruction bridge upgrade reform "
-    "cleanup renovation tunnel line stadium demand strike programme program"
+    "cleanup renovation tunnel line stadium programme program"
 )
 FAIL_VERBS = frozenset(
     "fail collapse crash sink explode burst break crack derail overheat flood burn erupt leak "
@@ -287,7 +295,7 @@ FAILURES = {
     "rupture": "burst", "derailment": "derail", "sinking": "sink", "leak": "leak",
 }  # fmt: skip
 AFFECTED_GROUPS = _heads(
-    "business shop trader retailer passenger commuter resident customer worker household family "
-    "farmer pupil student patient consumer tourist investor driver employee fan restaurant "
+    "business shop trader retailer passenger commuter resident customer household family "
+    "farmer pupil student patient consumer tourist investor fan restaurant "
     "supplier pensioner tenant economy"
 )

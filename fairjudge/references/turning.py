@@ -23,6 +23,8 @@ MAX_PREDICATE = 8
 _LEFT_OUT = frozenset(
     "advcl parataxis relcl punct cc conj ccomp npadvmod advmod nsubj nsubjpass mark intj".split()
 )
+_STATES = frozenset(("back", "home", "able", "open", "ready", "available"))
+"""What "be" needs beside it for a time to be asked of it."""
 _PERSONAL = frozenset(
     "i you he she it we they me him her us them my your his its our this that these those".split()
 )
@@ -78,6 +80,8 @@ def turned_times(articles: Sequence[Parsed], topics: Sequence[Topic]) -> Iterato
         if subject is None or subject.pos_ not in ("NOUN", "PROPN") or clause.passive:
             continue
         perfect = any(c.dep_ == "aux" and c.lemma_ == "have" for c in clause.verb.children)
+        if clause.lemma not in lex.TIMED_VERBS and clause.lemma != "be":
+            continue
         if perfect or not any(t.ent_type_ in ("DATE", "TIME") for t in clause.verb.subtree):
             continue
         if not any(same_term(topic.term, term_of(subject)) for topic in topics):
@@ -95,6 +99,8 @@ def _noun_phrase(noun: Token) -> str:
     first = kept[0].i if kept else noun.i
     phrase = noun.doc[first : noun.i + 1]
     text = phrase.text if is_name(phrase[0]) else phrase.text[0].lower() + phrase.text[1:]
+    if any(t.like_num or t.is_punct or t.lower_ in ("any", "no", "every") for t in phrase):
+        return ""
     bare = not kept and noun.tag_ == "NN" and not is_name(noun)
     return "" if bare else text
 
@@ -114,7 +120,7 @@ def _predicate(verb: Token, *, base: bool) -> list[str]:
     before = [t for t in kept if t.i < verb.i and t.dep_ in ("aux", "auxpass", "neg")]
     if any(t.lower_ in _PERSONAL or t.is_punct or t.like_num for t in after):
         return []
-    if verb.lemma_ == "be" and not after:
+    if verb.lemma_ == "be" and not any(t.lower_ in _STATES for t in after):
         return []
     words = [t.text for t in (*before, *after)]
     words.insert(len(before), verb.lemma_ if base else verb.text)
