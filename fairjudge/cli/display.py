@@ -38,7 +38,7 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
         raise InputError(f"cannot write: {error.strerror}", path=target) from None
 
 
-def finish(n_unscored: int, n_all: int, *, most: float, what: str) -> None:
+def finish(n_unscored: int, n_all: int, *, most: float, what: str = "items") -> None:
     """End with exit code 3 where more than the share `most` is without a result."""
     if n_all and n_unscored / n_all > most:
         typer.echo(

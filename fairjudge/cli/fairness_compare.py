@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fairjudge.cli import options as opt
-from fairjudge.domain import Estimate, Undefined
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ def overall(
     """
     from fairjudge.app.fairness_compare import overall_of_files
     from fairjudge.cli import display
+    from fairjudge.domain import Undefined
 
     found = overall_of_files(reports, measure=measure)
     if json_file != "-":
@@ -99,6 +99,8 @@ def agreement(
 
 
 def _row(name: str, result: ScorerAgreement) -> tuple[str, ...]:
+    from fairjudge.domain import Undefined
+
     rho = result.rho
     if isinstance(rho, Undefined):
         return name, str(result.n), "-", rho.why, "-"
@@ -112,6 +114,8 @@ def _row(name: str, result: ScorerAgreement) -> tuple[str, ...]:
 
 
 def _json(result: ScorerAgreement) -> dict[str, Any]:
+    from fairjudge.domain import Estimate
+
     rho = result.rho
     shown: dict[str, Any] = {"n": result.n, "n_unmatched": result.n_unmatched}
     if isinstance(rho, Estimate):

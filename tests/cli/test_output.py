@@ -185,6 +185,7 @@ def test_progress_on_a_terminal_and_quiet(references, summaries, server):
     assert b"judging" not in on_terminal("--quiet")
 
 
+@pytest.mark.slow
 @pytest.mark.local_model
 def test_the_example_on_the_embedded_backend():
     """Build, then judge what was built, as the README shows it: no key, no server."""
