@@ -35,10 +35,10 @@ def _in_short(found: Study) -> Iterator[str]:
     yield (
         f"In short: of the three protocols use '{best}', and calibrate it. It reaches a pooled "
         "Spearman correlation with the experts of "
-        + " and ".join(
-            f"{rho(found, best, aspect):.2f} for {aspect}, where experts reach "
+        + "; ".join(
+            f"{rho(found, best, aspect):.2f} for {aspect} (experts: "
             f"{found.groups[best, aspect]['human']['pooled']['spearman']['value']:.2f} with one "
-            "another"
+            "another)"
             for aspect in ASPECTS
         )
         + ". Head-to-head, "

@@ -15,8 +15,7 @@ def embedding_support(
 ) -> dict[tuple[str, str], float]:
     """Return how far each summary's cluster supports it, in [0, 1], by (eid, system).
 
-    An empty summary has 0, as it has no word in common with its articles either. Summaries whose
-    cluster is not given or has no sentence are left out.
+    Left out: summaries without a sentence, and those whose cluster is not given or has none.
     """
     by_cluster: dict[str, list[Summary]] = {}
     for summary in summaries:
@@ -31,5 +30,6 @@ def embedding_support(
         for summary in some:
             sentences = statement_texts(summary.text)
             found = sentence_support(sentences, index, embedder=embedder)
-            out[summary.eid, summary.system] = summary_support(found) if found else 0.0
+            if found:
+                out[summary.eid, summary.system] = summary_support(found)
     return out
