@@ -2,45 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import fmean, median
-from typing import Any
+from collections.abc import Iterator
 
-from fairjudge.backends.pricing import load_prices
-from fairjudge.domain import Judgement
-from fairjudge.protocols import ModelRef
+from _case_study_costs import costs, labels
+from _case_study_data import ASPECTS, Json, Study, best_protocol, rho
+
 from fairjudge.reports.calibration_page import verdict
 from fairjudge.reports.calibration_tables import shown
 from fairjudge.reports.tables import TextTable, columns, to_markdown
-
-ASPECTS = ("consistency", "relevance")
-MODEL = ModelRef(provider="openai", model="gpt-3.5-turbo")
-CHARACTERS_A_TOKEN = 4
-"""OpenAI's rule of thumb for English."""
-
-Json = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replies:
-    """One protocol's judgements, and what reading and paying for them took."""
-
-    judgements: tuple[Judgement, ...]
-    n_replies: int
-    n_repeated: int
-    input_tokens: float
-    output_tokens: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Study:
-    """All that the document tells of."""
-
-    replies: Mapping[str, Replies]
-    groups: Mapping[tuple[str, str], Json]
-    comparisons: Sequence[Json]
-    position: Sequence[Json]
 
 
 def document(found: Study) -> str:
@@ -51,22 +20,34 @@ def document(found: Study) -> str:
             "",
             "Written by `python benchmarks/case_study.py FOLDER`; do not edit by hand.",
             "",
+            *_in_short(found),
             *_data(found),
             *_protocols(found),
-            *_costs(found),
-            *_labels(found),
+            *costs(found),
+            *labels(found),
             *_distrust(found),
         )
     )
 
 
-def best_protocol(found: Study) -> str:
-    """Return the protocol with the highest pooled Spearman, averaged over aspects."""
-    return max(found.replies, key=lambda name: fmean(_rho(found, name, one) for one in ASPECTS))
-
-
-def _rho(found: Study, name: str, aspect: str) -> float:
-    return float(found.groups[name, aspect]["agreement"]["pooled"]["spearman"]["value"])
+def _in_short(found: Study) -> Iterator[str]:
+    best = best_protocol(found)
+    yield (
+        f"In short: of the three protocols use '{best}', and calibrate it. It reaches a pooled "
+        "Spearman correlation with the experts of "
+        + "; ".join(
+            f"{rho(found, best, aspect):.2f} for {aspect} (experts: "
+            f"{found.groups[best, aspect]['human']['pooled']['spearman']['value']:.2f} with one "
+            "another)"
+            for aspect in ASPECTS
+        )
+        + ". Head-to-head, "
+        + " and ".join(
+            f"{100 - one['consistency']['value']:.0f} % of its verdicts for {one['aspect']}"
+            for one in found.position
+        )
+        + " change when the order of the summaries is swapped.\n"
+    )
 
 
 def _data(found: Study) -> Iterator[str]:
@@ -213,120 +194,6 @@ def _three(figure: Json) -> str:
     if figure["value"] is None:
         return "-"
     return f"{figure['value']:.3f} [{figure['low']:.2f}, {figure['high']:.2f}]"
-
-
-def _costs(found: Study) -> Iterator[str]:
-    price = load_prices().price(MODEL)
-    heads = ("tokens in", "tokens out", "USD per 1,000 summaries")
-    yield "## What it costs\n"
-    yield to_markdown(
-        TextTable(
-            title="Mean tokens of one question about one aspect",
-            columns=columns("protocol", *heads, numbers=heads),
-            rows=tuple(
-                (
-                    name,
-                    f"{one.input_tokens:.0f}",
-                    f"{one.output_tokens:.1f}",
-                    "-" if price is None else f"{_usd(one, price.input, price.output):.2f}",
-                )
-                for name, one in found.replies.items()
-            ),
-        )
-    )
-    yield (
-        f"Tokens are characters divided by {CHARACTERS_A_TOKEN}, of article, summary and reply; "
-        "the instructions around them were not recorded and come on top. "
-        + (
-            ""
-            if price is None
-            else f"Prices: {price.input:.2f} USD a million tokens in, {price.output:.2f} out "
-            f"({price.source}, {price.date:%Y-%m-%d}). "
-        )
-        + _cheapest(found)
-        + "\n"
-    )
-
-
-def _usd(one: Replies, price_in: float, price_out: float) -> float:
-    return 1000 * (one.input_tokens * price_in + one.output_tokens * price_out) / 1e6
-
-
-def _cheapest(found: Study) -> str:
-    best = best_protocol(found)
-    lengths = {name: one.output_tokens for name, one in found.replies.items()}
-    others = [length for name, length in lengths.items() if name != best]
-    said = ", ".join(
-        f"{lengths[best] / length:.1f} times as many as {name}"
-        for name, length in lengths.items()
-        if name != best
-    )
-    word = "more" if lengths[best] > min(others) else "no more"
-    return f"The recommended protocol writes {word} tokens than the cheapest other: {said}."
-
-
-def _labels(found: Study) -> Iterator[str]:
-    best = best_protocol(found)
-    yield "## How many labels tell the systems apart\n"
-    for aspect in ASPECTS:
-        group = found.groups[best, aspect]
-        planning, n_documents = group["planning"], group["n_documents"]
-        pairs = planning["to_separate"]
-        yield to_markdown(_separation_table(aspect, planning, n_documents))
-        undecided = [one for one in pairs if one.get("with_judge") is None]
-        decided = [one["with_judge"] for one in pairs if one.get("with_judge") is not None]
-        yield (
-            f"All {len(pairs)} pairs of the {group['n_systems']} systems, {aspect}: "
-            + (
-                f"{len(undecided)} would not be told apart by labels on all "
-                f"{planning['n_judged']} documents, because the systems are too close; "
-                if undecided
-                else ""
-            )
-            + f"the hardest of the other pairs needs {max(decided)} labelled documents, half of "
-            f"them need at most {sorted(decided)[(len(decided) - 1) // 2]}.\n"
-        )
-        yield f"{_saved(planning)}\n"
-    yield (
-        "These plans take the differences found here for the truth and ask for an interval of the "
-        "difference that leaves 0 out, with PPI++ when the judge scores the rest of "
-        f"{found.groups[best, ASPECTS[0]]['planning']['n_judged']} documents. They test each pair "
-        "alone: to claim a whole ranking takes more.\n"
-    )
-
-
-def _saved(planning: Json) -> str:
-    """Say what the judge is worth in labels."""
-    both = [
-        (one["with_judge"], one["without_judge"])
-        for one in planning["to_separate"]
-        if one.get("with_judge") and one.get("without_judge")
-    ]
-    share = median(1 - with_judge / without for with_judge, without in both)
-    point = min(planning["curve"], key=lambda one: abs(one["n_labels"] - 100))
-    return (
-        f"The judge saves {share:.0%} of the labels (median over the pairs that can be told apart). "
-        f"With {point['n_labels']} labels, one system's mean is known to within "
-        f"{point['with_judge']:.2f} points with the judge and {point['without_judge']:.2f} without."
-    )
-
-
-def _separation_table(aspect: str, planning: Json, n_documents: int) -> TextTable:
-    pairs = planning["to_separate"]
-    limits = sorted({20, 50, n_documents, 200, 500, planning["n_judged"]})
-
-    def told(name: str, limit: int) -> str:
-        return str(sum(one.get(name) is not None and one[name] <= limit for one in pairs))
-
-    heads = ("labelled documents", "with the judge", "labels alone")
-    return TextTable(
-        title=f"{aspect.capitalize()}: pairs of systems told apart, of {len(pairs)}",
-        columns=columns(*heads, numbers=heads),
-        rows=tuple(
-            (str(limit), told("with_judge", limit), told("without_judge", limit))
-            for limit in limits
-        ),
-    )
 
 
 def _distrust(found: Study) -> Iterator[str]:

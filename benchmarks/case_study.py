@@ -15,7 +15,8 @@ from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
-from _case_study_text import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study, document
+from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study
+from _case_study_text import document
 
 from fairjudge.app.auditing import position_report
 from fairjudge.calibration.agreement import Resampling

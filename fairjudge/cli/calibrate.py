@@ -14,7 +14,7 @@ from fairjudge.cli import options as opt
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis
     from fairjudge.calibration.calibrators import Calibrator
-    from fairjudge.domain import Judgement
+    from fairjudge.domain import Cluster, Judgement, Summary
 
 _FILE = "fairjudge_calibrators"
 
@@ -37,6 +37,14 @@ def calibrate(
     clusters: Annotated[
         Path | None, typer.Option(help="Clusters, for lead overlap and groups by outlet.")
     ] = None,
+    support: Annotated[
+        bool,
+        typer.Option(
+            "--support",
+            help="Given --summaries and --clusters: embedding support (extra [local], no LLM) as "
+            "one more baseline; takes minutes for a hundred documents.",
+        ),
+    ] = False,
     save: Annotated[
         Path | None, typer.Option(help="Write the fitted calibrators here, as JSON.")
     ] = None,
@@ -84,12 +92,17 @@ def calibrate(
         epsilon=margin,
         seed=seed,
     )
+    if support and (summaries is None or clusters is None):
+        raise typer.BadParameter("--support needs --summaries and --clusters")
+    written = list(read_summaries(summaries, skip_bad=skip_bad)) if summaries else []
+    sources = list(read_clusters(clusters, skip_bad=skip_bad)) if clusters else []
     analysis = analyse(
         rows,
         list(read_labels(labels, skip_bad=skip_bad)),
         settings=settings,
-        summaries=list(read_summaries(summaries, skip_bad=skip_bad)) if summaries else (),
-        clusters=list(read_clusters(clusters, skip_bad=skip_bad)) if clusters else (),
+        summaries=written,
+        clusters=sources,
+        support=_support(written, sources) if support else None,
     )
     signature = _signature(analysis, judgements, labels)
     report = analysis_json(analysis, signature=signature, list_all=list_unmatched)
@@ -133,6 +146,15 @@ def apply(
         f"{applied.n_unscored} unscored",
     ]
     typer.echo("; ".join(said), err=True)
+
+
+def _support(
+    summaries: Sequence[Summary], clusters: Sequence[Cluster]
+) -> dict[tuple[str, str], float]:
+    from fairjudge.app.calibrating import embedding_support
+    from fairjudge.scorers.embedding import load_embedder
+
+    return embedding_support(summaries, clusters, embedder=load_embedder())
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:

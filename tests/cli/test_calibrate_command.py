@@ -109,3 +109,21 @@ def test_bad_files_are_named(files):
         assert isinstance(result.exception, InputError)
         assert word in str(result.exception)
         assert "bad.json" in str(result.exception)
+
+
+def test_one_page_holds_tables_and_plots(files):
+    folder, judgements, labels = files
+    page = folder / "page.html"
+    done = run("calibrate", judgements, "--labels", labels, "--resamples", 100, "--html", page)
+    assert done.exit_code == 0, done.output
+    text = page.read_text("utf-8")
+    assert text.startswith("<!DOCTYPE html>")
+    assert text.count("<svg") == 7  # Three levels, two of reliability, systems, the curve.
+    assert "j, coverage, likert" in text
+
+
+def test_support_needs_what_it_compares(files):
+    _, judgements, labels = files
+    done = run("calibrate", judgements, "--labels", labels, "--support")
+    assert done.exit_code == 2
+    assert "--clusters" in done.output

@@ -1,0 +1,130 @@
+"""The case study on money and labels: what the judge costs, and what it saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import median
+
+from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study, best_protocol
+
+from fairjudge.backends.pricing import load_prices
+from fairjudge.protocols import ModelRef
+from fairjudge.reports.tables import TextTable, columns, to_markdown
+
+MODEL = ModelRef(provider="openai", model="gpt-3.5-turbo")
+
+
+def costs(found: Study) -> Iterator[str]:
+    """Say what the judge costs."""
+    price = load_prices().price(MODEL)
+    heads = ("tokens in", "tokens out", "USD per 1,000 summaries")
+    yield "## What it costs\n"
+    yield to_markdown(
+        TextTable(
+            title="Mean tokens of one question about one aspect",
+            columns=columns("protocol", *heads, numbers=heads),
+            rows=tuple(
+                (
+                    name,
+                    f"{one.input_tokens:.0f}",
+                    f"{one.output_tokens:.1f}",
+                    "-" if price is None else f"{_usd(one, price.input, price.output):.2f}",
+                )
+                for name, one in found.replies.items()
+            ),
+        )
+    )
+    yield (
+        f"Tokens are characters divided by {CHARACTERS_A_TOKEN}, of article, summary and reply; "
+        "the instructions around them were not recorded and come on top. "
+        + (
+            ""
+            if price is None
+            else f"Prices: {price.input:.2f} USD a million tokens in, {price.output:.2f} out "
+            f"({price.source}, {price.date:%Y-%m-%d}). "
+        )
+        + _cheapest(found)
+        + "\n"
+    )
+
+
+def _usd(one: Replies, price_in: float, price_out: float) -> float:
+    return 1000 * (one.input_tokens * price_in + one.output_tokens * price_out) / 1e6
+
+
+def _cheapest(found: Study) -> str:
+    best = best_protocol(found)
+    lengths = {name: one.output_tokens for name, one in found.replies.items()}
+    others = [length for name, length in lengths.items() if name != best]
+    said = ", ".join(
+        f"{lengths[best] / length:.1f} times as many as {name}"
+        for name, length in lengths.items()
+        if name != best
+    )
+    word = "more" if lengths[best] > min(others) else "no more"
+    return f"The recommended protocol writes {word} tokens than the cheapest other: {said}."
+
+
+def labels(found: Study) -> Iterator[str]:
+    """Say how many labels tell the systems apart."""
+    best = best_protocol(found)
+    yield "## How many labels tell the systems apart\n"
+    for aspect in ASPECTS:
+        group = found.groups[best, aspect]
+        planning, n_documents = group["planning"], group["n_documents"]
+        pairs = planning["to_separate"]
+        yield to_markdown(_separation_table(aspect, planning, n_documents))
+        undecided = [one for one in pairs if one.get("with_judge") is None]
+        decided = [one["with_judge"] for one in pairs if one.get("with_judge") is not None]
+        yield (
+            f"All {len(pairs)} pairs of the {group['n_systems']} systems, {aspect}: "
+            + (
+                f"{len(undecided)} would not be told apart by labels on all "
+                f"{planning['n_judged']} documents, because the systems are too close; "
+                if undecided
+                else ""
+            )
+            + f"the hardest of the other pairs needs {max(decided)} labelled documents, half of "
+            f"them need at most {sorted(decided)[(len(decided) - 1) // 2]}.\n"
+        )
+        yield f"{_saved(planning)}\n"
+    yield (
+        "These plans take the differences found here for the truth and ask for an interval of the "
+        "difference that leaves 0 out, with PPI++ when the judge scores the rest of "
+        f"{found.groups[best, ASPECTS[0]]['planning']['n_judged']} documents. They test each pair "
+        "alone: to claim a whole ranking takes more.\n"
+    )
+
+
+def _saved(planning: Json) -> str:
+    """Say what the judge is worth in labels."""
+    both = [
+        (one["with_judge"], one["without_judge"])
+        for one in planning["to_separate"]
+        if one.get("with_judge") and one.get("without_judge")
+    ]
+    share = median(1 - with_judge / without for with_judge, without in both)
+    point = min(planning["curve"], key=lambda one: abs(one["n_labels"] - 100))
+    return (
+        f"The judge saves {share:.0%} of the labels (median over the pairs that can be told "
+        f"apart). With {point['n_labels']} labels, one system's mean is known to within "
+        f"{point['with_judge']:.2f} points with the judge and {point['without_judge']:.2f} without."
+    )
+
+
+def _separation_table(aspect: str, planning: Json, n_documents: int) -> TextTable:
+    pairs = planning["to_separate"]
+    limits = sorted({20, 50, n_documents, 200, 500, planning["n_judged"]})
+
+    def told(name: str, limit: int) -> str:
+        return str(sum(one.get(name) is not None and one[name] <= limit for one in pairs))
+
+    heads = ("labelled documents", "with the judge", "labels alone")
+    return TextTable(
+        title=f"{aspect.capitalize()}: pairs of systems told apart, of {len(pairs)}",
+        columns=columns(*heads, numbers=heads),
+        rows=tuple(
+            (str(limit), told("with_judge", limit), told("without_judge", limit))
+            for limit in limits
+        ),
+    )

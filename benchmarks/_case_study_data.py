@@ -1,0 +1,47 @@
+"""What the case study tells of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from fairjudge.domain import Judgement
+
+ASPECTS = ("consistency", "relevance")
+CHARACTERS_A_TOKEN = 4
+"""OpenAI's rule of thumb for English."""
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replies:
+    """One protocol's judgements, and what reading and paying for them took."""
+
+    judgements: tuple[Judgement, ...]
+    n_replies: int
+    n_repeated: int
+    input_tokens: float
+    output_tokens: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """All that the document tells of."""
+
+    replies: Mapping[str, Replies]
+    groups: Mapping[tuple[str, str], Json]
+    comparisons: Sequence[Json]
+    position: Sequence[Json]
+
+
+def best_protocol(found: Study) -> str:
+    """Return the protocol with the highest pooled Spearman, averaged over aspects."""
+    return max(found.replies, key=lambda name: fmean(rho(found, name, one) for one in ASPECTS))
+
+
+def rho(found: Study, name: str, aspect: str) -> float:
+    """Return the pooled Spearman correlation with the experts."""
+    return float(found.groups[name, aspect]["agreement"]["pooled"]["spearman"]["value"])
