@@ -21,6 +21,7 @@ from fairjudge.cli import (
     plan,
     prompts,
     quickstart,
+    split,
     summarize,
 )
 from fairjudge.errors import FairJudgeError
@@ -37,6 +38,7 @@ app.command("build")(build.build)
 app.command("summarize")(summarize.summarize)
 app.command("judge")(judge.judge)
 app.command("cascade")(cascade.cascade)
+app.command("split")(split.split)
 app.command("plan")(plan.plan)
 app.command("load-batch")(plan.load_batch)
 app.command("import")(import_.import_)
