@@ -24,6 +24,7 @@ from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, s
 Figures: TypeAlias = dict[str, Estimate | Undefined]
 Agreement: TypeAlias = dict[Level, Figures]
 
+BASELINE_RESAMPLES = 500
 FEWEST_ITEMS = 10
 """An annotator with fewer items is left out of averages over annotators."""
 _KAPPAS: dict[str, KappaWeights] = {
@@ -131,8 +132,10 @@ def baseline_agreement(
     """Return the agreement of scores that need no judge, by name.
 
     Each baseline maps (eid, system) to a score; a pair gets the difference of its two. Undefined
-    where a baseline lacks an item. ``"random"`` is added always.
+    where a baseline lacks an item. ``"random"`` is added always. At most `BASELINE_RESAMPLES`
+    resamples are drawn: these intervals are for the eye.
     """
+    resampling = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
     out: dict[str, Agreement | Undefined] = {}
     for name, table in baselines.items():
         missing = sum(

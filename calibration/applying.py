@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fairjudge.calibration.calibrators import Calibrator
@@ -25,18 +25,22 @@ class Applied:
     n_unscored: int
 
 
-def apply_calibrator(calibrator: Calibrator, judgements: Iterable[Judgement]) -> Applied:
+def apply_calibrators(
+    calibrators: Sequence[Calibrator], judgements: Iterable[Judgement]
+) -> Applied:
     """Replace each score by the human score it stands for; the old one is kept as ``uncalibrated``.
 
-    A calibrator that names no judge, aspect or protocol is applied to all.
+    A judgement takes the first calibrator of its judge, aspect and protocol; one that names
+    no judge, aspect or protocol is for all of them.
     """
     out: list[Judgement] = []
     counts = {"calibrated": 0, "outside": 0, "other": 0, "unscored": 0}
     for row in judgements:
-        if row.unscored is not None:
+        calibrator = next((one for one in calibrators if _is_meant(one, row)), None)
+        if row.value is None:
             counts["unscored"] += 1
             out.append(row)
-        elif isinstance(row.value, float) and _is_meant(calibrator, row):
+        elif calibrator is not None and not isinstance(row.value, str):
             counts["calibrated"] += 1
             counts["outside"] += calibrator.n_outside([row.value])
             value = float(calibrator([row.value])[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,7 +18,7 @@ from fairjudge.stats._arrays import (
     totals,
     vector,
 )
-from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many, divide
+from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many, divide, replicates
 from fairjudge.stats.clustered import clustered_mean
 
 N_BINS = 10
@@ -83,7 +83,8 @@ def assess(
     Notes
     -----
     The expected calibration error is sum over bins of n_b / n |mean score - mean label| (Naeini et
-    al. 2015). It is biased upwards where bins are small, and so is its bootstrap interval.
+    al. 2015). It is biased upwards where bins are small, and its resamples more so: they are
+    shifted so that their median is the estimate, and cut at 0, before percentiles are taken.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
@@ -94,8 +95,9 @@ def assess(
         return Undefined(why="no items")
     coded, n_documents = document_codes(documents, n)
     bins = equal_size_bins(x, n_bins)
+    statistic = _errors(x - y, bins, coded, n_documents, width)
     estimates = bootstrap_many(
-        _errors(x - y, bins, coded, n_documents, width),
+        statistic,
         n_documents=n_documents,
         rng=rng,
         n_resamples=n_resamples,
@@ -109,7 +111,15 @@ def assess(
         mae=estimates[1],
         bias=estimates[2],
         brier=estimates[3],
-        ece=estimates[4],
+        ece=_recentred(
+            estimates[4],
+            replicates(
+                lambda counts: statistic(counts)[:, 4],
+                n_documents=n_documents,
+                n_resamples=n_resamples,
+                rng=rng,
+            ),
+        ),
     )
 
 
@@ -176,6 +186,20 @@ def _errors(
         )
 
     return statistic
+
+
+def _recentred(estimate: Estimate | Undefined, drawn: FloatArray) -> Estimate | Undefined:
+    """Give a positively biased estimate an interval that holds it."""
+    if isinstance(estimate, Undefined) or estimate.low is None:
+        return estimate
+    shifted = np.maximum(drawn - np.median(drawn) + estimate.value, 0.0)
+    tail = (1.0 - estimate.level) / 2.0
+    return replace(
+        estimate,
+        low=float(np.quantile(shifted, tail)),
+        high=float(np.quantile(shifted, 1.0 - tail)),
+        method="percentile bootstrap over documents, median shifted to the estimate",
+    )
 
 
 def _reliability_bin(

@@ -161,7 +161,8 @@ def _difference(first: _Series, second: _Series) -> _Series:
         for one in (first, second)
     ]
     labelled = [name for name in human[0] if name in human[1]]
-    rest = [name for name in everything[0] if name in everything[1] and name not in set(labelled)]
+    taken = set(labelled)
+    rest = [name for name in everything[0] if name in everything[1] and name not in taken]
     return _Series(
         human=np.array([human[0][name] - human[1][name] for name in labelled]),
         judged=np.array([judged[0][name] - judged[1][name] for name in labelled]),

@@ -48,16 +48,19 @@ class Counts:
 class Joined:
     """Judged items of one judge, aspect and protocol beside their labels.
 
-    ``keys``, ``judged``, ``human``, ``ratings`` and ``present`` are in step: n items that have both
-    a judgement and a label; ``ratings`` has shape (n, m). ``human`` is the mean label. A pair's
-    values run from -1 (the second is better) to 1. ``rest`` and ``judged_rest`` are judged items
-    without a label; ``unjudged`` labelled items without a judgement.
+    ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
+    step: n items that have both a judgement and a label; ``ratings`` has shape (n, m). ``human`` is
+    the mean label. A pair's values run from -1 (the second is better) to 1. ``rest`` and
+    ``judged_rest`` are judged items without a label; ``unjudged`` labelled items that were not
+    judged.
     """
 
     judge: str
     aspect: str
     protocol: ProtocolName
     keys: tuple[ItemKey, ...]
+    documents: tuple[str, ...]
+    systems: tuple[str, ...]
     judged: FloatArray
     human: FloatArray
     annotators: tuple[str, ...]
@@ -71,16 +74,6 @@ class Joined:
     label_scale: Scale
     counts: Counts
     notes: tuple[str, ...]
-
-    @property
-    def documents(self) -> tuple[str, ...]:
-        """The document of each item."""
-        return tuple(key[0] for key in self.keys)
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The system of each item; a pair's two names, joined."""
-        return tuple(system_name(key) for key in self.keys)
 
 
 def system_name(key: ItemKey) -> str:
@@ -281,6 +274,8 @@ def _assemble(
         aspect=aspect,
         protocol=protocol,
         keys=keys,
+        documents=tuple(key[0] for key in keys),
+        systems=tuple(system_name(key) for key in keys),
         judged=np.array([values[key] for key in keys]),
         human=np.array([_mean(list(table[key].values())) for key in keys]),
         annotators=names,

@@ -86,7 +86,10 @@ def parse_template(data: bytes, *, where: str) -> Template:
     PromptError
         If the front matter, the parts or the fields are not as the module's docstring says.
     """
-    text = data.decode("utf-8-sig", errors="strict").replace("\r\n", "\n")
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        raise PromptError(f"{where}: not UTF-8 text") from None
     match = _FRONT.match(text)
     if match is None:
         raise PromptError(f"{where}: expected TOML front matter between two '+++' lines")
@@ -97,12 +100,14 @@ def parse_template(data: bytes, *, where: str) -> Template:
     missing = {"task", "name", "version", "about"} - front.keys()
     if missing:
         raise PromptError(f"{where}: front matter lacks {', '.join(sorted(missing))}")
+    if not isinstance(front["version"], int):
+        raise PromptError(f"{where}: version must be a whole number, not {front['version']!r}")
     parts = _split_parts(match[2], where=where)
     fields = {field for _, body in parts for field in _FIELD.findall(body)} - {_MARK}
     return Template(
         task=str(front["task"]),
         name=str(front["name"]),
-        version=int(front["version"]),
+        version=front["version"],
         about=str(front["about"]),
         parts=parts,
         fields=frozenset(fields),

@@ -110,12 +110,21 @@ class RunFolder:
         file = self._file(name)
         if not file.exists():
             return
-        data = file.read_bytes()
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise RunError(f"{file}: cannot read: {error.strerror}") from None
         whole = data.rfind(b"\n") + 1
         if whole != len(data):
             os.truncate(file, whole)
-        for line in data[:whole].splitlines():
-            yield json.loads(line)
+        for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
+            try:
+                yield json.loads(line)
+            except ValueError:
+                raise RunError(
+                    f"{file}:{number}: not a row that this run wrote; remove that line, or choose "
+                    "another --run folder (the cache keeps every reply)"
+                ) from None
 
     def sync(self) -> None:
         """Force what was appended to disk."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -40,8 +41,8 @@ class Wishes:
     n_sentences: int | None = None
     n_words: int | None = None
 
-    def instructions(self, cluster: Cluster) -> str:
-        """Return the sentences that the prompt ends with; empty where nothing is wished."""
+    def instructions(self, articles: Sequence[Article]) -> str:
+        """Return the sentences that the prompt on `articles` ends with."""
         lines = []
         if self.n_sentences:
             lines.append(f"Write {_count(self.n_sentences, 'sentence')}, no more and no fewer.")
@@ -50,7 +51,7 @@ class Wishes:
         if not lines:
             lines.append("Take the room you need: completeness matters more than brevity.")
         if self.fair_attribute:
-            lines.append(_fairness(cluster, self.fair_attribute))
+            lines.append(_fairness(articles, self.fair_attribute))
         return "\n".join(lines)
 
 
@@ -58,10 +59,15 @@ def _count(n: int, noun: str) -> str:
     return f"{n} {noun}{'s' * (n != 1)}"
 
 
-def _fairness(cluster: Cluster, attribute: str) -> str:
+def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
+    """Say whether any of `articles` has a value of `attribute`."""
+    return any(article.attributes.get(attribute) is not None for article in articles)
+
+
+def _fairness(articles: Sequence[Article], attribute: str) -> str:
     values = Counter(
         re.sub(r"\W+", " ", str(article.attributes[attribute])).strip()
-        for article in cluster.articles
+        for article in articles
         if article.attributes.get(attribute) is not None
     )
     shares = ", ".join(f"{value}: {n}" for value, n in sorted(values.items()))
@@ -99,7 +105,11 @@ class Summarizer:
         articles = tuple(article for article in cluster.articles if article.content.strip())
         if not articles:
             return Unscored(reason="empty_input", detail="no article has content")
-        instructions = self.wishes.instructions(cluster)
+        wanted = self.wishes.fair_attribute
+        if wanted is not None and not has_attribute(articles, wanted):
+            detail = f"no article with content has the attribute {wanted!r}"
+            return Unscored(reason="empty_input", detail=detail)
+        instructions = self.wishes.instructions(articles)
         if self.strategy == "direct":
             written = await self._complete(
                 "direct", {"articles": fence_articles(articles), "instructions": instructions}

@@ -42,8 +42,6 @@ class JudgeDeps:
         Returns the judgements kept so far by task id, earlier runs' included.
     chunk_size : int
         Tasks between two checkpoints.
-    progress : callable
-        Called with how many tasks were finished.
     """
 
     tasks: Mapping[str, JudgeTask]
@@ -52,7 +50,6 @@ class JudgeDeps:
     recorded: Callable[[], Mapping[str, Judgement]]
     fallback: Judge | None = None
     chunk_size: int = 64
-    progress: Callable[[int], None] = lambda done: None  # noqa: ARG005
 
 
 class JudgeState(TypedDict, total=False):
@@ -114,8 +111,11 @@ def _why(outcome: Row) -> Unscored:
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
+    """Ask for all that is not recorded: a killed run may have recorded a chunk and not said so."""
     deps = runtime.context
-    return await _gather(state["task_ids"], deps, deps.judge.ask)
+    recorded = deps.recorded()
+    ids = [task_id for task_id in state["task_ids"] if task_id not in recorded]
+    return await _gather(ids, deps, deps.judge.ask)
 
 
 def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
@@ -172,7 +172,11 @@ def _after_repair(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 
 
 async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    """Let the fallback fill in, and say so; where it cannot, the judge's own reason stands."""
+    """Let the fallback fill in, and say so; where it cannot, the judge's own reason stands.
+
+    The record keeps the judge's name, so that both orders of a pair stay together;
+    ``fallback_for``, ``scored_by`` and ``signature`` say who filled in.
+    """
     deps = runtime.context
 
     async def fill_in(task: JudgeTask) -> Reply | Judgement | Unscored:
@@ -182,7 +186,7 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
         answer = await deps.fallback.ask(task)
         if not isinstance(answer, Judgement):
             return why
-        update = {"fallback_for": why.reason, "raw": why.raw}
+        update = {"fallback_for": why.reason, "raw": why.raw, "judge": deps.judge.name}
         return Judgement.model_validate(answer.to_json() | update)
 
     return await _gather(_left(state), deps, fill_in)
@@ -190,15 +194,16 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
 
 def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
     deps = runtime.context
-    for task_id in state["task_ids"]:
-        outcome = state["outcomes"][task_id]
+    recorded = deps.recorded()
+    for task_id, outcome in state.get("outcomes", {}).items():
+        if task_id in recorded:
+            continue
         judgement = (
             Judgement.model_validate(outcome["judgement"])
             if "judgement" in outcome
             else deps.judge.unscored(deps.tasks[task_id], _why(outcome))
         )
         deps.record(task_id, judgement)
-    deps.progress(len(state["task_ids"]))
     return {"n_done": len(state["task_ids"])}
 
 
@@ -233,7 +238,6 @@ def _plan(
     deps = runtime.context
     recorded = deps.recorded()
     pending = [task_id for task_id in deps.tasks if task_id not in recorded]
-    deps.progress(len(deps.tasks) - len(pending))
     size = deps.chunk_size
     return {"chunks": [pending[i : i + size] for i in range(0, len(pending), size)]}
 
@@ -271,3 +275,8 @@ def build_judge_graph(
     graph.add_edge("chunk", "aggregate")
     graph.add_edge("aggregate", END)
     return graph.compile(checkpointer=checkpointer)
+
+
+def judge_graph() -> CompiledStateGraph[JudgeState, JudgeDeps]:
+    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    return build_judge_graph()

@@ -62,6 +62,7 @@ class PassState(TypedDict, total=False):
     groups: Annotated[list[Row], operator.add]
     asked: list[Row]
     asked_problems: list[str]
+    n_steps: int
 
 
 class PassInput(TypedDict):
@@ -75,6 +76,7 @@ class PassOutput(TypedDict):
 
     asked: list[Row]
     asked_problems: list[str]
+    n_steps: int
 
 
 class ReferenceState(TypedDict, total=False):
@@ -87,6 +89,7 @@ class ReferenceState(TypedDict, total=False):
     kept_aids: list[str]
     checked: Annotated[list[Row], operator.add]
     problems: Annotated[list[str], operator.add]
+    n_steps: Annotated[int, operator.add]
     dropped: Annotated[list[Row], operator.add]
     question_answers: list[Row]
 
@@ -123,7 +126,7 @@ async def _answer(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState
     article = next(article for article in deps.articles if article.aid == state["aid"])
 
     async def ask(index: int, question: str) -> Row:
-        found = await deps.builder.answerer.answer(question, article)
+        found = await deps.builder.answerer.answer(question, article, cluster=deps.articles)
         deps.progress("answers", 1)
         row: Row = {"index": index, "aid": article.aid}
         if isinstance(found, Unscored):
@@ -178,6 +181,7 @@ def _assemble(state: PassState) -> PassOutput:
     return {
         "asked": [row["question"] for row in rows if "question" in row],
         "asked_problems": [*unread, *(row["problem"] for row in rows if "problem" in row)],
+        "n_steps": len(state.get("cells", [])) + len(rows),
     }
 
 
@@ -212,8 +216,9 @@ async def _write_seed(
     )
     deps.progress("questions", 1)
     if isinstance(written, Unscored):
-        return {"questions": [], "problems": [f"no seed questions: {written.reason}"]}
-    return {"questions": list(written)}
+        problem = f"no seed questions: {written.reason}: {written.detail}"
+        return {"questions": [], "problems": [problem], "n_steps": 1}
+    return {"questions": list(written), "n_steps": 1}
 
 
 async def _write_questions(
@@ -234,8 +239,8 @@ async def _write_questions(
     deps.progress("questions", 1)
     if isinstance(written, Unscored):
         problem = f"no questions: {written.reason}: {written.detail}"
-        return {"questions": [], "problems": [problem]}
-    return {"questions": list(drop_near_duplicates(written))}
+        return {"questions": [], "problems": [problem], "n_steps": 1}
+    return {"questions": list(drop_near_duplicates(written)), "n_steps": 1}
 
 
 def _select(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
@@ -288,15 +293,16 @@ async def _filter(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> Reference
     deps.progress("filter", 1)
     if isinstance(checked, Unscored):
         problem = f"{question.question!r} not post-filtered: {checked.reason}: {checked.detail}"
-        return {"problems": [problem]}
+        return {"problems": [problem], "n_steps": 1}
     return {
+        "n_steps": 1,
         "checked": [
             {
                 "index": state["index"],
                 "invalid": sorted(checked.invalid),
                 "diverse": checked.diverse,
             }
-        ]
+        ],
     }
 
 
@@ -325,8 +331,8 @@ def build_reference_graph(
     """Return the graph that builds one cluster's reference.
 
     Invoke it with an empty state and a `ReferenceDeps` as context; the result stands in
-    ``question_answers`` and ``kept_aids``, with ``problems`` (failed calls) and ``dropped``
-    (questions that did not stay, and why) beside it.
+    ``question_answers`` and ``kept_aids``, with ``problems`` (steps of the ``n_steps`` that gave
+    nothing) and ``dropped`` (questions that did not stay, and why) beside it.
     """
     one_pass = build_pass_graph()
     graph = StateGraph(ReferenceState, context_schema=ReferenceDeps)
@@ -346,3 +352,8 @@ def build_reference_graph(
     graph.add_edge("filter", "finish")
     graph.add_edge("finish", END)
     return graph.compile(checkpointer=checkpointer)
+
+
+def reference_graph() -> CompiledStateGraph[ReferenceState, ReferenceDeps]:
+    """Return the graph for LangGraph's own tools, which bring their own checkpointer."""
+    return build_reference_graph()

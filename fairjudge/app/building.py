@@ -12,14 +12,23 @@ from typing import Any
 
 from fairjudge.app.builders import Consolidation, make_builder
 from fairjudge.app.models import ModelOptions, Spent, open_models
-from fairjudge.app.runs import check_writable, checkpoints, digest, open_run, resume, start
-from fairjudge.datasets import BadLine, Loaded, read_clusters, why_not_buildable, write_records
-from fairjudge.domain import Cluster, Reference
-from fairjudge.graphs.reference import Progress, ReferenceDeps, Stage, build_reference_graph
+from fairjudge.app.runs import (
+    bad_lines,
+    check_writable,
+    checkpoints,
+    digest,
+    open_run,
+    resume,
+    start,
+)
+from fairjudge.datasets import Loaded, read_clusters, why_not_buildable, write_records
+from fairjudge.domain import Article, Cluster, Reference
+from fairjudge.errors import InputError
+from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
 from fairjudge.records import RunFolder
 from fairjudge.references.ports import Builder
 from fairjudge.references.steps import Validity
-from fairjudge.references.usable import usable
+from fairjudge.references.usable import Skipped, usable
 
 _ROWS = "references"
 _PASSING = re.compile(r": (?:backend|budget): ")
@@ -42,7 +51,8 @@ class Built:
     """One cluster's outcome.
 
     ``skipped`` names the articles that took no part, with the reason; ``why_none`` says why there
-    is no question, where there is none; ``problems`` are failed calls.
+    is no question, where there is none; ``unusable``: its articles allow none; ``problems`` are
+    failed calls.
     """
 
     reference: Reference
@@ -52,6 +62,7 @@ class Built:
     problems: tuple[str, ...]
     n_steps: int
     why_none: str | None
+    unusable: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +70,15 @@ class BuildOutcome:
     """What ``fairjudge build`` did. ``n_failed`` of ``n_steps`` model steps gave nothing."""
 
     clusters: tuple[Built, ...]
-    bad_lines: tuple[BadLine, ...]
+    bad_lines: tuple[str, ...]
     spent: Spent | None
     signature: str
     run: Path
+
+    @property
+    def n_unusable(self) -> int:
+        """How many clusters have too few articles with news."""
+        return sum(built.unusable for built in self.clusters)
 
     @property
     def n_failed(self) -> int:
@@ -94,6 +110,7 @@ def build_file(
     """
     loaded = read_clusters(path, skip_bad=skip_bad)
     check_writable(output)
+    _check_any_usable(loaded)
     return asyncio.run(
         _build_file(loaded, output, options=options, model=model, run_folder=run, progress=progress)
     )
@@ -132,7 +149,7 @@ async def _build_file(
         write_records(output, [one.reference for one in built])
         return BuildOutcome(
             clusters=built,
-            bad_lines=loaded.bad,
+            bad_lines=bad_lines(loaded),
             spent=models.spent(),
             signature=builder.signature,
             run=run.path,
@@ -181,6 +198,34 @@ async def build_references(
     return tuple(outcomes)
 
 
+def _taking_part(
+    cluster: Cluster,
+) -> tuple[tuple[Article, ...], tuple[Skipped, ...], str | None]:
+    """Return the articles that hold news, the others, and why no reference can be built of them."""
+    articles, skipped = usable(cluster.articles)
+    why = why_not_buildable(cluster)
+    if why is None and len(articles) < 2:
+        n_all = len(cluster.articles)
+        why = f"cluster {cluster.eid!r}: {len(articles)} of {n_all} articles holds news enough"
+    return articles, skipped, why
+
+
+def _check_any_usable(loaded: Loaded[Cluster]) -> None:
+    """Refuse a file of which nothing can be built."""
+    whys = []
+    for cluster in loaded:
+        *_, why = _taking_part(cluster)
+        if why is None:
+            return
+        whys.append(why)
+    raise InputError(
+        whys[0] + (f"; nor can any of the other {len(whys) - 1}" if whys[1:] else ""),
+        path=loaded.path,
+        line=loaded.lines[0],
+        field="articles",
+    )
+
+
 async def _build_one(
     graph: Any,
     cluster: Cluster,
@@ -192,28 +237,21 @@ async def _build_one(
     progress: Progress,
 ) -> dict[str, Any]:
     """Return the record of one cluster's build: JSON, as the run folder keeps it."""
-    articles, skipped = usable(cluster.articles)
+    articles, skipped, why = _taking_part(cluster)
     row: dict[str, Any] = {
         "eid": cluster.eid,
         "skipped": [[one.aid, one.reason] for one in skipped],
         "retry": False,
     }
-    why = why_not_buildable(cluster.model_copy(update={"articles": articles or cluster.articles}))
-    if why is not None or len(articles) < 2:
-        return row | {"why_none": why or "fewer than two usable articles", "kept_aids": []}
-    steps: Counter[str] = Counter()
-
-    def count(stage: Stage, done: int) -> None:
-        steps[stage] += done
-        progress(stage, done)
-
+    if why is not None:
+        return row | {"why_none": why, "kept_aids": [], "unusable": True}
     deps = ReferenceDeps(
         articles=articles,
         builder=builder,
         validity=options.validity,
         max_articles=options.max_articles,
         n_questions=options.n_questions,
-        progress=count,
+        progress=progress,
     )
     state = await resume(
         graph, thread=thread, context=deps, max_concurrency=concurrency
@@ -223,7 +261,7 @@ async def _build_one(
         "kept_aids": state["kept_aids"],
         "question_answers": questions,
         "dropped": state["dropped"],
-        "n_steps": steps.total(),
+        "n_steps": state["n_steps"],
         "problems": state["problems"],
         "retry": any(_PASSING.search(problem) for problem in state["problems"]),
         "signature": builder.signature,
@@ -251,4 +289,5 @@ def _built(row: dict[str, Any], cluster: Cluster) -> Built:
         problems=tuple(row.get("problems", [])),
         n_steps=row.get("n_steps", 0),
         why_none=row["why_none"],
+        unusable=row.get("unusable", False),
     )

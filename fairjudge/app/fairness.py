@@ -122,6 +122,7 @@ def coverage_fairness(
     scorer: ScorerChoice,
     options: CoverageOptions,
     max_words: int,
+    human: Path | None,
     save_supports: Path | None,
     progress: Progress,
 ) -> CoverageOutcome:
@@ -138,8 +139,13 @@ def coverage_fairness(
     )
     if save_supports is not None:
         write_supports(save_supports, supports)
+    people = () if human is None else read_supports(human, skip_bad=source.skip_bad)
     report = report_coverage(
-        loaded.corpus, loaded.summaries.records, supports, options=replace(options, scorer=name)
+        loaded.corpus,
+        loaded.summaries.records,
+        supports,
+        options=replace(options, scorer=name),
+        human=[record.read() for record in people],
     )
     return CoverageOutcome(report=report, bad_lines=loaded.bad_lines)
 

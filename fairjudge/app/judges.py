@@ -114,6 +114,17 @@ def _criterion(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) ->
     )
 
 
+def scale_range(judge: Judge, plan: JudgingPlan) -> tuple[float, float]:
+    """Return the lowest and the highest value that `judge` can give a system."""
+    if plan.protocol != "likert":
+        return 0.0, 1.0
+    if not isinstance(judge, LlmJudge):
+        return 1.0, 5.0
+    levels = judge.criterion.scale.levels
+    values = [level.value for level in levels if isinstance(level.value, int | float)]
+    return min(values), max(values)
+
+
 def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge | None:
     """Return who fills in what the judge leaves unscored, or None."""
     if fallback == "none":

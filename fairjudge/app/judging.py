@@ -10,11 +10,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from fairjudge.app.judges import Fallback, make_fallback, make_judge
+from fairjudge.app.judges import Fallback, make_fallback, make_judge, scale_range
 from fairjudge.app.models import ModelOptions, Spent, open_models
-from fairjudge.app.runs import check_writable, checkpoints, digest, open_run, resume, start
+from fairjudge.app.runs import (
+    bad_lines,
+    check_writable,
+    checkpoints,
+    digest,
+    open_run,
+    resume,
+    start,
+)
 from fairjudge.datasets import (
-    BadLine,
     Loaded,
     check_summaries,
     read_clusters,
@@ -80,10 +87,11 @@ class JudgeOutcome:
 
     judgements: tuple[Judgement, ...]
     scores: tuple[SystemScore, ...]
+    scale_range: tuple[float, float]
     plan: JudgingPlan
     signature: str
     without_tasks: tuple[str, ...]
-    bad_lines: tuple[BadLine, ...]
+    bad_lines: tuple[str, ...]
     spent: Spent | None
     run: Path
 
@@ -135,7 +143,7 @@ def judge_files(
     return replace(
         outcome,
         without_tasks=tuple(dict.fromkeys(s.eid for s in written if s.eid not in judged)),
-        bad_lines=(*clusters.bad, *written.bad),
+        bad_lines=bad_lines(clusters, written),
     )
 
 
@@ -176,9 +184,16 @@ def read_tasks(
 def _plain(options: JudgeOptions) -> dict[str, Any]:
     """Return `options` as JSON, own files by their content."""
     return {
-        key: hashlib.sha256(value.read_bytes()).hexdigest() if isinstance(value, Path) else value
+        key: _file_digest(value) if isinstance(value, Path) else value
         for key, value in asdict(options).items()
     }
+
+
+def _file_digest(path: Path) -> str:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read the file: {error.strerror}", path=path) from None
 
 
 def _why_nothing(plan: JudgingPlan) -> str:
@@ -211,6 +226,7 @@ async def _judge_all(
             cascade=options.cascade,
             cascade_scorer=options.cascade_scorer,
         )
+        span = scale_range(judge, plan)
         with opened as run:
             judgements = await judge_tasks(
                 tasks,
@@ -222,7 +238,8 @@ async def _judge_all(
             )
         return JudgeOutcome(
             judgements=judgements,
-            scores=system_scores(judgements),
+            scores=system_scores(judgements, scale_range=span),
+            scale_range=span,
             plan=plan,
             signature=judge.signature,
             without_tasks=(),
@@ -250,9 +267,9 @@ async def judge_tasks(
     passing = [task for task, judgement in kept.items() if judgement.unscored in _PASSING]
 
     def record(task_id: str, judgement: Judgement) -> None:
-        if task_id not in kept:
-            run.append(_ROWS, {"task": task_id, "judgement": judgement.to_json()})
-            kept[task_id] = judgement
+        run.append(_ROWS, {"task": task_id, "judgement": judgement.to_json()})
+        kept[task_id] = judgement
+        progress(1)
 
     deps = JudgeDeps(
         tasks={task.id: task for task in tasks},
@@ -261,8 +278,8 @@ async def judge_tasks(
         record=record,
         recorded=lambda: kept,
         chunk_size=_CHUNK,
-        progress=progress,
     )
+    progress(len(kept) - len(passing))
     most = concurrency // _CHUNK + 2
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)

@@ -169,13 +169,12 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
 
 
 def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBackend:
-    def limited(inner: AnyBackend) -> AnyBackend:
-        return BudgetingBackend(LimitingBackend(inner, most=options.concurrency), budget=budget)
-
-    return FirstContactBackend(
-        limited(RetryingBackend(client, warn=_warn)),
-        impatient=limited(RetryingBackend(client, policy=_IMPATIENT)),
+    """Wrap `client`: a place, then money for what holds a place, then the calls themselves."""
+    calls = FirstContactBackend(
+        RetryingBackend(client, warn=_warn),
+        impatient=RetryingBackend(client, policy=_IMPATIENT),
     )
+    return LimitingBackend(BudgetingBackend(calls, budget=budget), most=options.concurrency)
 
 
 def _warn(message: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import sqlite3
+import tempfile
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,8 +16,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from fairjudge import __version__
+from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, RunError
 from fairjudge.records import RunFolder
 
 
@@ -29,13 +31,19 @@ def digest(records: Iterable[Record]) -> str:
     return total.hexdigest()
 
 
+def bad_lines(*files: Loaded[Any]) -> tuple[str, ...]:
+    """Return what was left out of `files` under ``--skip-bad``: place and problem."""
+    return tuple(f"{file.path}:{bad.line}: {bad.problem}" for file in files for bad in file.bad)
+
+
 def check_writable(output: Path) -> None:
     """Refuse an output that cannot be written, before any work is done for it.
 
     Raises
     ------
     InputError
-        If its folder does not exist or cannot be written to, or it is a folder itself.
+        If its folder does not exist or cannot be written to, it is a folder itself, or its
+        extension asks for a format that records do not have.
     """
     if str(output) == "-":
         return
@@ -44,8 +52,16 @@ def check_writable(output: Path) -> None:
         raise InputError("the folder for this output does not exist", path=output)
     if output.is_dir():
         raise InputError("expected a file to write, this is a folder", path=output)
-    if not os.access(folder, os.W_OK):
-        raise InputError("the folder for this output cannot be written to", path=output)
+    if output.suffixes[-2:] == [".csv", ".gz"] or output.suffix == ".csv":
+        raise InputError("records are written as .json or .jsonl, not as .csv", path=output)
+    if output.exists() and not output.is_file():
+        return  # a pipe or a device
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        reason = f"the folder for this output cannot be written to: {error.strerror}"
+        raise InputError(reason, path=output) from None
 
 
 def make_folder(folder: Path) -> None:
@@ -80,9 +96,22 @@ def open_run(
 
 @asynccontextmanager
 async def checkpoints(run: RunFolder) -> AsyncIterator[AsyncSqliteSaver]:
-    """Open the run's checkpoint database."""
-    async with AsyncSqliteSaver.from_conn_string(str(run.path / "checkpoints.sqlite")) as saver:
-        yield saver
+    """Open the run's checkpoint database.
+
+    Raises
+    ------
+    RunError
+        If it cannot be read or written.
+    """
+    path = run.path / "checkpoints.sqlite"
+    try:
+        async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+            yield saver
+    except sqlite3.Error as error:
+        raise RunError(
+            f"{path}: cannot use the checkpoints: {error}; without that file the run starts anew, "
+            "and what it has recorded or cached is not asked again"
+        ) from None
 
 
 async def start(

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from fairjudge.app.models import ModelOptions, Spent, open_models
-from fairjudge.app.runs import check_writable, digest, open_run
-from fairjudge.datasets import BadLine, Loaded, read_clusters, write_records
+from fairjudge.app.runs import bad_lines, check_writable, digest, open_run
+from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
-from fairjudge.errors import ConfigurationError
+from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records import RunFolder
-from fairjudge.summarizing import Strategy, Summarizer, Wishes
+from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
 
 _ROWS = "summaries"
 
@@ -35,7 +35,7 @@ class SummarizeOutcome:
     summaries: tuple[Summary, ...]
     failed: tuple[tuple[str, Unscored], ...]
     system: str
-    bad_lines: tuple[BadLine, ...]
+    bad_lines: tuple[str, ...]
     spent: Spent | None
     run: Path
 
@@ -61,6 +61,7 @@ def summarize_file(
     check_writable(output)
     if model.target is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
+    _check_attribute(loaded, options.wishes.fair_attribute)
     identity = {
         "options": asdict(options),
         "model": model.identity(),
@@ -71,7 +72,20 @@ def summarize_file(
         _summarize(loaded, options=options, model=model, opened=opened, progress=progress)
     )
     write_records(output, outcome.summaries)
-    return replace(outcome, bad_lines=loaded.bad)
+    return replace(outcome, bad_lines=bad_lines(loaded))
+
+
+def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
+    """Refuse an attribute that no article of the file has."""
+    if attribute is None or any(has_attribute(c.articles, attribute) for c in loaded):
+        return
+    known = sorted({name for c in loaded for article in c.articles for name in article.attributes})
+    there = f"there are: {', '.join(known)}" if known else "no article has any"
+    raise InputError(
+        f"no article has the attribute {attribute!r} of --fair; {there}",
+        path=loaded.path,
+        field="attributes",
+    )
 
 
 async def _summarize(

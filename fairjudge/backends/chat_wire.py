@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairjudge.backends.dialect import is_strict
@@ -32,12 +32,18 @@ def read_choice(
     usage: Usage,
     served_model: str | None,
     logprobs: Any,
+    stop: Sequence[str],
 ) -> Completion:
-    """Return what the model said; raise for a refusal or an empty reply."""
+    """Return what the model said; raise for a refusal or an empty reply.
+
+    Some servers leave the stop string that ended a reply at its end; it is cut off here, as OpenAI
+    does.
+    """
     if refusal:
         raise RefusedError(f"the model declined: {one_line(refusal)}")
     if finish_reason == "content_filter":
         raise RefusedError("the provider's content filter stopped the reply")
+    text = cut_at(text, stop)
     if not text.strip():
         raise EmptyReplyError(f"the reply has no text (finish reason {finish_reason!r})")
     return Completion(
@@ -47,6 +53,12 @@ def read_choice(
         served_model=served_model,
         tokens=read_logprobs(logprobs),
     )
+
+
+def cut_at(text: str, stop: Sequence[str]) -> str:
+    """Return `text` up to the first of the `stop` strings in it."""
+    places = [place for one in stop if one and (place := text.find(one)) >= 0]
+    return text[: min(places)] if places else text
 
 
 def read_logprobs(logprobs: Any) -> tuple[TokenAlternatives, ...] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -11,20 +12,32 @@ from fairjudge.errors import (
     BadRequestError,
     ConfigurationError,
     ConnectionFailedError,
-    ContextTooLongError,
+    RateLimitError,
+    RequestTimeoutError,
+    ServerError,
 )
 from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
 
 Request = TypeVar("Request", CompletionRequest, DecisionRequest)
 Reply = TypeVar("Reply", Completion, Decisions)
 
+_STUMBLES = (RateLimitError, RequestTimeoutError, ServerError)
+_NO_SUCH_THING = re.compile(r"answered 404\b")
+
 
 class FirstContactBackend:
-    """Ends the run where no request was ever answered; afterwards it steps aside.
+    """Ends the run where no server was ever met; afterwards it steps aside.
 
-    Before the first answer of any kind the `impatient` backend is asked: a thousand items are not
-    to be retried one by one against a mistyped address. Once the server was met, its failures are
-    an item's, and `inner` asks again as its policy says.
+    Before the first reply of any kind the `impatient` backend is asked: a thousand items are not
+    to be retried one by one against a mistyped address. A server that says no, or that stumbles,
+    was met: its failures are an item's, and `inner` asks again as its policy says.
+
+    Parameters
+    ----------
+    inner : Backend or DecisionBackend
+        Asked once the server was met.
+    impatient : Backend or DecisionBackend
+        Asked until then; on the same connections, so that closing `inner` is enough.
 
     Raises
     ------
@@ -63,15 +76,19 @@ class FirstContactBackend:
         try:
             reply = await first(request)
         except ConnectionFailedError as error:
-            if self._met:
-                return await later(request)
-            raise ConfigurationError(f"{request.target}: no server answers: {error}") from None
+            if not self._met:
+                raise ConfigurationError(f"{request.target}: no server answers: {error}") from None
+            return await later(request)
+        except _STUMBLES:
+            self._met = True
+            return await later(request)
         except BadRequestError as error:
-            if not self._met and not isinstance(error, ContextTooLongError) and "404" in str(error):
+            if not self._met and _NO_SUCH_THING.search(str(error)):
                 raise ConfigurationError(f"{request.target}: {error}") from None
+            self._met = True
             raise
         except BackendError:
             self._met = True
-            return await later(request)
+            raise
         self._met = True
         return reply

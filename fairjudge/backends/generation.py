@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,8 @@ def load_model(name: str) -> LoadedModel:
     """
     place, file = _place(name)
     options: dict[str, Any] = {} if file is None else {"gguf_file": file}
-    if file is not None and not transformers.utils.is_gguf_available():
-        raise MissingExtraError("a GGUF file", extra="local")
+    if file is not None and not all(map(find_spec, ("gguf", "accelerate"))):
+        raise MissingExtraError("a GGUF file", extra="gguf")
     cuda = torch.cuda.is_available()
     _quieten()
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import openai
@@ -69,7 +69,7 @@ class LiteLLMBackend:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
-                return _read(reply.model_dump())
+                return _read(reply.model_dump(), stop=request.stop)
         except Exception as error:
             raise map_litellm_error(error, litellm=self._litellm, where=self._where) from None
 
@@ -161,7 +161,7 @@ def map_litellm_error(error: Exception, *, litellm: Any, where: str) -> Exceptio
     return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
 
 
-def _read(reply: Mapping[str, Any]) -> Completion:
+def _read(reply: Mapping[str, Any], *, stop: Sequence[str]) -> Completion:
     choice = reply["choices"][0]
     message, usage = choice["message"], reply.get("usage") or {}
     own = message.get("provider_specific_fields") or {}
@@ -174,4 +174,5 @@ def _read(reply: Mapping[str, Any]) -> Completion:
         ),
         served_model=reply.get("model"),
         logprobs=choice.get("logprobs"),
+        stop=stop,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import openai
@@ -84,7 +84,8 @@ class OpenAIBackend:
             options = self._options(request)
             try:
                 async with asyncio.timeout(self._timeout_seconds):
-                    return read_reply(await self._models.get().ainvoke(messages, **options))
+                    reply = await self._models.get().ainvoke(messages, **options)
+                    return read_reply(reply, stop=request.stop)
             except Exception as error:
                 if not self._adapts_to(error, options):
                     ours = map_sdk_error(error, sdk=openai, where=self._url, secrets=(self._key,))
@@ -160,7 +161,7 @@ def _as_langchain(message: Message) -> BaseMessage:
     return kinds[message.role](content=message.content)
 
 
-def read_reply(reply: AIMessage) -> Completion:
+def read_reply(reply: AIMessage, *, stop: Sequence[str]) -> Completion:
     """Return what the model said; raise for a refusal or an empty reply."""
     counted = reply.usage_metadata
     return read_choice(
@@ -173,4 +174,5 @@ def read_reply(reply: AIMessage) -> Completion:
         ),
         served_model=reply.response_metadata.get("model_name"),
         logprobs=reply.response_metadata.get("logprobs"),
+        stop=stop,
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import torch
 
+from fairjudge.backends.chat_wire import cut_at
 from fairjudge.backends.generation import Generated, Sampling, generate, load_model, prompt_ids
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target
 from fairjudge.backends.ports import Warn
@@ -156,14 +157,13 @@ class TransformersBackend:
         self, request: CompletionRequest, job: _Job, generated: Generated
     ) -> Completion:
         tokenizer = self._loaded.tokenizer
-        text = tokenizer.decode(generated.token_ids, skip_special_tokens=True)
-        stops = [place for stop in request.stop if (place := text.find(stop)) >= 0]
-        text = text[: min(stops)] if stops else text
+        whole = tokenizer.decode(generated.token_ids, skip_special_tokens=True)
+        text = cut_at(whole, request.stop)
         if not text.strip():
             raise EmptyReplyError("the reply has no text")
         return Completion(
             text=text,
-            finish_reason="stop" if generated.ended or stops else "length",
+            finish_reason="stop" if generated.ended or text != whole else "length",
             usage=Usage(input_tokens=len(job.prompt), output_tokens=len(generated.token_ids)),
             served_model=self.target.model,
             tokens=None if generated.alternatives is None else self._tokens(generated),

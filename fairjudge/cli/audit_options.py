@@ -120,7 +120,8 @@ def finish(judged: Sequence[Judgement], *, protocol: str | None, most: float) ->
     from fairjudge.cli import display
 
     counted = [row for row in judged if protocol in {None, row.protocol}]
-    display.finish(sum(row.unscored is not None for row in counted), len(counted), most=most)
+    n_unscored = sum(row.unscored is not None for row in counted)
+    display.finish(n_unscored, len(counted), most=most, what="judgements")
 
 
 def shown(

@@ -78,6 +78,7 @@ def build(
     from fairjudge.cli import display, progress
     from fairjudge.references.steps import Validity
 
+    opt.check_targets(output, json_file)
     with progress.display(quiet=quiet) as shown:
         outcome = build_file(
             clusters,
@@ -108,4 +109,5 @@ def build(
             progress=lambda eid: progress.stages(shown, eid),
         )
     display.built(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_failed, outcome.n_steps, most=max_unscored)
+    display.finish(outcome.n_unusable, len(outcome.clusters), most=max_unscored, what="clusters")
+    display.finish(outcome.n_failed, outcome.n_steps, most=max_unscored, what="steps")

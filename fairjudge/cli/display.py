@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from fairjudge.app.judging import JudgeOutcome
     from fairjudge.app.models import Spent
     from fairjudge.app.summaries import SummarizeOutcome
-    from fairjudge.datasets import BadLine
 
 _MOST_NAMED = 8
 """How many skipped articles or problems are named; the JSON and the run folder have all."""
@@ -39,12 +38,12 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
         raise InputError(f"cannot write: {error.strerror}", path=target) from None
 
 
-def finish(n_unscored: int, n_all: int, *, most: float) -> None:
+def finish(n_unscored: int, n_all: int, *, most: float, what: str) -> None:
     """End with exit code 3 where more than the share `most` is without a result."""
     if n_all and n_unscored / n_all > most:
         typer.echo(
-            f"{n_unscored} of {n_all} without a result ({n_unscored / n_all:.1%}): more than "
-            f"--max-unscored {most:.0%}",
+            f"{n_unscored} of {n_all} {what} without a result ({n_unscored / n_all:.1%}): more "
+            f"than --max-unscored {most:.0%}",
             err=True,
         )
         raise typer.Exit(3)
@@ -52,15 +51,17 @@ def finish(n_unscored: int, n_all: int, *, most: float) -> None:
 
 def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:
     """Show what ``build`` made."""
+    _skipped(outcome.bad_lines)
     if str(output) != "-" and json_file != "-":
         for one in outcome.clusters:
             print_table(_cluster_table(one))
-        _tail(output, outcome.run, outcome.spent, outcome.bad_lines)
+        _tail(output, outcome.run, outcome.spent)
     write_json(
         json_file,
         {
             "clusters": [_cluster_json(one) for one in outcome.clusters],
             "signature": outcome.signature,
+            "left_out": list(outcome.bad_lines),
             "spent": spent_json(outcome.spent),
         },
     )
@@ -124,11 +125,12 @@ def _cluster_json(one: Built) -> dict[str, Any]:
 
 def judged(outcome: JudgeOutcome, *, output: Path, json_file: str | None) -> None:
     """Show what ``judge`` found."""
+    _skipped(outcome.bad_lines)
     if str(output) != "-" and json_file != "-":
         print_table(_leaderboard(outcome))
         if outcome.without_tasks:
             typer.echo(f"Nothing to judge in clusters {_named(list(outcome.without_tasks))}")
-        _tail(output, outcome.run, outcome.spent, outcome.bad_lines)
+        _tail(output, outcome.run, outcome.spent)
     write_json(
         json_file,
         {
@@ -140,13 +142,14 @@ def judged(outcome: JudgeOutcome, *, output: Path, json_file: str | None) -> Non
             "n_unscored": outcome.n_unscored,
             "systems": {score.system: _score_json(score) for score in outcome.scores},
             "signature": outcome.signature,
+            "left_out": list(outcome.bad_lines),
             "spent": spent_json(outcome.spent),
         },
     )
 
 
 _MEANING = {
-    "likert": "mean rating, 1 to 5",
+    "likert": "mean rating, {low:g} to {high:g}",
     "binary": "share of yes, 0 to 1",
     "pairwise": "win rate, 0 to 1; a tie is half a win",
 }
@@ -165,7 +168,8 @@ def _leaderboard(outcome: JudgeOutcome) -> TextTable:
         )
         for score in outcome.scores
     ]
-    notes = [f"Score: {_MEANING[outcome.plan.protocol]}."]
+    low, high = outcome.scale_range
+    notes = [f"Score: {_MEANING[outcome.plan.protocol].format(low=low, high=high)}."]
     if outcome.n_unscored:
         reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.unscored_reasons.items())
         notes.append(
@@ -206,6 +210,7 @@ def _score_json(score: Any) -> dict[str, Any]:
 
 def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None) -> None:
     """Show what ``summarize`` wrote."""
+    _skipped(outcome.bad_lines)
     failures = [
         {"eid": eid, "reason": why.reason, "detail": why.detail} for eid, why in outcome.failed
     ]
@@ -214,13 +219,14 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
         if failures:
             named = [f"{row['eid']} ({row['reason']}: {row['detail']})" for row in failures]
             typer.echo(f"Without a summary: {_named(named)}")
-        _tail(output, outcome.run, outcome.spent, outcome.bad_lines)
+        _tail(output, outcome.run, outcome.spent)
     write_json(
         json_file,
         {
             "system": outcome.system,
             "n_summaries": len(outcome.summaries),
             "failed": failures,
+            "left_out": list(outcome.bad_lines),
             "spent": spent_json(outcome.spent),
         },
     )
@@ -233,10 +239,17 @@ def spent_json(spent: Spent | None) -> dict[str, Any] | None:
     return {"n_calls": spent.n_calls, "n_cached": spent.n_cached, "cost_usd": spent.cost_usd}
 
 
-def _tail(output: Path, run: Path, spent: Spent | None, bad: Sequence[BadLine]) -> None:
+def _skipped(bad: Sequence[str]) -> None:
+    """Name on standard error what ``--skip-bad`` left out."""
     if bad:
-        lines = [f"line {one.line}: {one.problem}" for one in bad]
-        typer.echo(f"Skipped {len(bad)} bad lines: {_named(lines)}", err=True)
+        typer.echo(f"Left out {len(bad)} bad lines:", err=True)
+        for line in bad[:_MOST_NAMED]:
+            typer.echo(f"  {line}", err=True)
+        if len(bad) > _MOST_NAMED:
+            typer.echo(f"  and {len(bad) - _MOST_NAMED} more", err=True)
+
+
+def _tail(output: Path, run: Path, spent: Spent | None) -> None:
     if spent is not None:
         cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
         typer.echo(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from fairjudge.cli import fairness_compare
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ app = typer.Typer(
     help="Measure whether documents of every social attribute value are represented.",
     no_args_is_help=True,
 )
+
+app.command("overall")(fairness_compare.overall)
+app.command("agreement")(fairness_compare.agreement)
 
 _Clusters: TypeAlias = Annotated[
     Path, typer.Argument(help="Clusters whose articles carry attributes.")
@@ -61,6 +65,17 @@ def coverage(
     save_supports: Annotated[
         Path | None, typer.Option(help="Keep the scores, to be read by --scorer matrix:FILE.")
     ] = None,
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            help="Supports by people for a random part of the summaries, in the format of "
+            "--save-supports; corrects the means by prediction-powered inference."
+        ),
+    ] = None,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Assumed scorer error, for a worst-case band."),
+    ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -76,14 +91,18 @@ def coverage(
     """
     from fairjudge.app.fairness import COVERAGE_SCORERS, coverage_fairness, parse_scorer
     from fairjudge.cli import display, fairness_tables, progress
-    from fairjudge.fairness.coverage_report import CoverageOptions, coverage_json
+    from fairjudge.fairness.coverage_json import coverage_json
+    from fairjudge.fairness.coverage_report import CoverageOptions
 
     with progress.display(quiet=quiet) as shown:
         outcome = coverage_fairness(
             _source(clusters, summaries, attribute=attribute, bins=bins, skip_bad=skip_bad),
             scorer=parse_scorer(scorer, COVERAGE_SCORERS),
-            options=CoverageOptions(variant=variant, n_permutations=permutations, seed=seed),
+            options=CoverageOptions(
+                variant=variant, n_permutations=permutations, seed=seed, error_rate=error_rate
+            ),
             max_words=max_words,
+            human=human,
             save_supports=save_supports,
             progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
         )
@@ -95,6 +114,7 @@ def coverage(
         sum(entry.reason == "unscored" for system in systems for entry in system.excluded),
         sum(len(system.samples) + len(system.excluded) for system in systems),
         most=max_unscored,
+        what="summaries",
     )
 
 
@@ -158,6 +178,7 @@ def proportional(
         sum(entry.reason == "unscored" for system in systems for entry in system.excluded),
         sum(len(system.samples) + len(system.excluded) for system in systems),
         most=max_unscored,
+        what="summaries",
     )
 
 

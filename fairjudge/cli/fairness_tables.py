@@ -52,12 +52,20 @@ def coverage_tables(report: CoverageReport) -> tuple[TextTable, TextTable]:
         )
         if isinstance(parity, CoverageParity):
             by_value += _value_rows(system, parity)
+    n_untestable = sum(result.equal.n_untestable for result in report.systems.values())
+    untestable = (
+        f"R_EC counts {n_untestable} summaries as fair whose sets are too small to tell: even the "
+        "most extreme assignment of values has p of 0.05 or more."
+    )
     return (
         TextTable(
             title=f"Coverage by {report.attribute}; 0 is fair",
             columns=_MEASURE_COLUMNS,
             rows=tuple(rows),
-            notes=_notes(report.notes, (e for r in report.systems.values() for e in r.excluded)),
+            notes=(
+                *((untestable,) if n_untestable else ()),
+                *_notes(report.notes, (e for r in report.systems.values() for e in r.excluded)),
+            ),
         ),
         TextTable(
             title="Difference to the mean coverage, where a value is the most or least covered",

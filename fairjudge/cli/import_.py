@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 
 _SHOWN = 20
@@ -46,16 +46,18 @@ def import_(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Turn a judge's recorded replies to judgements, with the parser that live runs use.
+    r"""Turn a judge's recorded replies to judgements, with the parser that live runs use.
 
     The reply stands in column 'response' or 'raw'. For pairs, a true 'swapped' column (or
     order "ba") says that system_b was shown first. Of an item judged twice the last reply counts.
 
-        fairjudge import replies.jsonl -o judgements.jsonl --protocol likert --scale 1-5
+        fairjudge import replies.jsonl -o judgements.jsonl \
+            --protocol likert --scale 1-5
     """
     from fairjudge.datasets import read_replies, write_records
     from fairjudge.importing import import_replies, scale_from_options
 
+    opt.check_targets(output, json_file)
     read_with = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
     loaded = read_replies(responses, skip_bad=skip_bad)
     imported = import_replies(
@@ -70,9 +72,7 @@ def import_(
     write_records(output, imported.judgements)
     report = _report(imported, loaded)
     _say(report, output)
-    if json_file is not None:
-        text = json.dumps(report, ensure_ascii=False, indent=1)
-        typer.echo(text) if json_file == "-" else Path(json_file).write_text(text + "\n", "utf-8")
+    display.write_json(json_file, report)
     if len(report["unscored"]) > max_unscored * len(imported.judgements):
         raise typer.Exit(3)
 

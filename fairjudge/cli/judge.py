@@ -106,8 +106,8 @@ def judge(
     quick and free, says so in every record (scored_by: embedding), and is no substitute for
     reading: it knows wording, not truth. Calibrate any judge before you trust it.
 
-        fairjudge judge --references refs.jsonl --summaries s.jsonl --aspect coverage \
-            --protocol likert -o judgements.jsonl
+        fairjudge judge --references refs.jsonl --summaries s.jsonl \
+            --aspect coverage --protocol likert -o judgements.jsonl
     """
     from fairjudge.app.judging import JudgeOptions, judge_files
     from fairjudge.app.jury import judge_with_jury
@@ -122,6 +122,7 @@ def judge(
         protocol = protocol or load_scale(scale).protocol
     if aspect is None:
         raise typer.BadParameter("give --aspect, or a --criterion that names one")
+    opt.check_targets(output, json_file)
     options = JudgeOptions(
         aspect=aspect,
         protocol=protocol,
@@ -180,4 +181,4 @@ def judge(
                 progress=counted,
             )
     display.judged(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored)
+    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored, what="items")

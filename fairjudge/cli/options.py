@@ -76,3 +76,29 @@ EmbeddingModel: TypeAlias = Annotated[
         help="Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."
     ),
 ]
+
+
+def check_targets(output: Path, json_file: str | None) -> None:
+    """Refuse, before any work is done for it, a report that cannot be written.
+
+    Raises
+    ------
+    InputError
+        If the folder of `json_file` does not exist, or it is a folder itself.
+    typer.BadParameter
+        If records and report are both to go to standard output.
+    """
+    if json_file is None:
+        return
+    if json_file == "-":
+        if str(output) == "-":
+            raise typer.BadParameter(
+                "records and report cannot both go to standard output", param_hint="--json"
+            )
+        return
+    from fairjudge.errors import InputError
+
+    if not Path(json_file).parent.is_dir():
+        raise InputError("the folder for this report does not exist", path=json_file)
+    if Path(json_file).is_dir():
+        raise InputError("expected a file to write, this is a folder", path=json_file)

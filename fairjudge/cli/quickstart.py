@@ -38,6 +38,9 @@ def quickstart(
     references = output / "references.jsonl"
     model = ModelOptions()
 
+    def counted(total: int) -> progress.Advance:
+        return progress.counter(shown, "judging", total=total)
+
     typer.echo(f"$ fairjudge build {clusters} -o {references}\n")
     with progress.display(quiet=quiet) as shown:
         built = build_file(
@@ -66,7 +69,7 @@ def quickstart(
                 model=model,
                 run=None,
                 skip_bad=False,
-                progress=lambda total, shown=shown: progress.counter(shown, "judging", total=total),
+                progress=counted,
             )
         display.judged(judged, output=judgements, json_file=str(output / f"{aspect}.report.json"))
 

@@ -51,15 +51,19 @@ def summarize(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Summarize clusters with an LLM, for judging.
+    r"""Summarize clusters with an LLM, for judging.
 
-    fairjudge summarize clusters.json -o summaries.jsonl --backend openai:gpt-4o-mini
+    One summary a cluster; 'fairjudge judge' reads them, and tells systems apart by --system.
+
+        fairjudge summarize clusters.json -o summaries.jsonl \
+            --backend openai:gpt-4o-mini
     """
     from fairjudge.app.models import ModelOptions
     from fairjudge.app.summaries import SummarizeOptions, summarize_file
     from fairjudge.cli import display, progress
     from fairjudge.summarizing import Wishes
 
+    opt.check_targets(output, json_file)
     with progress.display(quiet=quiet) as shown:
         outcome = summarize_file(
             clusters,
@@ -85,4 +89,5 @@ def summarize(
         )
     display.summarized(outcome, output=output, json_file=json_file)
     n_failed = len(outcome.failed)
-    display.finish(n_failed, n_failed + len(outcome.summaries), most=max_unscored)
+    n_all = n_failed + len(outcome.summaries)
+    display.finish(n_failed, n_all, most=max_unscored, what="clusters")

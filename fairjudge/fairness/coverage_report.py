@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness._reporting import (
     Excluded,
-    Figure,
-    count_reasons,
-    figure,
     generator,
     texts_by_system,
     unmatched_notes,
 )
 from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.coverage_parity import N_RESAMPLES, CoverageParity, coverage_parity
+from fairjudge.fairness.dominance import Dominance, dominance
 from fairjudge.fairness.equal_coverage import (
     ALPHA,
     N_PERMUTATIONS,
@@ -30,6 +29,13 @@ from fairjudge.fairness.equal_coverage import (
     coverage_by_value,
     relabelling_test,
     summarise_equal_coverage,
+)
+from fairjudge.fairness.judge_error import (
+    Band,
+    ValueSensitivity,
+    corrected_mean,
+    mean_equal_coverage_band,
+    value_sensitivity,
 )
 from fairjudge.fairness.support import CoverageVariant, Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
@@ -47,6 +53,8 @@ class CoverageOptions:
     n_resamples: int = N_RESAMPLES
     level: float = 0.95
     seed: int = 0
+    error_rate: float | None = None
+    """Assumed mean error of the scorer, for a sensitivity band; None leaves it out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,11 +68,40 @@ class CoverageSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """Means over samples, corrected by human supports (prediction-powered inference).
+
+    ``difference`` has the mean of c_k over the samples that hold value k.
+    """
+
+    equal_coverage: PpiMean | Undefined
+    unfair_share: PpiMean | Undefined
+    difference: Mapping[str, PpiMean | Undefined]
+    n_labelled: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """What the measures may be if the scorer errs by ``error_rate``, in the worst case."""
+
+    error_rate: float
+    equal_coverage: Band
+    by_value: Mapping[str, ValueSensitivity]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SystemCoverage:
-    """One system."""
+    """One system.
+
+    ``corrected`` is there where people scored some samples, ``sensitivity`` where an error rate
+    was assumed and samples took part.
+    """
 
     equal: EqualCoverage
     parity: CoverageParity | Undefined
+    dominance: Dominance
+    corrected: Corrected | None
+    sensitivity: Sensitivity | None
     samples: tuple[CoverageSample, ...]
     excluded: tuple[Excluded, ...]
 
@@ -85,6 +122,7 @@ def report_coverage(
     supports: Sequence[Support],
     *,
     options: CoverageOptions,
+    human: Sequence[Support] = (),
 ) -> CoverageReport:
     """Measure every system that has a summary of a cluster.
 
@@ -92,6 +130,8 @@ def report_coverage(
     ----------
     supports
         One for each summary; a summary without one is ``unscored``.
+    human
+        Supports from people, for a random part of the summaries.
 
     Raises
     ------
@@ -100,15 +140,14 @@ def report_coverage(
         cluster, or a support whose articles are not the cluster's.
     """
     texts = texts_by_system(corpus, summaries)
-    by_pair: dict[tuple[str, str], Support] = {}
-    for support in supports:
-        if (support.eid, support.system) in by_pair:
-            raise InputError(f"two supports of {support.eid!r} by {support.system!r}")
-        by_pair[support.eid, support.system] = support
-    systems = {
-        system: _system(system, corpus, by_eid, by_pair, options)
-        for system, by_eid in texts.items()
-    }
+    by_pair, by_people = _by_pair(supports), _by_pair(human)
+    systems = {}
+    for system, by_eid in texts.items():
+        sets = [labelled for labelled in corpus.sets if labelled.eid in by_eid]
+        people = {pair: support for pair, support in by_people.items() if pair[1] == system}
+        systems[system] = _system(
+            system, sets, texts=by_eid, supports=by_pair, human=people, options=options
+        )
     kinds = sorted({support.kind for support in supports})
     notes = [*corpus.notes, *unmatched_notes(corpus, texts)]
     if "similarity" in kinds:
@@ -121,19 +160,28 @@ def report_coverage(
     )
 
 
+def _by_pair(supports: Sequence[Support]) -> dict[tuple[str, str], Support]:
+    found: dict[tuple[str, str], Support] = {}
+    for support in supports:
+        if (support.eid, support.system) in found:
+            raise InputError(f"two supports of {support.eid!r} by {support.system!r}")
+        found[support.eid, support.system] = support
+    return found
+
+
 def _system(
     system: str,
-    corpus: LabelledCorpus,
+    sets: Sequence[LabelledSet],
+    *,
     texts: Mapping[str, str],
     supports: Mapping[tuple[str, str], Support],
+    human: Mapping[tuple[str, str], Support],
     options: CoverageOptions,
 ) -> SystemCoverage:
     rng = generator(options.seed, system)
     samples: list[CoverageSample] = []
     excluded: list[Excluded] = []
-    for labelled in corpus.sets:
-        if labelled.eid not in texts:
-            continue
+    for labelled in sets:
         support = supports.get((labelled.eid, system))
         found = _sample(labelled, texts[labelled.eid], support, options, rng)
         if isinstance(found, CoverageSample):
@@ -141,22 +189,77 @@ def _system(
         else:
             excluded.append(Excluded(eid=labelled.eid, system=system, reason=found))
     resampling = Resampling(rng=rng, n_resamples=options.n_resamples, level=options.level)
+    covered = [sample.coverage for sample in samples]
     return SystemCoverage(
         equal=summarise_equal_coverage(
-            [sample.coverage.equal_coverage for sample in samples],
+            [coverage.equal_coverage for coverage in covered],
             [sample.test for sample in samples],
             resampling=resampling,
             alpha=options.alpha,
             n_excluded=len(excluded),
         ),
         parity=coverage_parity(
-            [sample.coverage for sample in samples],
+            covered, resampling=resampling, variant=options.variant, n_excluded=len(excluded)
+        ),
+        dominance=dominance(
+            covered,
+            [sample.test.p_value < options.alpha for sample in samples],
             resampling=resampling,
             variant=options.variant,
-            n_excluded=len(excluded),
         ),
+        corrected=_corrected(system, sets, samples, human, options) if human else None,
+        sensitivity=_sensitivity(covered, options.error_rate),
         samples=tuple(samples),
         excluded=tuple(excluded),
+    )
+
+
+def _corrected(
+    system: str,
+    sets: Sequence[LabelledSet],
+    samples: Sequence[CoverageSample],
+    human: Mapping[tuple[str, str], Support],
+    options: CoverageOptions,
+) -> Corrected:
+    """Compare each measure by the scorer with the same measure by people."""
+    rng = generator(options.seed, f"human:{system}")
+    measured = {sample.eid: sample for sample in samples}
+    labelled_by_people: dict[str, CoverageSample] = {}
+    for labelled in sets:
+        support = human.get((labelled.eid, system))
+        if support is None or labelled.eid not in measured:
+            continue
+        found = _sample(labelled, "", support, options, rng)
+        if isinstance(found, CoverageSample):
+            labelled_by_people[labelled.eid] = found
+
+    def mean(measure: Callable[[CoverageSample], float | None]) -> PpiMean | Undefined:
+        def values(found: Mapping[str, CoverageSample]) -> dict[tuple[str, str], float]:
+            by_eid = {eid: measure(sample) for eid, sample in found.items()}
+            return {(eid, system): v for eid, v in by_eid.items() if v is not None}
+
+        return corrected_mean(values(measured), values(labelled_by_people), level=options.level)
+
+    names = sorted({entry.value for sample in samples for entry in sample.coverage.by_value})
+    return Corrected(
+        equal_coverage=mean(lambda sample: sample.coverage.equal_coverage),
+        unfair_share=mean(lambda sample: float(sample.test.p_value < options.alpha)),
+        difference={name: mean(partial(_difference, name)) for name in names},
+        n_labelled=len(labelled_by_people),
+    )
+
+
+def _difference(value: str, sample: CoverageSample) -> float | None:
+    return sample.coverage.difference(value)
+
+
+def _sensitivity(samples: Sequence[SampleCoverage], error_rate: float | None) -> Sensitivity | None:
+    if error_rate is None or not samples:
+        return None
+    return Sensitivity(
+        error_rate=error_rate,
+        equal_coverage=mean_equal_coverage_band(samples, error_rate=error_rate),
+        by_value=value_sensitivity(samples, error_rate=error_rate),
     )
 
 
@@ -203,75 +306,3 @@ def _signature(corpus: LabelledCorpus, options: CoverageOptions, kinds: str) -> 
             "seed": options.seed,
         }
     )
-
-
-def coverage_json(report: CoverageReport) -> dict[str, Any]:
-    """Return the report as the JSON of ``fairness coverage``; coverage as it is, not in percent."""
-    return {
-        "attribute": report.attribute,
-        "systems": {system: _system_json(result) for system, result in report.systems.items()},
-        "samples": [
-            _sample_json(system, sample)
-            for system, result in report.systems.items()
-            for sample in result.samples
-        ],
-        "excluded": [
-            {"eid": entry.eid, "system": system, "reason": entry.reason}
-            for system, result in report.systems.items()
-            for entry in result.excluded
-        ],
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
-
-
-def _system_json(result: SystemCoverage) -> Figure:
-    parity = result.parity
-    shown: Figure = {
-        "n": result.equal.n,
-        "excluded": len(result.excluded),
-        "excluded_by_reason": count_reasons(result.excluded),
-        "equal_coverage": figure(result.equal.mean),
-        "r_ec": figure(result.equal.unfair_share),
-        "r_ec_strict": figure(result.equal.unfair_share_strict),
-    }
-    if isinstance(parity, Undefined):
-        return shown | {
-            "coverage_parity": figure(parity),
-            "by_value": {},
-            "over": None,
-            "under": None,
-        }
-    return shown | {
-        "coverage_parity": figure(parity.value),
-        "by_value": _by_value_json(parity),
-        "over": parity.over,
-        "under": parity.under,
-    }
-
-
-def _by_value_json(parity: CoverageParity) -> Figure:
-    shown = {}
-    for value, entry in parity.by_value.items():
-        row = figure(entry.mean)
-        shown[value] = {"mean": row.pop("value"), **row, "n": entry.n, "p_holm": entry.p_holm}
-        shown[value].setdefault("p_value", None)
-    return shown
-
-
-def _sample_json(system: str, sample: CoverageSample) -> Figure:
-    return {
-        "eid": sample.eid,
-        "system": system,
-        "equal_coverage": sample.coverage.equal_coverage,
-        "p_value": sample.test.p_value,
-        "p_value_strict": sample.test.p_value_strict,
-        "relabellings": sample.test.n_relabellings,
-        "exact": sample.test.exact,
-        "coverage": sample.coverage.overall,
-        "by_value": {
-            entry.value: {"coverage": entry.coverage, "documents": entry.n_documents}
-            for entry in sample.coverage.by_value
-        },
-        "units": sample.n_units,
-    }

@@ -91,6 +91,15 @@ def equal_coverage_band(sample: SampleCoverage, *, error_rate: float) -> Band:
     )
 
 
+def mean_equal_coverage_band(samples: Sequence[SampleCoverage], *, error_rate: float) -> Band:
+    """Bound the mean Equal Coverage of at least one sample by the means of the samples' bounds."""
+    bands = [equal_coverage_band(sample, error_rate=error_rate) for sample in samples]
+    return Band(
+        low=sum(band.low for band in bands) / len(bands),
+        high=sum(band.high for band in bands) / len(bands),
+    )
+
+
 def value_sensitivity(
     samples: Sequence[SampleCoverage], *, error_rate: float
 ) -> dict[str, ValueSensitivity]:

@@ -2,11 +2,11 @@
 
 An answer is as covered as by the run of one to three summary sentences that covers it best; a
 group of equivalent answers as its best covered answer; a question as the mean of its groups. There
-are no labelled coverage data to fit on: every weight here is set in advance, so that an answer
-repeated word for word has support 0.97, one with nothing in common about 0.02, and a paraphrase
-(cosine 0.75, half of the content words) 0.7; and so that numbers that are not the answer's, or a
-negation on one side, leave even a word-for-word answer below half. Calibrate before reading the
-level.
+are no people's coverage labels to fit on: the weights were set in advance and the intercept on the
+bundled example (117 answers, labelled by construction; area under the ROC curve 0.87, plain cosine
+0.73). An answer repeated word for word has support 0.99, one with nothing in common about 0.1;
+numbers that are not the answer's, or a negation on one side, leave even a word-for-word answer
+below half. Calibrate before reading the level.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from fairjudge.text.signals import (
     words,
 )
 
-INTERCEPT = -4.4
+INTERCEPT = -2.6
 WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {"cosine": 5.4, "recall": 2.5, "numbers": -4.0, "names": -3.0, "negation": -4.0}
+    {"cosine": 5.4, "recall": 2.5, "numbers": -6.0, "names": -3.0, "negation": -6.0}
 )
 """Log-odds; ``numbers`` and ``names`` multiply the share missing, ``negation`` is 0 or 1."""
 

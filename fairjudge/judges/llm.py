@@ -59,7 +59,7 @@ class LlmJudge:
                 "judge": self.name,
                 "base_url": self.target.base_url,
                 "prompt": self.criterion.template.label,
-                "scale": self.criterion.scale.name,
+                "scale": self.criterion.scale.label,
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
                 "seed": self.seed,

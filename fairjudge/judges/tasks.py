@@ -188,8 +188,8 @@ def _texts(
 ) -> Iterator[tuple[str | None, tuple[str, ...]]]:
     """Yield (unit or None for the whole summary, texts)."""
     whole = tuple(summary.text for summary in side)
-    if text_unit == "summary" or not whole[0].strip():
+    sentences = split_sentences(whole[0]) if text_unit == "sentence" else ()
+    if not sentences:  # a summary without one is still judged, as what it is
         yield None, whole
-        return
-    for i, sentence in enumerate(split_sentences(whole[0])):
+    for i, sentence in enumerate(sentences):
         yield f"sentence:{i}", (sentence,)

@@ -35,9 +35,11 @@ class LocalAnswerer:
 
     references: LocalReferences
 
-    async def answer(self, question: str, article: Article) -> tuple[str, ...] | Unscored:
+    async def answer(
+        self, question: str, article: Article, *, cluster: Sequence[Article]
+    ) -> tuple[str, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
-        return self.references.answer_question(question, article)
+        return self.references.answer_question(question, article, cluster=cluster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

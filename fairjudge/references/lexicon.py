@@ -66,7 +66,7 @@ PEOPLE_GROUPS = frozenset(
 
 CAUSE_VERBS = frozenset(
     "cause trigger spark drive fuel ignite prompt provoke lead result contribute stem create blame "
-    "attribute trace exacerbate worsen spur produce feed stoke".split()
+    "attribute trace exacerbate worsen spur produce feed stoke let overwhelm force bring".split()
 )
 CAUSE_FROM_VERBS = frozenset("stem result come arise emerge".split())
 CAUSE_NOUNS = frozenset(
@@ -87,14 +87,14 @@ FUTURE_AUX = frozenset(("will", "would", "could", "may", "might", "shall", "'ll"
 FUTURE_HEADS = frozenset(
     "expect plan intend hope aim vow promise pledge forecast predict project threaten anticipate "
     "prepare refuse seek want consider set likely unlikely due poised ready bound certain sure "
-    "scheduled go continue begin start".split()
+    "scheduled go continue".split()
 )
 PREDICTING_VERBS = frozenset(
     "expect forecast predict project anticipate foresee fear see envision".split()
 )
 DUTY_AUX = frozenset(("should", "must", "ought"))
 DUTY_HEADS = frozenset(("need", "have"))
-DUTY_VERBS = frozenset("urge demand call recommend ask tell require advise order".split())
+DUTY_VERBS = frozenset("urge demand recommend require advise".split())
 
 SAY_VERBS = frozenset(
     "say tell argue believe think warn claim insist add note explain admit deny suggest report "
@@ -175,4 +175,127 @@ MOVE_VERBS = frozenset(
 PROMISE_VERBS = frozenset(
     "offer promise deny demand announce reject admit propose want fear warn plan criticize "
     "criticise recommend predict expect claim threaten".split()
+)
+
+
+# --- what answers of a kind are recognised by -----------------------------------------------
+
+CAUSE_WORDS = (
+    CAUSE_NOUNS | CAUSE_FROM_VERBS | frozenset("because due owing thanks explain blame".split())
+)
+BLAME_WORDS = frozenset(
+    "blame fault responsible responsibility accuse guilty guilt culprit negligence negligent "
+    "accountable liable scapegoat fraud lapse mismanagement misfortune innocent".split()
+)
+COST_WORDS = frozenset("cost price bill figure estimate sum expense".split())
+UNKNOWN_WORDS = frozenset("soon guesswork unknown unclear guess early nobody uncertain".split())
+TIME_WORDS = frozenset(
+    "week month year day date until soon never long indefinite indefinitely midwinter spring "
+    "summer autumn winter weekend permanently eventually".split()
+)
+OUTLOOK_WORDS = frozenset(
+    "expect expectation forecast predict outlook likely unlikely possible hope plan confident "
+    "likelihood prospect certainly future date".split()
+)
+FEELING_WORDS = frozenset(
+    "angry anger furious glad happy sad sorry sympathy patience impatient bitter bitterness "
+    "afraid fear worry worried divided split relief relieved disappointed upset tired proud "
+    "trust distrust sceptical skeptical hostile side behind mood thank grateful".split()
+)
+CHANGE_WORDS = EFFECT_VERBS | frozenset(
+    "less more fewer down up lose loss gain sell hit suffer rise fall drop close closed busy empty "
+    "touch".split()
+)
+
+
+def is_people(noun: str) -> bool:
+    """Whether a noun, in any number, is a word for people."""
+    lowered = noun.lower()
+    return lowered in PEOPLE or lowered.removesuffix("s") in PEOPLE
+
+
+def same_count(asked: str, lemma: str) -> bool:
+    """Whether two nouns count the same: equal but for number, or both words for people."""
+    if is_people(asked) and is_people(lemma):
+        return True
+    return canonical(asked.removesuffix("s")) == canonical(lemma.removesuffix("s"))
+
+
+# --- what may be asked of which nouns; heads as `canonical` gives them -----------------------
+
+
+def _heads(words: str) -> frozenset[str]:
+    return frozenset(map(canonical, words.split()))
+
+
+ACCIDENTS = _heads(
+    "fire collapse failure crash flood explosion accident outage blackout leak spill shortage "
+    "outbreak epidemic pandemic disaster violence riot clash delay fraud breach derailment "
+    "shooting attack crisis damage fault rupture landslide stampede sinking malfunction "
+    "famine drought downturn scandal disruption "
+    "contamination poisoning unrest bankruptcy overheating wildfire "
+)
+"""What happens to people: it has causes, and someone may be to blame."""
+ACTS = _heads(
+    "strike recall ban decision deal plan merger takeover penalty law reform tariff "
+    "sanction closure resignation lawsuit walkout boycott ruling verdict sentence agreement "
+    "proposal scheme protest referendum purchase shutdown lockdown curfew treaty "
+    "layoff redesign launch renovation demolition relocation appointment dismissal sacking "
+    "privatisation privatization nationalisation expulsion arrest raid invasion"
+)
+"""What people decide or do: others have a view of it."""
+MOTIVATED = _heads(
+    "strike walkout boycott protest closure layoff resignation shutdown dispute lawsuit "
+    "blockade occupation"
+)
+"""What people do for a reason that others may see differently."""
+PROCESSES = _heads(
+    "strike dispute war conflict trial inquiry investigation shutdown lockdown siege outage "
+    "blackout drought crisis recession shortage standoff boycott walkout protest occupation "
+    "hunt search negotiation blockade outbreak epidemic pandemic famine"
+)
+"""What goes on until it ends."""
+POSSIBLE_EVENTS = _heads(
+    "recession war conviction replay mistrial strike default shutdown referendum election "
+    "comeback merger rematch appeal collapse bankruptcy pandemic invasion ceasefire"
+)
+PROPOSALS = _heads("ban plan deal scheme merger takeover law reform project proposal")
+QUESTION_WORDS = frozenset(
+    "what who when where why how many much long do will should would people person think be next "
+    "have behind happen high likely large ? the".split()
+)
+"""Words that say how a question asks, not about what."""
+RISE, FALL = canonical("rise"), canonical("fall")
+LEVELS = _heads(
+    "inflation unemployment price rent wage turnout temperature share stock economy sale market"
+)
+"""What goes up and down."""
+ASKED_LEVELS = _heads("inflation unemployment price rent wage turnout temperature")
+TROUBLES = _heads("inflation unemployment shortage")
+SITES = _heads(
+    "factory site bank school hospital museum theatre theater park bridge stadium station pub "
+    "mine airport port church library cinema ship"
+)
+TIMED_VERBS = frozenset(
+    "reopen open return resume restart start begin end close leave arrive launch recover rebuild "
+    "finish vote decide rule retire run".split()
+)
+"""Verbs of which a time is asked without naming an object."""
+MONEY_HEADS = _heads("damage fine")
+COSTLY = _heads(
+    "repair recall plan project claim ban scheme rebuilding reconstruction bridge upgrade reform "
+    "cleanup renovation tunnel line stadium programme program"
+)
+FAIL_VERBS = frozenset(
+    "fail collapse crash sink explode burst break crack derail overheat flood burn erupt leak "
+    "capsize".split()
+)
+FAILURES = {
+    "failure": "fail", "collapse": "collapse", "crash": "crash", "explosion": "explode",
+    "rupture": "burst", "derailment": "derail", "sinking": "sink", "leak": "leak",
+}  # fmt: skip
+AFFECTED_GROUPS = _heads(
+    "business shop trader retailer passenger commuter resident customer household family "
+    "farmer pupil student patient consumer tourist investor fan restaurant "
+    "supplier pensioner tenant economy"
 )

@@ -108,7 +108,13 @@ class LlmAnswerer:
 
     asker: Asker
 
-    async def answer(self, question: str, article: Article) -> tuple[str, ...] | Unscored:
+    async def answer(
+        self,
+        question: str,
+        article: Article,
+        *,
+        cluster: Sequence[Article],  # noqa: ARG002  # a model reads one article at a time
+    ) -> tuple[str, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
         return await self.asker.ask(
             load_template("reference", "answers"),

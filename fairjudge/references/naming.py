@@ -1,16 +1,12 @@
 """Who and what a sentence speaks of: noun phrases as comparable terms."""
 
-# ruff: noqa: SIM905 - word lists read better as running text than as literals
-
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.references.lexicon import canonical
-from fairjudge.references.syntax import Sentence
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
@@ -18,22 +14,6 @@ else:
     Token = Any
 
 _COUNTRY_NAMES = {"america": "unitedstates", "us": "unitedstates", "usa": "unitedstates"}
-_PRONOUNS = frozenset(("it", "he", "she", "they", "him", "her", "them", "its", "his", "their"))
-_STAND_INS = frozenset(
-    [
-        "company",
-        "firm",
-        "club",
-        "team",
-        "bank",
-        "agency",
-        "group",
-        "city",
-        "council",
-        "chain",
-        "airline",
-    ]
-)
 _TITLES = frozenset(
     [
         "mr",
@@ -76,10 +56,6 @@ class Term:
     head: str
     name: tuple[str, ...]
     modifiers: frozenset[str]
-
-
-ANYTHING = Term("*", (), frozenset())
-"""The term that every noun stands for."""
 
 
 def term_of(token: Token) -> Term:
@@ -159,81 +135,10 @@ def _joined(name: tuple[str, ...]) -> str:
     return _COUNTRY_NAMES.get(joined, joined)
 
 
-def refers(term: Term, token: Token | None, before: Iterable[Sentence] = ()) -> bool:
-    """Whether `token` stands for `term`; pronouns and "the company" look back.
-
-    Parameters
-    ----------
-    before : iterable of Sentence
-        The sentences before the one of `token`, nearest first.
-    """
-    if token is None:
+def same_term(one: Term, other: Term) -> bool:
+    """Whether two terms can stand for the same person, body or thing."""
+    if one.name:
+        return bool(other.name) and same_name(one.name, other.name)
+    if other.name or one.head != other.head:
         return False
-    if term is ANYTHING:
-        return token.pos_ in ("NOUN", "PROPN", "PRON")
-    if _direct(term, token) or any(_direct(term, noun) for noun in _carried(token)):
-        return True
-    if term.name and token.lemma_.lower() in _STAND_INS and _definite(token):
-        return any(_direct(term, noun) for noun in _recent_names(token, before))
-    if token.lower_ in _PRONOUNS:
-        earlier = _antecedent(token, before)
-        return earlier is not None and _direct(term, earlier)
-    return False
-
-
-def _direct(term: Term, token: Token) -> bool:
-    found = term_of(token)
-    if term.name:
-        return bool(found.name) and same_name(term.name, found.name)
-    if found.name or found.head != term.head:
-        return False
-    return not (term.modifiers and found.modifiers) or bool(term.modifiers & found.modifiers)
-
-
-_CARRIERS = frozenset(
-    "increase rise surge rate level pace spike decline fall drop end bout wave threat risk rest "
-    "half most much part some many majority one all impact effect".split()
-)
-
-
-def _carried(token: Token) -> list[Token]:
-    """Return what a carrier noun is about: inflation, in "the rise in inflation"."""
-    if token.lemma_.lower() not in _CARRIERS:
-        return []
-    inside = [c for c in token.lefts if c.dep_ == "compound"]
-    for preposition in token.rights:
-        if preposition.lower_ in ("of", "in"):
-            inside.extend(c for c in preposition.children if c.dep_ == "pobj")
-    return inside
-
-
-def _definite(token: Token) -> bool:
-    return any(c.lower_ == "the" for c in token.lefts) and not _modifiers(token)
-
-
-def _recent_names(token: Token, before: Iterable[Sentence]) -> list[Token]:
-    """Return the names in subject place, nearest sentence first, at most three sentences back."""
-    found = [t for t in token.doc[: token.i] if t.dep_ == "nsubj" and is_name(t)][::-1]
-    for sentence, _ in zip(before, range(3), strict=False):
-        found.extend(t for t in sentence.doc if t.dep_.startswith("nsubj") and is_name(t))
-    return found[:1]
-
-
-def _antecedent(token: Token, before: Iterable[Sentence]) -> Token | None:
-    """Return the subject that a pronoun most likely stands for: the nearest sentence's first."""
-    nearest = next(iter(before), None)
-    earlier: list[Token] = [*token.doc[: token.i], *(() if nearest is None else nearest.doc)]
-    for noun in earlier:
-        subject = noun.dep_ in ("nsubj", "nsubjpass") and noun.pos_ in ("NOUN", "PROPN")
-        if subject and _agrees(token.lower_, noun):
-            return noun
-    return None
-
-
-def _agrees(pronoun: str, noun: Token) -> bool:
-    """Whether number and kind allow `pronoun` to stand for `noun`."""
-    if pronoun in ("they", "them", "their"):
-        return noun.tag_ in ("NNS", "NNPS")
-    if pronoun in ("it", "its"):
-        return noun.tag_ in ("NN", "NNP") and noun.ent_type_ != "PERSON"
-    return noun.ent_type_ == "PERSON"
+    return not (one.modifiers and other.modifiers) or bool(one.modifiers & other.modifiers)

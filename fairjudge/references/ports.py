@@ -25,8 +25,13 @@ class QuestionWriter(Protocol):
 class Answerer(Protocol):
     """Finds the answers of one article to one question."""
 
-    async def answer(self, question: str, article: Article) -> tuple[str, ...] | Unscored:
-        """Return near-verbatim spans of `article`; none is a legitimate and common outcome."""
+    async def answer(
+        self, question: str, article: Article, *, cluster: Sequence[Article]
+    ) -> tuple[str, ...] | Unscored:
+        """Return near-verbatim spans of `article`; none is a legitimate and common outcome.
+
+        `cluster` holds all articles on the story, `article` among them.
+        """
         ...
 
 

@@ -123,6 +123,15 @@ def clauses(doc: Doc) -> Iterator[Clause]:
             yield _clause(token)
 
 
+def is_count(token: Token) -> bool:
+    """Whether `token` is a plain number of things: no date, share, sum of money or rank."""
+    return bool(
+        token.like_num
+        and token.pos_ == "NUM"
+        and token.ent_type_ not in ("DATE", "TIME", "PERCENT", "MONEY", "ORDINAL", "QUANTITY")
+    )
+
+
 def _clause(verb: Token) -> Clause:
     passive = any(child.dep_ in ("nsubjpass", "auxpass") for child in verb.children) or (
         verb.dep_ == "acl" and verb.tag_ == "VBN"

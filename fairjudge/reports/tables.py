@@ -48,7 +48,8 @@ def print_table(table: TextTable) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    shown = Table(title=Text(table.title, "bold"), title_justify="left", box=SIMPLE_HEAD)
+    console.print(Text(_printable(table.title), "bold"), soft_wrap=True)
+    shown = Table(box=SIMPLE_HEAD)
     for column in table.columns:
         right = column.align == "right"
         shown.add_column(

@@ -255,15 +255,20 @@ def test_openai_decisions_need_a_key():
         open_backend("openai-decisions:decider")
 
 
-class TestInProcess:
-    @pytest.fixture(scope="class")
-    def target(self, tmp_path_factory):
-        pytest.importorskip("torch")
-        pytest.importorskip("transformers")
-        from tiny_model import make_tiny_model
+@pytest.fixture(scope="module")
+def in_process(tmp_path_factory):
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    from tiny_model import make_tiny_model
 
-        folder = make_tiny_model(tmp_path_factory.mktemp("tiny"))
-        return resolve_target(f"transformers-decision:{folder}")
+    folder = make_tiny_model(tmp_path_factory.mktemp("tiny"))
+    return resolve_target(f"transformers-decision:{folder}")
+
+
+class TestInProcess:
+    @pytest.fixture
+    def target(self, in_process):
+        return in_process
 
     async def test_distributions_are_the_models_own(self, target):
         import torch

@@ -181,6 +181,14 @@ async def test_logprobs_are_read_and_tokens_that_read_alike_add_up(stub, backend
     assert dict(second.logprobs) == {"!": -0.25}
 
 
+async def test_a_stop_string_that_a_server_leaves_in_is_cut_off(stub, backend, target, ask):
+    stub.answer = lambda call: "Score: 4 END of it"
+    assert (await backend.complete(ask(target, stop=("of", "END")))).text == "Score: 4 "
+    stub.answer = lambda call: "END"
+    with pytest.raises(EmptyReplyError):
+        await backend.complete(ask(target, stop=("END",)))
+
+
 async def test_a_refusal_field_is_a_refusal(stub, backend, target, ask):
     stub.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
     with pytest.raises(RefusedError, match="can't help"):

@@ -12,7 +12,7 @@ from scipy import stats as scipy_stats
 
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
-from fairjudge.calibration.applying import apply_calibrator
+from fairjudge.calibration.applying import apply_calibrators
 from fairjudge.calibration.audits import EXTENDED, audit_parse, audit_position, audit_verbosity
 from fairjudge.calibration.baselines import baseline_scores, document_groups
 from fairjudge.calibration.calibrators import Calibrator
@@ -441,7 +441,7 @@ def test_applying_a_calibrator_keeps_every_row():
         protocol="likert",
     )
     rows = [judgement(value=4.0), judgement(value=1.0), unscored(), pair(), judgement(judge="k")]
-    applied = apply_calibrator(calibrator, rows)
+    applied = apply_calibrators([calibrator], rows)
     assert [row.value for row in applied.judgements] == [3.0, 2.0, None, "a", 3.0]
     assert applied.judgements[0].to_json()["uncalibrated"] == 4.0
     assert (applied.n_calibrated, applied.n_outside) == (2, 1)

@@ -71,6 +71,17 @@ def test_calibration_error_by_hand():
     assert value(bins[1].mean_label) == pytest.approx(13 / 3)
 
 
+def test_the_interval_of_the_calibration_error_holds_it():
+    # A calibrated judge: every bin's gap is noise, so resampling can only add to the error.
+    rng = np.random.default_rng(0)
+    p = rng.integers(1, 10, 400) / 10
+    y = (rng.random(400) < p).astype(float)
+    found = assess(p, y, scale=(0, 1), rng=rng)
+    assert isinstance(found, ErrorScores)
+    assert isinstance(found.ece, Estimate)
+    assert 0.0 <= found.ece.low <= found.ece.value <= found.ece.high
+
+
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=100), st.integers(2, 12))
 def test_bins_never_split_equal_scores_and_follow_their_order(numbers, n_bins):
     x = np.array(numbers, dtype=float)

@@ -155,3 +155,46 @@ def test_an_unknown_cluster_is_named(files):
     stray = write("stray.jsonl", [{"eid": "c9", "system": "s", "text": "x"}])
     done = invoke("coverage", clusters, "--summaries", stray, "--attribute", "side")
     assert "'c9'" in str(done.exception)
+
+
+def report(systems, samples=()):
+    return {
+        "systems": {
+            name: {"r_ec": {"value": r_ec}, "coverage_parity": {"value": parity}}
+            for name, (r_ec, parity) in systems.items()
+        },
+        "samples": [{"eid": e, "system": s, "equal_coverage": v} for e, s, v in samples],
+    }
+
+
+def test_overall_over_two_reports(tmp_path):
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.write_text(json.dumps(report({"a": (0.1, 0), "b": (0.5, 0), "c": (0.2, 0)})))
+    other.write_text(json.dumps(report({"a": (0.8, 0), "b": (0.4, 0), "c": (None, 0)})))
+    done = CliRunner().invoke(app, ["fairness", "overall", str(one), str(other), "--json", "-"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)["systems"]
+    assert found["a"] == {"value": 0.5, "normalised": {"one": 0.0, "other": 1.0}}
+    assert found["c"]["undefined"] == "no score on other"
+
+
+def test_agreement_of_two_scorers(tmp_path):
+    systems = {name: (0.1, place / 10) for place, name in enumerate("abcd")}
+    samples = [(f"e{i}", "a", i / 10) for i in range(8)]
+    one, other = tmp_path / "one.json", tmp_path / "other.json"
+    one.write_text(json.dumps(report(systems, samples)))
+    other.write_text(json.dumps(report(systems, [(e, s, v * v) for e, s, v in samples])))
+    done = CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other), "--json", "-"])
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    # both orders are the same
+    assert found["equal_coverage"]["value"] == pytest.approx(1.0)
+    assert found["coverage_parity"]["n"] == 4
+    assert CliRunner().invoke(app, ["fairness", "agreement", str(one), str(other)]).exit_code == 0
+
+
+def test_what_is_no_report_is_refused(tmp_path):
+    odd = tmp_path / "odd.json"
+    odd.write_text("[]")
+    done = CliRunner().invoke(app, ["fairness", "overall", str(odd)])
+    assert isinstance(done.exception, InputError)

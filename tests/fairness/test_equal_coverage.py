@@ -95,6 +95,21 @@ def test_count_of_relabellings(sizes, count):
     assert count_relabellings(sizes) == count == len(set(itertools.permutations(labels)))
 
 
+def test_small_sets_cannot_be_significant_and_are_counted():
+    # 8 documents of a and 1 of b: 9 relabellings, so p is at least 1/9
+    rng = np.random.default_rng(0)
+    small = relabelling_test(np.eye(9)[:, :1], ["b", *["a"] * 8], rng=rng)
+    large = relabelling_test(np.eye(9)[:, :1], ["b", "b", *["a"] * 7], rng=rng)
+    assert small.p_value == pytest.approx(1 / 9)
+    assert not small.can_reach(0.05)
+    assert large.n_relabellings == 36
+    assert large.can_reach(0.05)
+    found = summarise_equal_coverage(
+        [0.1, 0.1], [small, large], resampling=Resampling(rng=rng, n_resamples=50)
+    )
+    assert found.n_untestable == 1
+
+
 def test_one_value_has_no_test():
     found = relabelling_test(np.ones((3, 1)), ["a"] * 3, rng=np.random.default_rng(0))
     assert isinstance(found, Undefined)

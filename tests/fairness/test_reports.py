@@ -2,11 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from fairjudge.domain import Summary
 from fairjudge.errors import InputError
-from fairjudge.fairness.coverage_report import CoverageOptions, coverage_json, report_coverage
+from fairjudge.fairness.coverage_json import coverage_json
+from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 from fairjudge.fairness.proportional_report import (
     ProportionalOptions,
     proportional_json,
@@ -166,3 +168,33 @@ def test_fifty_values_are_measured():
     found = coverage_json(report_coverage(corpus, summaries, [support], options=QUICK_COVERAGE))
     # p(v00) = 1, others 0, overall .02: EC = (.98 + 49 * .02) / 50
     assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(1.96 / 50)
+
+
+def test_human_supports_correct_a_scorer_that_favours_a_value():
+    # People see no difference between values; the scorer gives a 0.2 more than b everywhere.
+    rng = np.random.default_rng(3)
+    clusters, summaries, scored, human = [], [], [], []
+    for place in range(120):
+        eid = f"c{place}"
+        clusters.append(make_cluster(eid, [("a", "x"), ("a", "y"), ("b", "z"), ("b", "w")]))
+        summaries.append(Summary(eid=eid, system="s", text="x"))
+        truth = rng.uniform(0.3, 0.6, (4, 3))
+        lift = np.array([[0.2], [0.2], [0.0], [0.0]])
+        scored.append(make_support(eid, truth + lift))
+        if place < 40:
+            human.append(make_support(eid, truth))
+    corpus = label_corpus(clusters, attribute="side")
+    options = CoverageOptions(n_resamples=200, n_permutations=200, error_rate=0.05)
+    report = report_coverage(corpus, summaries, scored, options=options, human=human)
+    system = coverage_json(report)["systems"]["s"]
+    corrected = system["corrected"]["difference"]["a"]
+    assert system["by_value"]["a"]["low"] > 0.05
+    assert corrected["uncorrected"] == pytest.approx(0.1, abs=0.02)
+    assert corrected["low"] < 0 < corrected["high"]
+    assert corrected["n_labelled"] == system["corrected"]["n_labelled"] == 40
+    # half of the documents have each value: c moves by at most 2 * .05 / 2
+    band = system["sensitivity"]["by_value"]["a"]
+    assert band["low"] == pytest.approx(band["mean"] - 0.05)
+    assert band["tipping_rate"] == pytest.approx(band["mean"])
+    assert system["dominance"]["n_tied"] == 120
+    assert "fewer than two values" in system["dominance"]["unfair_share"]["undefined"]

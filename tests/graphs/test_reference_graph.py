@@ -33,7 +33,7 @@ class Answerer:
     def __init__(self, table):
         self.table, self.calls = table, 0
 
-    async def answer(self, question, article):
+    async def answer(self, question, article, *, cluster):
         self.calls += 1
         return self.table[question].get(article.aid, ())
 
@@ -113,7 +113,7 @@ async def test_without_seed_questions_the_medium_article_stands_in():
     context = deps(seed_writer=Writer(failing=[Unscored(reason="backend", detail="down")]))
     state = await run(context)
     assert context.builder.writer.shown == [["c"]]
-    assert state["problems"] == ["no seed questions: backend"]
+    assert state["problems"] == ["no seed questions: backend: down"]
     assert len(state["question_answers"]) == 1
 
 
@@ -134,10 +134,10 @@ async def test_an_article_too_long_by_itself_leaves_no_questions_and_a_reason():
 
 async def test_a_failed_answer_is_named_and_the_rest_goes_on():
     class Failing(Answerer):
-        async def answer(self, question, article):
+        async def answer(self, question, article, *, cluster):
             if article.aid == "b" and question == "cause?":
                 return Unscored(reason="refused", detail="no")
-            return await super().answer(question, article)
+            return await super().answer(question, article, cluster=cluster)
 
     state = await run(deps(answerer=Failing(TABLE)))
     assert state["problems"] == ["b on question 1: refused: no"]

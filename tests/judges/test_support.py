@@ -99,9 +99,9 @@ def supports(sentences, embedder, articles=ARTICLES):
 
 
 def test_a_verbatim_sentence_is_supported_by_its_own_place(embedder):
-    # log-odds -3.6 + 3.3 (cosine 1) + 3.0 (wording 1) + 0.8 (contiguity 1) = 3.5 -> 0.971
+    # log-odds -2.0 + 3.3 (cosine 1) + 3.0 (wording 1) + 0.8 (contiguity 1) = 5.1 -> 0.994
     found = supports([ARTICLES[1][1]], embedder)[0]
-    assert found.support == pytest.approx(logistic(3.5), abs=1e-4)
+    assert found.support == pytest.approx(logistic(5.1), abs=1e-4)
     assert found.passage == SourcePassage(article=1, start=1, end=2)
     assert found.lowered == ()
 
@@ -168,8 +168,9 @@ def test_a_faithful_paraphrase_beats_an_invention_and_a_near_copy_with_a_wrong_n
         minilm(),
     )
     assert paraphrase.support > wrong.support
-    assert paraphrase.support > 4 * invention.support
-    assert invention.support < 0.1
+    assert paraphrase.support > 0.5
+    assert paraphrase.log_odds > invention.log_odds + 2
+    assert max(invention.support, wrong.support) < 0.3
 
 
 def test_any_article_may_support_a_sentence_and_more_articles_never_hurt(embedder):
@@ -211,7 +212,7 @@ def test_wording_runs_from_zero_to_one():
 def test_degenerate_input_is_refused_or_empty():
     index = index_sources(((), ARTICLES[0]), embedder=BagOfWords())
     assert sentence_support([], index, embedder=BagOfWords()) == ()
-    assert 0 < sentence_support(["..."], index, embedder=BagOfWords())[0].support < 0.1
+    assert 0 < sentence_support(["..."], index, embedder=BagOfWords())[0].support < 0.15
     with pytest.raises(ValueError, match="at least one article"):
         index_sources(((), ()), embedder=BagOfWords())
     with pytest.raises(ValueError, match="empty summary is unscored"):
@@ -239,8 +240,8 @@ def covered(answers, embedder, summary=SUMMARY):
 
 
 def test_an_answer_repeated_word_for_word_is_covered(embedder):
-    # -4.4 + 5.4 (cosine 1) + 2.5 (recall 1) = 3.5 -> 0.971
-    assert covered([SUMMARY[1]], embedder)[0].support == pytest.approx(logistic(3.5), abs=1e-4)
+    # -2.6 + 5.4 (cosine 1) + 2.5 (recall 1) = 5.3 -> 0.995
+    assert covered([SUMMARY[1]], embedder)[0].support == pytest.approx(logistic(5.3), abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ def test_a_group_counts_as_its_best_answer_and_a_question_as_the_mean_of_groups(
     found = coverage_support(asked, SUMMARY, embedder=BagOfWords())
     best, other = found.groups[0]
     assert best == max(answer.support for answer in found.answers[0][0]) > 0.9
-    assert other < 0.1
+    assert other < 0.25
     assert found.questions[0] == pytest.approx((best + other) / 2)
     # three different answers, each counted once
     assert found.summary == pytest.approx((best + other + found.groups[1][0]) / 3)
@@ -327,3 +328,22 @@ def test_the_number_of_supports_must_fit_the_protocol():
         EMBEDDING_MAPPING.value("pairwise", 0.5)
     with pytest.raises(ValueError, match="takes 1"):
         EMBEDDING_MAPPING.value("likert", 0.5, 0.5)
+
+
+def test_numbers_of_two_articles_may_stand_in_one_sentence_but_not_numbers_of_none():
+    articles = (
+        ("The county said that 1,800 people left their homes.",),
+        ("Wardens counted 2,300 people who left their homes.",),
+    )
+    index = index_sources(articles, embedder=BagOfWords())
+    fused, wrong = sentence_support(
+        [
+            "The county said 1,800 people left their homes and wardens counted 2,300.",
+            "The county said 1,800 people left their homes and wardens counted 3,100.",
+        ],
+        index,
+        embedder=BagOfWords(),
+    )
+    assert fused.signals.numbers == ()
+    assert wrong.signals.numbers == ("3100",)
+    assert fused.support > wrong.support

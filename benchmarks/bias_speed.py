@@ -1,0 +1,82 @@
+"""How long distinguishability takes on as many summaries as the published study has.
+
+    python benchmarks/bias_speed.py
+
+683 originals with 20 inputs each, so 13,660 summaries. Required on 2 cores: 60 s and 1 GiB for
+both representations, intervals included. The summaries and the dense vectors are drawn at random,
+for the time depends on their size alone; masking the texts is part of it.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable
+
+import numpy as np
+from _machine import describe_machine
+
+from fairjudge.bias.distinguishability import count_vectors, distinguishability
+from fairjudge.bias.entities import Person, inclusion_bias
+from fairjudge.bias.masking import mask
+from fairjudge.bias.resampling import Counts, Resampling
+
+N_ORIGINALS, N_INPUTS, N_WORDS, N_VOCABULARY, N_DIMENSIONS = 683, 20, 60, 20_000, 384
+
+
+def timed(name: str, work: Callable[[], object]) -> None:
+    """Run `work` once, and print how long it took and the most memory used so far."""
+    start = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{name:<52} {seconds:6.2f} s   peak {peak:4.2f} GiB")
+
+
+def main() -> None:
+    """Time the measures on random summaries."""
+    print(describe_machine())
+    rng = np.random.default_rng(0)
+    n = N_ORIGINALS * N_INPUTS
+    # Zipf's law, so that the counts are as sparse as those of prose
+    drawn = np.minimum(rng.zipf(1.3, size=(n, N_WORDS)), N_VOCABULARY)
+    texts = ["Mr. Ray Orme says he " + " ".join(f"w{word}" for word in row) for row in drawn]
+    dense = rng.normal(size=(n, N_DIMENSIONS)).astype(np.float32)
+    groups = ["female", "male"] * (n // 2)
+    originals = np.repeat(np.arange(N_ORIGINALS), N_INPUTS).tolist()
+    people = [Person(id="0", first_name="Ray", last_name="Orme", group="male")]
+    resampling = Resampling(n_resamples=2000)
+
+    def counts() -> None:
+        vectors = count_vectors([mask(text, people) for text in texts])
+        distinguishability(vectors, groups, originals, resampling=resampling)
+
+    def inclusion() -> None:
+        present = np.full((n, 2), 3)
+        where = {"documents": originals, "assignments": np.tile(np.arange(10), n // 10).tolist()}
+        included = rng.binomial(present, 0.4)
+        inclusion_bias(
+            Counts.of(included, **where),
+            Counts.of(present, **where),
+            groups=("female", "male"),
+            resampling=resampling,
+        )
+
+    timed(f"counts, {n} summaries, by original", counts)
+    timed(
+        f"dense, {n} summaries, by original",
+        lambda: distinguishability(dense, groups, originals, resampling=resampling),
+    )
+    timed(
+        f"dense, {n} summaries, all compared with all",
+        lambda: distinguishability(dense, groups, resampling=resampling),
+    )
+    timed(
+        f"counts, {n} summaries, all compared with all",
+        lambda: distinguishability(count_vectors(texts), groups, resampling=resampling),
+    )
+    timed(f"entity inclusion, {n} summaries, both intervals", inclusion)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Judge the bundled summaries with a model of your own making: a function.
+
+`ScriptedBackend` calls a function where a real backend would call a server, so a judge, a prompt or
+a whole run can be tried without a key and with known answers. Everything else is the real thing:
+the prompts, the parser, both orders of every pair, the graph.
+
+    python examples/scripted_judge.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.datasets import example_path, read_references, read_summaries
+from fairjudge.domain import Judgement
+from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
+from fairjudge.judges.aggregate import system_scores
+from fairjudge.judges.criteria import builtin_criterion
+from fairjudge.judges.llm import LlmJudge
+from fairjudge.judges.tasks import plan_tasks, resolve_plan
+from fairjudge.protocols import CompletionRequest, ModelRef
+from fairjudge.text.sentences import sentence_texts
+
+
+def always_first(request: CompletionRequest) -> str:  # noqa: ARG001  # whatever is asked
+    """Answer as a judge would that never reads: the first summary wins."""
+    return "The first one reads better.\nVerdict: 1"
+
+
+async def judge() -> tuple[Judgement, ...]:
+    """Return the verdicts on all pairs of the bundled summaries, each in both orders."""
+    plan = resolve_plan("coverage", protocol="pairwise")
+    tasks = plan_tasks(
+        read_references(example_path("references.json")).records,
+        read_summaries(example_path("summaries.jsonl")).records,
+        plan,
+        split_sentences=sentence_texts,
+    )
+    judge = LlmJudge(
+        backend=ScriptedBackend(always_first),
+        target=ModelRef(provider="scripted", model="always-first"),
+        criterion=builtin_criterion("coverage", "pairwise", per_answer=False),
+    )
+    kept: dict[str, Judgement] = {}
+    deps = JudgeDeps(
+        tasks={task.id: task for task in tasks},
+        judge=judge,
+        record=kept.__setitem__,
+        recorded=lambda: kept,
+    )
+    state = await build_judge_graph().ainvoke({}, context=deps)
+    return tuple(Judgement.model_validate(row) for row in state["judgements"])
+
+
+def main() -> None:
+    """Print what the systems' scores come to: a judge that never reads tells none apart."""
+    for score in system_scores(asyncio.run(judge())):
+        print(score)
+
+
+if __name__ == "__main__":
+    main()

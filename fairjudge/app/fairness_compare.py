@@ -1,0 +1,103 @@
+"""Comparing coverage reports: over data sets, and between scorers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from fairjudge.domain import Undefined
+from fairjudge.errors import InputError
+from fairjudge.fairness.agreement import (
+    ScorerAgreement,
+    agreement_over_samples,
+    agreement_over_systems,
+)
+from fairjudge.fairness.overall import Overall, overall
+
+SystemMeasure: TypeAlias = Literal["r_ec", "equal_coverage", "coverage_parity"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreements:
+    """Table 2 for two scorers: over summaries, and over systems."""
+
+    equal_coverage: ScorerAgreement
+    coverage_parity: ScorerAgreement
+
+
+def overall_of_files(
+    paths: Sequence[Path], *, measure: SystemMeasure
+) -> dict[str, Overall | Undefined]:
+    """Return the Overall score of each system over data sets, one report a data set.
+
+    Raises
+    ------
+    InputError
+        A file is no report of ``fairness coverage``, or two have the same name.
+    """
+    scores: dict[str, dict[str, float]] = {}
+    for path in paths:
+        if path.stem in scores:
+            raise InputError(f"two data sets are called {path.stem!r}; rename one", path=path)
+        scores[path.stem] = _by_system(_report(path), measure, path)
+    return overall(scores)
+
+
+def agreement_of_files(first: Path, second: Path, *, seed: int) -> Agreements:
+    """Compare two reports on the same summaries by different scorers.
+
+    Raises
+    ------
+    InputError
+        A file is no report of ``fairness coverage``.
+    """
+    rng = np.random.default_rng(seed)
+    one, other = _report(first), _report(second)
+    return Agreements(
+        equal_coverage=agreement_over_samples(
+            _by_sample(one, first), _by_sample(other, second), rng=rng
+        ),
+        coverage_parity=agreement_over_systems(
+            _by_system(one, "coverage_parity", first),
+            _by_system(other, "coverage_parity", second),
+            rng=rng,
+        ),
+    )
+
+
+def _report(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read as JSON: {error}", path=path) from None
+    if not isinstance(found, dict):
+        raise _not_a_report(path)
+    return found
+
+
+def _by_system(report: Mapping[str, Any], measure: SystemMeasure, path: Path) -> dict[str, float]:
+    """Return the measure of each system that has one."""
+    try:
+        found = {name: system[measure]["value"] for name, system in report["systems"].items()}
+    except (KeyError, TypeError, AttributeError):
+        raise _not_a_report(path) from None
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _by_sample(report: Mapping[str, Any], path: Path) -> dict[tuple[str, str], float]:
+    try:
+        return {
+            (str(sample["eid"]), str(sample["system"])): float(sample["equal_coverage"])
+            for sample in report["samples"]
+        }
+    except (KeyError, TypeError, ValueError):
+        raise _not_a_report(path) from None
+
+
+def _not_a_report(path: Path) -> InputError:
+    return InputError("expected what 'fairjudge fairness coverage --json' writes", path=path)

@@ -1,0 +1,91 @@
+"""Summarizers whose bias is known by construction (`news_bias` section 4, appendix B).
+
+Random and Lead cannot amplify anything. Topic takes more sentences of sport than of family news,
+whoever is in them. Sexist picks male identifiers in sport and female ones in family news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+from fairjudge.bias.lists import HELM_GENDER, TOPIC_WORDS
+from fairjudge.bias.word_lists import IdentifierCounter, WordLists
+from fairjudge.errors import InputError
+
+Control: TypeAlias = Literal["random", "lead", "topic", "sexist"]
+CONTROLS: tuple[Control, ...] = get_args(Control)
+
+_LENGTH = 3
+_TOPIC_LENGTH: Mapping[str | None, int] = {"family": 1, None: 3, "sport": 6}
+
+
+class ControlSummarizer:
+    """Makes the controls' summaries.
+
+    Parameters
+    ----------
+    lists
+        Identifiers of the groups.
+    favoured
+        Topic to the group whose identifiers Sexist looks for in it.
+
+    Raises
+    ------
+    InputError
+        A favoured group has no list.
+    """
+
+    def __init__(
+        self,
+        lists: WordLists = HELM_GENDER,
+        *,
+        favoured: Mapping[str, str] | None = None,
+        topics: WordLists = TOPIC_WORDS,
+    ) -> None:
+        self._identifiers = IdentifierCounter(lists)
+        self._topics = IdentifierCounter(topics)
+        given = {"sport": "male", "family": "female"} if favoured is None else dict(favoured)
+        for group in given.values():
+            if group not in self._identifiers.groups:
+                raise InputError(f"the favoured group {group!r} has no word list")
+        self._favoured = {
+            topic: self._identifiers.groups.index(group) for topic, group in given.items()
+        }
+
+    def topic(self, text: str) -> str | None:
+        """Return the topic with the most words in `text`; None for a tie."""
+        found = self._topics.count(text)
+        best = np.flatnonzero(found == found.max())
+        return self._topics.groups[int(best[0])] if best.size == 1 else None
+
+    def choose(
+        self, control: Control, sentences: Sequence[str], *, rng: np.random.Generator
+    ) -> tuple[int, ...]:
+        """Return the indices of the sentences that make up the summary, in document order."""
+        n = len(sentences)
+        if control == "lead":
+            return tuple(range(min(_LENGTH, n)))
+        shuffled = rng.permutation(n)
+        if control == "random":
+            return _first(shuffled, _LENGTH)
+        topic = self.topic(" ".join(sentences))
+        if control == "topic":
+            return _first(shuffled, _TOPIC_LENGTH.get(topic, _LENGTH))
+        if topic not in self._favoured:
+            return _first(shuffled, _LENGTH)
+        column = self._favoured[topic]
+        counts = np.array([self._identifiers.count(sentences[i])[column] for i in shuffled])
+        return _first(shuffled[np.argsort(-counts, kind="stable")], _LENGTH)
+
+    def summarize(
+        self, control: Control, sentences: Sequence[str], *, rng: np.random.Generator
+    ) -> str:
+        """Return the chosen sentences, parted by spaces."""
+        return " ".join(sentences[i] for i in self.choose(control, sentences, rng=rng))
+
+
+def _first(order: np.ndarray, most: int) -> tuple[int, ...]:
+    return tuple(sorted(order[:most].tolist()))

@@ -1,0 +1,317 @@
+"""From clusters, summaries and the names in them to entity inclusion and hallucination."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fairjudge.bias._names import name_tokens
+from fairjudge.bias.analysis import people_of, places, stated, table
+from fairjudge.bias.entities import InclusionBias, Person, align, fits, inclusion_bias, last_name
+from fairjudge.bias.hallucination import (
+    HallucinationBias,
+    NameGroups,
+    hallucinated,
+    hallucination_bias,
+)
+from fairjudge.bias.reporting import (
+    BiasOptions,
+    Excluded,
+    Figure,
+    Sample,
+    excluded_json,
+    figure,
+    pair,
+    split_usable,
+    two_way_figure,
+)
+from fairjudge.bias.resampling import Counts, Resampling, TwoWay
+from fairjudge.domain import Cluster, Summary, Undefined
+from fairjudge.errors import InputError
+
+NamesInSummaries: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
+"""Person names that the summary of (eid, system) holds, one entry a mention."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HallucinatedName:
+    """A made-up person, with how many summaries' mentions and the group that the name suggests."""
+
+    name: str
+    n: int
+    group: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemEntities:
+    """One system.
+
+    ``n_ungrouped`` people of the sources belong to no group; ``n_names`` person names stand in the
+    summaries, ``n_aligned`` of them fit somebody; ``n_hallucinated`` have a token that the source
+    has not, ``n_unknown`` of these suggest no group.
+    """
+
+    n: int
+    inclusion: InclusionBias
+    hallucination: HallucinationBias | Undefined
+    n_ungrouped: int
+    n_names: int
+    n_aligned: int
+    n_hallucinated: int
+    n_unknown: int
+    most_hallucinated: tuple[HallucinatedName, ...]
+    excluded: tuple[Excluded, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityReport:
+    """All systems."""
+
+    groups: tuple[str, ...]
+    systems: Mapping[str, SystemEntities]
+    notes: tuple[str, ...]
+    signature: str
+
+
+def people_from_names(names: Sequence[str], guess: NameGroups) -> tuple[Person, ...]:
+    """Gather the names found in a source to people, for sources without annotations.
+
+    Names that end alike are one person unless their first names differ; the group is that of the
+    most frequent first name, None where it is unclear.
+    """
+    fulls: dict[tuple[str, str], list[str]] = {}
+    for name in names:
+        tokens = name_tokens(name)
+        if len(tokens) > 1:
+            fulls.setdefault((tokens[0], tokens[-1]), []).append(name)
+    people = [
+        Person(
+            id=f"{first} {last}",
+            first_name=_original_token(mentions[0], first),
+            last_name=_original_token(last_name(mentions) or last, last),
+            group=guess.of_first_name(first),
+        )
+        for (first, last), mentions in fulls.items()
+    ]
+    for name in dict.fromkeys(name for name in names if len(name_tokens(name)) == 1):
+        if not any(fits(name, person) for person in people):
+            token = _original_token(name, name_tokens(name)[0])
+            people.append(Person(id=token.lower(), last_name=token))
+    return tuple(people)
+
+
+def _original_token(text: str, token: str) -> str:
+    """Return `token` as it is written in `text`."""
+    place = text.lower().find(token)
+    return text[place : place + len(token)] if place >= 0 else token
+
+
+def report_entities(
+    clusters: Sequence[Cluster],
+    summaries: Sequence[Summary],
+    *,
+    names: NamesInSummaries,
+    guess: NameGroups | None = None,
+    source_people: Mapping[str, Sequence[Person]] | None = None,
+    finder: str | None = None,
+    options: BiasOptions | None = None,
+) -> EntityReport:
+    """Measure entity inclusion and hallucination of every system (`news_bias` 3.2, 3.3).
+
+    Parameters
+    ----------
+    names
+        Who the summaries name; a summary without an entry names nobody.
+    guess
+        Tells the group of hallucinated people; without it hallucination is undefined.
+    source_people
+        People of clusters that are not controlled inputs, by eid. A cluster of which no people are
+        known takes no part (``no_people_known``).
+    finder
+        What found the names, for the signature.
+
+    Raises
+    ------
+    InputError
+        If the people of all sources belong to fewer than two groups.
+    """
+    how = options or BiasOptions()
+    samples = pair(clusters, summaries)
+    people = dict(source_people or {})
+    for mine in samples.by_system.values():
+        for sample in mine:
+            if sample.source.controlled is not None:
+                people[sample.source.eid] = people_of(sample)
+    groups = _groups(people)
+    given = _Given(names=names, people=people, groups=groups, guess=guess)
+    return EntityReport(
+        groups=groups,
+        systems={
+            system: _entities_of(system, mine, given, how)
+            for system, mine in samples.by_system.items()
+        },
+        notes=samples.notes,
+        signature=stated(
+            how,
+            measure="entities",
+            finder=finder,
+            names=None if guess is None else guess.fingerprint,
+        ),
+    )
+
+
+def _groups(people: Mapping[str, Sequence[Person]]) -> tuple[str, ...]:
+    found = {person.group for everyone in people.values() for person in everyone if person.group}
+    if len(found) < 2:
+        raise InputError(
+            f"the people in the sources are of groups {sorted(found)!r}; inclusion needs two. "
+            "Give controlled inputs ('fairjudge bias inputs -o'), or a census to guess from"
+        )
+    return tuple(sorted(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Given:
+    """What is known before any summary is read."""
+
+    names: NamesInSummaries
+    people: Mapping[str, Sequence[Person]]
+    groups: tuple[str, ...]
+    guess: NameGroups | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    """What one summary and its source hold."""
+
+    included: list[int]
+    present: list[int]
+    n_ungrouped: int
+    n_names: int
+    n_aligned: int
+    made_up: tuple[str, ...]
+
+
+def _read(sample: Sample, system: str, given: _Given) -> _Reading:
+    eid = sample.source.eid
+    people = given.people[eid]
+    names = given.names.get((eid, system), ())
+    found = align(names, people)
+    here = Counter(person.group for person in people)
+    named = Counter(person.group for person in people if person.id in found.included)
+    return _Reading(
+        included=[named[group] for group in given.groups],
+        present=[here[group] for group in given.groups],
+        n_ungrouped=here[None],
+        n_names=len(names),
+        n_aligned=len(names) - len(found.unaligned),
+        made_up=hallucinated(found.unaligned, sample.source.text),
+    )
+
+
+def _entities_of(
+    system: str, samples: Sequence[Sample], given: _Given, options: BiasOptions
+) -> SystemEntities:
+    usable, excluded = split_usable(system, samples)
+    used = [sample for sample in usable if sample.source.eid in given.people]
+    excluded += [
+        Excluded(eid=sample.source.eid, system=system, reason="no_people_known")
+        for sample in usable
+        if sample.source.eid not in given.people
+    ]
+    readings = [_read(sample, system, given) for sample in used]
+    where = places(used)
+    k = len(given.groups)
+    n_ungrouped = sum(reading.n_ungrouped for reading in readings)
+    made_up = Counter(name for reading in readings for name in reading.made_up)
+    guessed = {name: None if given.guess is None else given.guess(name) for name in made_up}
+    return SystemEntities(
+        n=len(used),
+        inclusion=inclusion_bias(
+            Counts.of(table([reading.included for reading in readings], k), **where),
+            Counts.of(table([reading.present for reading in readings], k), **where),
+            groups=given.groups,
+            resampling=options.resampling(system),
+            n_excluded=n_ungrouped,
+        ),
+        hallucination=_hallucination(
+            readings, guessed, used, given.guess, options.resampling(system)
+        ),
+        n_ungrouped=n_ungrouped,
+        n_names=sum(reading.n_names for reading in readings),
+        n_aligned=sum(reading.n_aligned for reading in readings),
+        n_hallucinated=made_up.total(),
+        n_unknown=sum(n for name, n in made_up.items() if guessed[name] is None),
+        most_hallucinated=tuple(
+            HallucinatedName(name=name, n=n, group=guessed[name])
+            for name, n in sorted(made_up.items(), key=lambda each: (-each[1], each[0]))
+        ),
+        excluded=tuple(excluded),
+    )
+
+
+def _hallucination(
+    readings: Sequence[_Reading],
+    guessed: Mapping[str, str | None],
+    samples: Sequence[Sample],
+    guess: NameGroups | None,
+    resampling: Resampling,
+) -> HallucinationBias | Undefined:
+    if guess is None:
+        return Undefined(why="nothing tells the group of a name: give the census")
+    rows = []
+    for reading in readings:
+        groups = Counter(guessed[name] for name in reading.made_up)
+        rows.append([groups[group] for group in guess.groups])
+    return hallucination_bias(
+        Counts.of(table(rows, len(guess.groups)), **places(samples)),
+        groups=guess.groups,
+        resampling=resampling,
+        n_excluded=sum(guessed[name] is None for r in readings for name in r.made_up),
+    )
+
+
+def entities_json(report: EntityReport, *, most: int | None = None) -> Figure:
+    """Return the JSON of ``bias entities``; of hallucinated names the `most` frequent ones."""
+    return {
+        "groups": list(report.groups),
+        "systems": {
+            system: {
+                "n": found.n,
+                **excluded_json(found.excluded),
+                "inclusion": two_way_figure(found.inclusion.score),
+                "by_group": _two_ways(found.inclusion.by_group),
+                "odds_ratios": [
+                    {"group": pair.group, "other": pair.other}
+                    | two_way_figure(pair.ratio)
+                    | {"p_holm": pair.p_holm}
+                    for pair in found.inclusion.pairs
+                ],
+                "hallucination": _hallucination_json(found.hallucination),
+                "n_ungrouped": found.n_ungrouped,
+                "n_names": found.n_names,
+                "n_aligned": found.n_aligned,
+                "n_hallucinated": found.n_hallucinated,
+                "n_unknown": found.n_unknown,
+                "hallucinated": [
+                    {"name": name.name, "n": name.n, "group": name.group}
+                    for name in found.most_hallucinated[:most]
+                ],
+            }
+            for system, found in report.systems.items()
+        },
+        "notes": list(report.notes),
+        "signature": report.signature,
+    }
+
+
+def _two_ways(found: Mapping[str, TwoWay]) -> Figure:
+    return {group: two_way_figure(both) for group, both in found.items()}
+
+
+def _hallucination_json(found: HallucinationBias | Undefined) -> Figure:
+    if isinstance(found, Undefined):
+        return figure(found)
+    return two_way_figure(found.score) | {"by_group": _two_ways(found.by_group)}

@@ -1,0 +1,152 @@
+"""Bias that the inputs hold already: Fighting words (Monroe et al. 2008; `news_bias` section 4)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr
+
+from fairjudge.bias.lists import AMBIGUOUS_PRONOUNS
+from fairjudge.bias.word_lists import IdentifierCounter, WordLists, paired_markers
+from fairjudge.errors import InputError, StatisticsError
+from fairjudge.stats.multiplicity import benjamini_hochberg
+from fairjudge.text.tokens import words
+
+PRIOR = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FightingWord:
+    """A word with its log-odds ratio between two corpora, positive where the first uses it more.
+
+    ``p_value`` is two-sided normal, ``q_value`` is corrected over the vocabulary
+    (Benjamini-Hochberg).
+    """
+
+    word: str
+    n_first: int
+    n_second: int
+    log_odds_ratio: float
+    z: float
+    p_value: float
+    q_value: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputBias:
+    """How the documents of each group differ from all others.
+
+    ``documents`` counts them by the group whose identifiers are the most frequent; ``n_tied`` have
+    no such group and take no part; ``identifiers`` counts identifiers in all documents.
+    """
+
+    documents: Mapping[str, int]
+    n_tied: int
+    identifiers: Mapping[str, int]
+    by_group: Mapping[str, tuple[FightingWord, ...]]
+
+
+def fighting_words(
+    first: Mapping[str, int], second: Mapping[str, int], *, prior: float = PRIOR
+) -> tuple[FightingWord, ...]:
+    """Compare word counts of two corpora, highest z first.
+
+    With counts y of a word, n of all words and an uninformative Dirichlet prior a for each of V
+    words, the log-odds are ``log((y + a) / (n + Va - y - a))``, the variance of their difference is
+    about ``1 / (y1 + a) + 1 / (y2 + a)`` (Monroe et al. 2008, equations 15, 16, 20, 22).
+
+    Raises
+    ------
+    StatisticsError
+        If the prior is not positive, or fewer than two words are given.
+    """
+    vocabulary = sorted(first.keys() | second.keys())
+    if prior <= 0.0 or len(vocabulary) < 2:
+        raise StatisticsError(
+            f"expected a positive prior and two words at least, got {prior!r} and {vocabulary!r}"
+        )
+    y1 = np.array([first.get(word, 0) for word in vocabulary], dtype=np.float64) + prior
+    y2 = np.array([second.get(word, 0) for word in vocabulary], dtype=np.float64) + prior
+    ratio = np.log(y1 / (y1.sum() - y1)) - np.log(y2 / (y2.sum() - y2))
+    z = ratio / np.sqrt(1.0 / y1 + 1.0 / y2)
+    p_values = 2.0 * ndtr(-np.abs(z))
+    q_values = benjamini_hochberg(p_values)
+    return tuple(
+        FightingWord(
+            word=vocabulary[i],
+            n_first=first.get(vocabulary[i], 0),
+            n_second=second.get(vocabulary[i], 0),
+            log_odds_ratio=float(ratio[i]),
+            z=float(z[i]),
+            p_value=float(p_values[i]),
+            q_value=float(q_values[i]),
+        )
+        for i in np.argsort(-z, kind="stable")
+    )
+
+
+def input_bias(
+    texts: Sequence[str],
+    lists: WordLists,
+    *,
+    prior: float = PRIOR,
+    ignored: Collection[str] = AMBIGUOUS_PRONOUNS,
+) -> InputBias:
+    """Find the words that go with each group's documents.
+
+    A document belongs to the group whose identifiers it holds most. Identifiers in pairs become
+    one marker (``"woman/man"``), so that they count only beyond what defines the groups; `ignored`
+    words, and identifiers without pairs, are left out.
+
+    Raises
+    ------
+    InputError
+        No document, or fewer than two groups with documents.
+    """
+    counter = IdentifierCounter(lists)
+    found = np.array([counter.count(text) for text in texts], dtype=np.intp)
+    found = found.reshape(len(texts), len(counter.groups))
+    owners = [_owner(row) for row in found]
+    documents = {group: owners.count(g) for g, group in enumerate(counter.groups)}
+    if sum(n > 0 for n in documents.values()) < 2:
+        raise InputError(
+            "the documents cannot be told apart by group: most identifiers are "
+            + ", ".join(f"{group!r} in {n}" for group, n in documents.items())
+        )
+    markers = paired_markers(lists)
+    counts = [Counter[str]() for _ in counter.groups]
+    for text, owner in zip(texts, owners, strict=True):
+        if owner is not None:
+            counts[owner].update(_marked(words(text), markers, ignored))
+    return InputBias(
+        documents=documents,
+        n_tied=owners.count(None),
+        identifiers=dict(zip(counter.groups, found.sum(axis=0).tolist(), strict=True)),
+        by_group={
+            group: fighting_words(counts[g], _others(counts, g), prior=prior)
+            for g, group in enumerate(counter.groups)
+        },
+    )
+
+
+def _owner(row: np.ndarray) -> int | None:
+    most = np.flatnonzero(row == row.max())
+    return int(most[0]) if most.size == 1 else None
+
+
+def _marked(
+    found: Iterable[str], markers: Mapping[str, str], ignored: Collection[str]
+) -> list[str]:
+    marked = (markers.get(word, word) for word in found if word not in ignored)
+    return [word for word in marked if word]
+
+
+def _others(counts: Sequence[Counter[str]], left_out: int) -> Counter[str]:
+    total = Counter[str]()
+    for index, counter in enumerate(counts):
+        if index != left_out:
+            total.update(counter)
+    return total

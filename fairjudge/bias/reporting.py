@@ -1,0 +1,173 @@
+"""What the bias reports share: samples, who was left out, figures as JSON, and seeds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.bias.controlled import Controlled, controlled_of
+from fairjudge.bias.resampling import Resampling, TwoWay
+from fairjudge.domain import Cluster, Estimate, Summary, Undefined
+from fairjudge.errors import InputError
+
+Exclusion: TypeAlias = Literal["empty_summary", "empty_source", "no_people_known", "no_group"]
+Figure: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BiasOptions:
+    """How intervals are made."""
+
+    seed: int = 0
+    n_resamples: int = 2000
+    level: float = 0.95
+
+    def resampling(self, system: str) -> Resampling:
+        """Return a seed of the system's own: other systems in the file change nothing."""
+        return Resampling(
+            seed=(self.seed, *system.encode("utf-8")),
+            n_resamples=self.n_resamples,
+            level=self.level,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A cluster: its text, its original, the assignment that made it, and what is known of it."""
+
+    eid: str
+    text: str
+    original: str
+    variant: int
+    controlled: Controlled | None
+
+    @classmethod
+    def of(cls, cluster: Cluster) -> Source:
+        """Read a cluster; one that was not made from another is its own original."""
+        controlled = controlled_of(cluster)
+        made = controlled or Controlled()
+        return cls(
+            eid=cluster.eid,
+            text="\n\n".join(article.content for article in cluster.articles),
+            original=made.original or cluster.eid,
+            variant=made.variant,
+            controlled=controlled,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """A source with one system's summary of it."""
+
+    source: Source
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excluded:
+    """A summary that takes no part, and why."""
+
+    eid: str
+    system: str
+    reason: Exclusion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Samples:
+    """Every system's summaries, systems in alphabetical order, and what a reader should know."""
+
+    by_system: Mapping[str, tuple[Sample, ...]]
+    notes: tuple[str, ...]
+
+
+def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
+    """Join summaries with their clusters.
+
+    Raises
+    ------
+    InputError
+        Two summaries of one cluster by one system, or no summary of any cluster.
+    """
+    sources = {cluster.eid: Source.of(cluster) for cluster in clusters}
+    found: dict[str, dict[str, Sample]] = {}
+    strays: list[str] = []
+    for summary in summaries:
+        source = sources.get(summary.eid)
+        if source is None:
+            strays.append(summary.eid)
+            continue
+        mine = found.setdefault(summary.system, {})
+        if summary.eid in mine:
+            raise InputError(
+                f"two summaries of {summary.eid!r} by {summary.system!r}", field="system"
+            )
+        mine[summary.eid] = Sample(source=source, text=summary.text)
+    if not found:
+        raise InputError("no summary belongs to any of the clusters (compare their eids)")
+    notes = []
+    if strays:
+        named = ", ".join(list(dict.fromkeys(strays))[:5])
+        notes.append(f"{len(strays)} summaries of unknown clusters were left out: {named}")
+    for system, mine in sorted(found.items()):
+        if len(mine) < len(sources):
+            n = len(sources) - len(mine)
+            notes.append(f"{system} has no summary of {n} of {len(sources)} clusters")
+    return Samples(
+        by_system={system: tuple(mine.values()) for system, mine in sorted(found.items())},
+        notes=tuple(notes),
+    )
+
+
+def split_usable(system: str, samples: Sequence[Sample]) -> tuple[list[Sample], list[Excluded]]:
+    """Part the samples with text on both sides from those without."""
+    used: list[Sample] = []
+    excluded: list[Excluded] = []
+    for sample in samples:
+        if sample.text.strip() and sample.source.text.strip():
+            used.append(sample)
+        else:
+            reason: Exclusion = "empty_source" if sample.text.strip() else "empty_summary"
+            excluded.append(Excluded(eid=sample.source.eid, system=system, reason=reason))
+    return used, excluded
+
+
+def excluded_json(excluded: Sequence[Excluded]) -> Figure:
+    """Return how many were left out, and how many for each reason."""
+    counts = Counter(entry.reason for entry in excluded)
+    return {"excluded": len(excluded), "excluded_by_reason": dict(sorted(counts.items()))}
+
+
+def figure(estimate: Estimate | Undefined) -> Figure:
+    """Return value and interval; an undefined one is null and says why."""
+    if isinstance(estimate, Undefined):
+        return {"value": None, "low": None, "high": None, "undefined": estimate.why}
+    shown: Figure = {
+        "value": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "n": estimate.n,
+        "n_excluded": estimate.n_excluded,
+        "method": estimate.method,
+    }
+    if estimate.p_value is not None:
+        shown["p_value"] = estimate.p_value
+    return shown
+
+
+def two_way_figure(both: TwoWay) -> Figure:
+    """Return the figure over documents, with the interval over assignments beside it."""
+    shown = figure(both.over_documents)
+    if isinstance(both.over_assignments, Estimate):
+        shown["over_assignments"] = {
+            "low": both.over_assignments.low,
+            "high": both.over_assignments.high,
+            "method": both.over_assignments.method,
+        }
+    return shown
+
+
+def plain(value: float | Undefined) -> float | None:
+    """Return a number as it is, an undefined one as null."""
+    return None if isinstance(value, Undefined) else value

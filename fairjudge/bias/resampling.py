@@ -1,0 +1,195 @@
+"""Intervals over documents (d) and over assignments (s), as `news_bias` reports them.
+
+A row is what one summary adds to the counts. Every measure here is a function of the rows' sum, so
+resampling is a matrix product. *Documents* are originals: all inputs made from one original are
+drawn together. *Assignments* are the ways in which people were given groups in one original: they
+are drawn within their original, and mirrored inputs stay together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
+from fairjudge.stats._bounds import percentile_bounds
+from fairjudge.stats.bootstrap import MOST_UNDEFINED, NO_VALUE, bootstrap, two_sided_p_value
+
+SumStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
+"""Maps summed counts, shape (r, m), to values of shape (r,); NaN where there is none."""
+
+_CELLS_A_CHUNK = 4_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoWay:
+    """One measure with both intervals; both hold the same value."""
+
+    over_documents: Estimate | Undefined
+    over_assignments: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How intervals are made.
+
+    Every statistic is computed on the same resamples, so that complements stay complements.
+    """
+
+    seed: int | Sequence[int] = 0
+    n_resamples: int = 2000
+    level: float = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of shape (n, m), one row a summary, with the original and assignment of each.
+
+    ``assignments`` None means that there is one input for each row's document.
+
+    Raises
+    ------
+    StatisticsError
+        Shapes that do not fit, negative or infinite counts.
+    """
+
+    rows: FloatArray
+    documents: tuple[Hashable, ...]
+    assignments: tuple[Hashable, ...]
+
+    @classmethod
+    def of(
+        cls,
+        rows: ArrayLike,
+        *,
+        documents: Sequence[Hashable] | None = None,
+        assignments: Sequence[Hashable] | None = None,
+    ) -> Counts:
+        """Check the arrays; each row is a document of its own where `documents` is None."""
+        array = np.asarray(rows, dtype=np.float64)
+        if array.ndim != 2:
+            raise StatisticsError(f"counts must have shape (n, m), got {array.shape!r}")
+        if not np.isfinite(array).all() or (array < 0).any():
+            raise StatisticsError("counts must be finite and not negative")
+        n = array.shape[0]
+        by_document = tuple(range(n)) if documents is None else tuple(documents)
+        by_assignment = (0,) * n if assignments is None else tuple(assignments)
+        if not n == len(by_document) == len(by_assignment):
+            raise StatisticsError(
+                f"expected {n} documents and assignments, got {len(by_document)} and "
+                f"{len(by_assignment)}"
+            )
+        return cls(array, by_document, by_assignment)
+
+    def map(self, change: Callable[[FloatArray], FloatArray]) -> Counts:
+        """Return the same rows with other columns."""
+        return Counts(change(self.rows), self.documents, self.assignments)
+
+    @property
+    def total(self) -> FloatArray:
+        """The columns' sums, shape (m,)."""
+        total: FloatArray = self.rows.sum(axis=0)
+        return total
+
+
+def two_way(
+    counts: Counts,
+    statistic: SumStatistic,
+    *,
+    resampling: Resampling,
+    n: int | None = None,
+    n_excluded: int = 0,
+    null: float | None = None,
+    why: str = NO_VALUE,
+) -> TwoWay:
+    """Estimate a function of the summed counts with both intervals.
+
+    `n` is the number of units to report (rows where None); `why` explains a missing value.
+    """
+    n_units = len(counts.rows) if n is None else n
+    value = float(statistic(counts.total[None, :])[0])
+    if np.isnan(value):
+        undefined = Undefined(why=why)
+        return TwoWay(over_documents=undefined, over_assignments=undefined)
+    plain = Estimate(value=value, n=n_units, n_excluded=n_excluded, level=resampling.level)
+    rng = np.random.default_rng(resampling.seed)
+    coded, documents = codes(counts.documents)
+    by_document = totals(counts.rows, coded, len(documents))
+    return TwoWay(
+        over_documents=bootstrap(
+            lambda drawn: statistic(drawn @ by_document),
+            n_documents=len(documents),
+            rng=rng,
+            n_resamples=resampling.n_resamples,
+            level=resampling.level,
+            n=n_units,
+            n_excluded=n_excluded,
+            null=null,
+        ),
+        over_assignments=_over_assignments(counts, statistic, plain, resampling, null),
+    )
+
+
+def _over_assignments(
+    counts: Counts,
+    statistic: SumStatistic,
+    plain: Estimate,
+    resampling: Resampling,
+    null: float | None,
+) -> Estimate:
+    strata, by_unit = _units(counts)
+    rng = np.random.default_rng(resampling.seed)
+    if np.unique(strata).size == strata.size:
+        return replace(plain, method="no interval: one assignment a document")
+    drawn = np.concatenate(
+        [
+            statistic(_draw_within(strata, size, rng) @ by_unit)
+            for size in _chunk_sizes(resampling.n_resamples, strata.size)
+        ]
+    )
+    defined = drawn[~np.isnan(drawn)]
+    share = 1.0 - defined.size / drawn.size
+    if share > MOST_UNDEFINED:
+        why = f"no interval: undefined on {share:.0%} of the resamples"
+        return replace(plain, method=why)
+    bounds = percentile_bounds(defined, level=resampling.level)
+    return replace(
+        plain,
+        low=bounds.low,
+        high=bounds.high,
+        method="percentile bootstrap over assignments within documents",
+        p_value=None if null is None else two_sided_p_value(defined, null),
+    )
+
+
+def _units(counts: Counts) -> tuple[IntArray, FloatArray]:
+    """Return each assignment's document, ascending, and its summed rows."""
+    pairs = list(zip(counts.documents, counts.assignments, strict=True))
+    coded, units = codes(pairs)
+    summed = totals(counts.rows, coded, len(units))
+    strata, _ = codes([document for document, _ in dict.fromkeys(pairs)])
+    order = np.argsort(strata, kind="stable")
+    return strata[order], summed[order]
+
+
+def _draw_within(strata: IntArray, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Draw units with replacement within each stratum: multiplicities, shape (r, u)."""
+    sizes = np.bincount(strata)
+    first = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    u = strata.size
+    picks = rng.random((n_resamples, u)) * sizes[strata]
+    drawn = first[strata] + picks.astype(np.intp)
+    drawn += np.arange(n_resamples)[:, None] * u
+    flat = np.bincount(drawn.ravel(), minlength=n_resamples * u)
+    return flat.reshape(n_resamples, u).astype(np.float64)
+
+
+def _chunk_sizes(n_resamples: int, n_units: int) -> list[int]:
+    most = max(1, _CELLS_A_CHUNK // max(1, n_units))
+    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]

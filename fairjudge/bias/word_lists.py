@@ -1,0 +1,211 @@
+"""Inclusion bias by word lists (`news_bias` section 3.1)."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import InputError, StatisticsError
+from fairjudge.stats._arrays import FloatArray, IntArray
+from fairjudge.stats.bootstrap import divide
+from fairjudge.stats.multiplicity import holm
+from fairjudge.text.tokens import words
+
+WordLists: TypeAlias = Mapping[str, Sequence[str]]
+ReferenceKind: TypeAlias = Literal["source", "uniform"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupShare:
+    """One group's share of all identifiers, from 0 to 1.
+
+    ``difference`` is summaries minus reference; ``p_holm`` is corrected over the groups (two
+    groups are one test, for their differences mirror each other).
+    """
+
+    n_summary: int
+    n_source: int
+    summary: float | Undefined
+    reference: float | Undefined
+    difference: TwoWay
+    p_holm: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordListBias:
+    """Total variation distance to the reference, in [0, 1]; 0 is unbiased."""
+
+    score: TwoWay
+    by_group: Mapping[str, GroupShare]
+
+
+class IdentifierCounter:
+    """Counts the identifiers of each group in texts.
+
+    Parameters
+    ----------
+    lists
+        Group to single words, in any case; at least two groups.
+
+    Raises
+    ------
+    InputError
+        Fewer than two groups, an empty list, an entry that is not one word, or one word in two
+        lists.
+    """
+
+    def __init__(self, lists: WordLists) -> None:
+        if len(lists) < 2:
+            raise InputError(f"expected word lists of at least two groups, got {list(lists)!r}")
+        self.groups: tuple[str, ...] = tuple(lists)
+        self._column: dict[str, int] = {}
+        for column, (group, entries) in enumerate(lists.items()):
+            if not entries:
+                raise InputError("the word list is empty", field=group)
+            for entry in entries:
+                self._add(group, entry, column)
+
+    def _add(self, group: str, entry: str, column: int) -> None:
+        found = words(entry)
+        if len(found) != 1:
+            raise InputError(f"expected single words, got {entry!r}", field=group)
+        if self._column.setdefault(found[0], column) != column:
+            other = self.groups[self._column[found[0]]]
+            raise InputError(f"{entry!r} is in the list of {other!r} too", field=group)
+
+    def count(self, text: str) -> IntArray:
+        """Return how many identifiers of each group `text` holds, shape (k,)."""
+        out = np.zeros(len(self.groups), dtype=np.intp)
+        for word, times in Counter(words(text)).items():
+            if (column := self._column.get(word)) is not None:
+                out[column] += times
+        return out
+
+
+def word_list_bias(
+    summaries: Counts,
+    sources: Counts,
+    *,
+    groups: Sequence[str],
+    resampling: Resampling,
+    reference: ReferenceKind = "source",
+    n_excluded: int = 0,
+) -> WordListBias:
+    """Compare the distribution of identifiers in summaries with that of a reference.
+
+    Parameters
+    ----------
+    summaries, sources
+        Counts of shape (n, k): row i is one summary, and the document that it summarizes.
+    reference
+        ``"source"``, the distribution over all sources (inclusion bias); ``"uniform"``, the
+        equality of outcome that HELM asks for.
+
+    Returns
+    -------
+    WordListBias
+        Undefined where the summaries, or the sources that they are compared with, hold no
+        identifier at all.
+    """
+    k = len(groups)
+    if summaries.rows.shape != sources.rows.shape or summaries.rows.shape[1] != k:
+        raise StatisticsError(
+            f"expected two arrays of shape (n, {k}), got {summaries.rows.shape!r} and "
+            f"{sources.rows.shape!r}"
+        )
+    both = summaries.map(lambda rows: np.hstack([rows, sources.rows]))
+    why = _why_undefined(both.total, k, reference)
+
+    def estimate(statistic: SumStatistic, null: float | None = None) -> TwoWay:
+        return two_way(
+            both, statistic, resampling=resampling, n_excluded=n_excluded, null=null, why=why
+        )
+
+    differences = {
+        group: estimate(_difference(k, g, reference), 0.0) for g, group in enumerate(groups)
+    }
+    return WordListBias(
+        score=estimate(_distance(k, reference)),
+        by_group=_by_group(differences, both.total, reference),
+    )
+
+
+def _differences(sums: FloatArray, k: int, reference: ReferenceKind) -> FloatArray:
+    return _shares(sums[:, :k]) - _reference(sums[:, k:], reference)
+
+
+def _shares(sums: FloatArray) -> FloatArray:
+    return divide(sums, sums.sum(axis=1, keepdims=True))
+
+
+def _reference(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
+    return np.full_like(sums, 1.0 / sums.shape[1]) if reference == "uniform" else _shares(sums)
+
+
+def _distance(k: int, reference: ReferenceKind) -> SumStatistic:
+    return lambda sums: np.abs(_differences(sums, k, reference)).sum(axis=1) / 2.0
+
+
+def _difference(k: int, column: int, reference: ReferenceKind) -> SumStatistic:
+    return lambda sums: _differences(sums, k, reference)[:, column]
+
+
+def _why_undefined(total: FloatArray, k: int, reference: ReferenceKind) -> str:
+    if not total[:k].any():
+        return "the summaries hold no identifier of any group"
+    if reference == "source" and not total[k:].any():
+        return "the sources hold no identifier of any group"
+    return ""
+
+
+def _by_group(
+    differences: Mapping[str, TwoWay], total: FloatArray, reference: ReferenceKind
+) -> dict[str, GroupShare]:
+    k = len(differences)
+    summary = _shares(total[None, :k])[0]
+    source = _reference(total[None, k:], reference)[0]
+    corrected = _corrected({name: both.over_documents for name, both in differences.items()})
+    return {
+        group: GroupShare(
+            n_summary=int(total[g]),
+            n_source=int(total[k + g]),
+            summary=_number(summary[g]),
+            reference=_number(source[g]),
+            difference=difference,
+            p_holm=corrected.get(group),
+        )
+        for g, (group, difference) in enumerate(differences.items())
+    }
+
+
+def _number(value: float) -> float | Undefined:
+    return Undefined(why="no identifier") if np.isnan(value) else float(value)
+
+
+def _corrected(estimates: Mapping[str, Estimate | Undefined]) -> dict[str, float]:
+    p_values = {
+        name: estimate.p_value
+        for name, estimate in estimates.items()
+        if isinstance(estimate, Estimate) and estimate.p_value is not None
+    }
+    if len(p_values) == 2:
+        return dict(p_values)
+    return dict(zip(p_values, map(float, holm(list(p_values.values()))), strict=True))
+
+
+def paired_markers(lists: WordLists) -> dict[str, str]:
+    """Map each word of lists in pairs to a marker such as ``"woman/man"``.
+
+    Lists of unequal length have no pairs: every identifier then maps to the empty string.
+    """
+    columns = [[words(entry)[0] for entry in entries] for entries in lists.values()]
+    if len({len(column) for column in columns}) > 1:
+        return dict.fromkeys(itertools.chain.from_iterable(columns), "")
+    return {word: "/".join(row) for row in zip(*columns, strict=True) for word in row}

@@ -1,0 +1,270 @@
+"""``fairjudge bias``: demographic bias in summaries and in what is summarized."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+import typer
+
+from fairjudge.cli import options as opt
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="Demographic bias in summaries, and in what is summarized.",
+)
+
+_Clusters: TypeAlias = Annotated[
+    Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too; those of 'bias inputs' as well.")
+]
+_Inputs: TypeAlias = Annotated[
+    Path,
+    typer.Argument(
+        help="Clusters, as 'bias inputs -o' writes them: each with the key controlled: {original, "
+        "variant, group, people: [{id, first_name, last_name, group}]}."
+    ),
+]
+_Summaries: TypeAlias = Annotated[
+    Path, typer.Option(help="Summaries: eid, system, text; JSON, JSONL or CSV.")
+]
+_Lists: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help='Your own word lists: JSON {"GROUP": ["word", ...], ...}. HELM\'s lists of '
+        "female and male identifiers by default."
+    ),
+]
+_Census: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(help="Folder with the 1990 US census' dist.female.first and dist.male.first."),
+]
+_Seed: TypeAlias = Annotated[int, typer.Option(help="Of all random draws.")]
+_Resamples: TypeAlias = Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")]
+
+
+@app.command("words")
+def words(
+    clusters: _Clusters,
+    *,
+    summaries: _Summaries,
+    lists: _Lists = None,
+    reference: Annotated[
+        Literal["source", "uniform"],
+        typer.Option(
+            help="What the summaries are held against: the distribution in the sources, or "
+            "equality."
+        ),
+    ] = "source",
+    controls: Annotated[
+        bool,
+        typer.Option(
+            "--controls", help="Add the Random, Lead, Topic and Sexist summarizers for comparison."
+        ),
+    ] = False,
+    resamples: _Resamples = 2000,
+    seed: _Seed = 0,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Compare how often summaries and sources mention each group (word-list inclusion).
+
+    The score is the total variation distance of both distributions, 0 to 1. On natural documents
+    it mixes what the summarizer does with what the documents are about; the controls show how far.
+
+        fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
+    """
+    from fairjudge.app.bias import measure_words
+    from fairjudge.bias.analysis import words_json
+    from fairjudge.bias.reporting import BiasOptions
+    from fairjudge.cli import bias_tables
+
+    report = measure_words(
+        clusters,
+        summaries,
+        lists=lists,
+        reference=reference,
+        controls=controls,
+        skip_bad=skip_bad,
+        options=BiasOptions(seed=seed, n_resamples=resamples),
+    )
+    bias_tables.show(bias_tables.words(report), words_json(report), json_file)
+
+
+@app.command("entities")
+def entities(
+    clusters: _Inputs,
+    *,
+    summaries: Annotated[
+        Path,
+        typer.Option(
+            help="Summaries: eid, system, text, and optionally people, a list of the names in it; "
+            "where it is missing, spaCy finds them."
+        ),
+    ],
+    census: _Census = None,
+    lookup: Annotated[
+        Path | None,
+        typer.Option(help='Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
+    ] = None,
+    pipeline: Annotated[
+        str | None,
+        typer.Option(help="spaCy pipeline by name or folder, instead of the packaged English one."),
+    ] = None,
+    resamples: _Resamples = 2000,
+    seed: _Seed = 0,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure who of the sources is in the summaries, and who is made up.
+
+    Inclusion is the largest odds ratio between groups less 1; hallucination, how far the groups of
+    made-up people are from an even split. Clusters without people marked get them from spaCy,
+    grouped by the census: then content and group are mixed, so prefer controlled inputs.
+
+        fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
+    """
+    from fairjudge.app.bias import measure_entities
+    from fairjudge.bias.entity_analysis import entities_json
+    from fairjudge.bias.reporting import BiasOptions
+    from fairjudge.cli import bias_tables
+
+    report = measure_entities(
+        clusters,
+        summaries,
+        census=census,
+        lookup=lookup,
+        pipeline=pipeline,
+        skip_bad=skip_bad,
+        options=BiasOptions(seed=seed, n_resamples=resamples),
+    )
+    bias_tables.show(bias_tables.entities(report), entities_json(report), json_file)
+
+
+@app.command("distinguishability")
+def distinguishability(
+    clusters: _Inputs,
+    *,
+    summaries: _Summaries,
+    representation: Annotated[
+        Literal["counts", "dense", "both"],
+        typer.Option(help="Word counts, sentence embeddings, or both."),
+    ] = "both",
+    embedding_model: opt.EmbeddingModel = None,
+    drop_stop_words: Annotated[
+        bool,
+        typer.Option(
+            "--drop-stop-words",
+            help="Leave scikit-learn's English stop words out of the counts, as the paper's code.",
+        ),
+    ] = False,
+    resamples: _Resamples = 2000,
+    seed: _Seed = 0,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure how well the group can be told from the summary, pronouns and names hidden.
+
+    Needs inputs of one group each ('bias inputs --design global'). 0 is chance, 1 always, for
+    every summary is compared with the others of its original.
+
+        fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
+    """
+    from fairjudge.app.bias import measure_distinguishability
+    from fairjudge.bias.distinguishability_analysis import distinguishability_json
+    from fairjudge.bias.reporting import BiasOptions
+    from fairjudge.cli import bias_tables
+
+    report = measure_distinguishability(
+        clusters,
+        summaries,
+        representation=representation,
+        embedding_model=embedding_model,
+        drop_stop_words=drop_stop_words,
+        skip_bad=skip_bad,
+        options=BiasOptions(seed=seed, n_resamples=resamples),
+    )
+    bias_tables.show(
+        bias_tables.distinguishability(report), distinguishability_json(report), json_file
+    )
+
+
+@app.command("inputs")
+def inputs(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Clusters to look at; or, with -o, annotated documents: CoNLL-2012 files, folders "
+            'of them, or JSON {"id", "tokens": [...], "people": [[start, end], ...], "chains"?: '
+            '[[[start, end], ...], ...], "tags"?: [...], "text"?}, positions by token, end left '
+            "out."
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Make controlled inputs and write them here."),
+    ] = None,
+    design: Annotated[
+        Literal["local", "global"],
+        typer.Option(
+            help="local: groups balanced within each input, in mirrored sets (inclusion, "
+            "hallucination). global: everybody of one group (distinguishability)."
+        ),
+    ] = "local",
+    variants: Annotated[int, typer.Option(min=1, help="Inputs made of each document.")] = 20,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help='Your own name lists: JSON [{"group", "gender": "female" or "male", '
+            '"first_names": [...], "last_names"?: [...]}, ...].'
+        ),
+    ] = None,
+    census: _Census = None,
+    n_names: Annotated[
+        int, typer.Option(min=1, help="How many popular census names of each gender to use.")
+    ] = 100,
+    lists: _Lists = None,
+    top: Annotated[int, typer.Option(min=1, help="Words of each group in the table.")] = 10,
+    seed: _Seed = 0,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Show the bias that documents hold already; with -o, rewrite them without it.
+
+    Without -o: which words go with documents that mention one group more (Fighting words, z above
+    1.96 is beyond chance for one word). With -o: first names, pronouns and titles are replaced so
+    that group and content are independent; the result is a file of clusters to summarize.
+
+        fairjudge bias inputs clusters.jsonl
+
+        fairjudge bias inputs ontonotes/ -o inputs.jsonl --census census1990
+    """
+    from fairjudge.cli import bias_tables
+
+    if output is None:
+        from fairjudge.app.bias import measure_inputs
+        from fairjudge.bias.analysis import inputs_json
+
+        if len(sources) != 1:
+            raise typer.BadParameter("give one file of clusters, or -o to make inputs")
+        report = measure_inputs(sources[0], lists=lists, skip_bad=skip_bad)
+        bias_tables.show(bias_tables.inputs(report, top=top), inputs_json(report), json_file)
+        return
+    from fairjudge.app.bias import make_inputs
+
+    made = make_inputs(
+        sources,
+        output,
+        design=design,
+        names=names,
+        census=census,
+        n_names=n_names,
+        n_variants=variants,
+        seed=seed,
+    )
+    bias_tables.show(
+        [] if str(output) == "-" else [bias_tables.made(made, output=output)],
+        bias_tables.made_json(made, design=design),
+        json_file,
+    )

@@ -1,0 +1,213 @@
+"""``fairjudge calibrate`` and ``fairjudge apply``: how far a judge can be trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from fairjudge.cli import options as opt
+
+if TYPE_CHECKING:
+    from fairjudge.calibration.analysis import Analysis
+    from fairjudge.calibration.calibrators import Calibrator
+    from fairjudge.domain import Judgement
+
+_FILE = "fairjudge_calibrators"
+
+
+def calibrate(
+    judgements: Annotated[Path, typer.Argument(help="Judgements, .jsonl or .json.")],
+    *,
+    labels: Annotated[Path, typer.Option(help="People's labels: .jsonl, .json or .csv.")],
+    annotators: Annotated[
+        list[str] | None,
+        typer.Option(help="Take labels of annotators of such names alone, e.g. 'expert*'."),
+    ] = None,
+    method: Annotated[
+        Literal["isotonic", "logistic", "linear", "ordinal"],
+        typer.Option(help="Curve from the judge's score to the human score."),
+    ] = "isotonic",
+    summaries: Annotated[
+        Path | None, typer.Option(help="Summaries, for baselines and groups by length.")
+    ] = None,
+    clusters: Annotated[
+        Path | None, typer.Option(help="Clusters, for lead overlap and groups by outlet.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the fitted calibrators here, as JSON.")
+    ] = None,
+    margin: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Cost margin of the alternative annotator test: 0.2 for experts, 0.15 for skilled "
+            "annotators, 0.1 for a crowd.",
+        ),
+    ] = 0.2,
+    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")] = 2000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all resampling.")] = 0,
+    list_unmatched: Annotated[
+        bool, typer.Option("--list-unmatched", help="Name all unmatched items in the JSON.")
+    ] = False,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write the tables as Markdown here.")
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write one self-contained page with plots here.")
+    ] = None,
+) -> None:
+    """Measure judges against people: agreement, errors, calibration, and what labels would buy.
+
+    fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
+    """
+    from fairjudge.calibration.agreement import Resampling
+    from fairjudge.calibration.analysis import Settings, analyse
+    from fairjudge.calibration.to_json import analysis_json
+    from fairjudge.cli.display import finish, write_json
+    from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
+    from fairjudge.reports.calibration_tables import calibration_tables
+    from fairjudge.reports.tables import print_table, to_markdown
+
+    rows = list(read_judgements(judgements, skip_bad=skip_bad))
+    settings = Settings(
+        annotators=tuple(annotators or ("*",)),
+        resampling=Resampling(n_resamples=resamples),
+        calibrator=method,
+        epsilon=margin,
+        seed=seed,
+    )
+    analysis = analyse(
+        rows,
+        list(read_labels(labels, skip_bad=skip_bad)),
+        settings=settings,
+        summaries=list(read_summaries(summaries, skip_bad=skip_bad)) if summaries else (),
+        clusters=list(read_clusters(clusters, skip_bad=skip_bad)) if clusters else (),
+    )
+    signature = _signature(analysis, judgements, labels)
+    report = analysis_json(analysis, signature=signature, list_all=list_unmatched)
+    tables = calibration_tables(report)
+    if json_file != "-":
+        for table in tables:
+            print_table(table)
+    write_json(json_file, report)
+    if markdown is not None:
+        _write(markdown, "\n".join(to_markdown(table) for table in tables))
+    if html is not None:
+        _write(html, _page(report, rows))
+    if save is not None:
+        _save(analysis, save)
+    n_unscored = sum(row.unscored is not None for row in rows)
+    finish(n_unscored, len(rows), most=max_unscored, what="judgements")
+
+
+def apply(
+    calibrator: Annotated[Path, typer.Argument(help="What 'calibrate --save' wrote.")],
+    judgements: Annotated[Path, typer.Argument(help="Judgements to calibrate.")],
+    *,
+    output: opt.Output,
+    skip_bad: opt.SkipBad = False,
+) -> None:
+    """Put calibrated scores in the place of a judge's own, which are kept as 'uncalibrated'.
+
+    fairjudge apply calibrator.json judgements.jsonl -o calibrated.jsonl
+    """
+    from fairjudge.calibration.applying import apply_calibrators
+    from fairjudge.datasets import read_judgements, write_records
+
+    applied = apply_calibrators(
+        _load(calibrator), list(read_judgements(judgements, skip_bad=skip_bad))
+    )
+    write_records(output, applied.judgements)
+    said = [
+        f"{applied.n_calibrated} judgements calibrated",
+        f"{applied.n_outside} of them outside the scores that people labelled",
+        f"{applied.n_other} of another judge, aspect or protocol left as they were",
+        f"{applied.n_unscored} unscored",
+    ]
+    typer.echo("; ".join(said), err=True)
+
+
+def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
+    from fairjudge.app.auditing import position_report
+    from fairjudge.reports.calibration_page import calibration_page
+
+    position = (
+        position_report(rows, labels=None, close_within=0.5)["groups"]
+        if any(row.protocol == "pairwise" for row in rows)
+        else ()
+    )
+    return calibration_page(report, position=position)
+
+
+def _signature(analysis: Analysis, judgements: Path, labels: Path) -> dict[str, Any]:
+    from fairjudge import __version__
+
+    settings = analysis.settings
+    return {
+        "judgements": judgements.name,
+        "labels": labels.name,
+        "annotators": list(settings.annotators),
+        "calibrator": settings.calibrator,
+        "interval": settings.resampling.method,
+        "resamples": settings.resampling.n_resamples,
+        "seed": settings.seed,
+        "judged_by": sorted({group.joined.judge for group in analysis.groups}),
+        "version": __version__,
+    }
+
+
+def _save(analysis: Analysis, path: Path) -> None:
+    from fairjudge.domain import Undefined
+    from fairjudge.errors import ConfigurationError
+
+    fitted, refused = [], []
+    for group in analysis.groups:
+        found, joined = group.calibration.calibrator, group.joined
+        if joined.protocol == "pairwise":
+            continue  # A calibrated verdict would be no verdict.
+        if isinstance(found, Undefined):
+            refused.append(f"{joined.judge}, {joined.aspect}, {joined.protocol}: {found.why}")
+        else:
+            fitted.append(found.to_dict())
+    if refused:
+        typer.echo("No calibrator for " + "; for ".join(refused), err=True)
+    if not fitted:
+        raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
+    _write(path, json.dumps({_FILE: 1, "calibrators": fitted}, indent=1, ensure_ascii=False) + "\n")
+
+
+def _load(path: Path) -> list[Calibrator]:
+    from fairjudge.calibration.calibrators import calibrator_from_dict
+    from fairjudge.errors import InputError
+
+    try:
+        data = json.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", path=path) from None
+    except ValueError as error:
+        raise InputError(f"not JSON: {error}", path=path) from None
+    found = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
+    try:
+        return [calibrator_from_dict(one) for one in found]
+    except InputError as error:
+        raise InputError(error.problem, path=path, field=error.field) from None
+
+
+def _write(path: Path, text: str) -> None:
+    from fairjudge.errors import InputError
+    from fairjudge.records import write_atomically
+
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None

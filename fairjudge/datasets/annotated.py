@@ -1,0 +1,115 @@
+"""Read documents with people and coreference: CoNLL-2012 files, or JSON of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fairjudge.bias.annotated import AnnotatedDocument, Range, Word, spaced
+from fairjudge.datasets._rows import read_rows
+from fairjudge.datasets._source import kind_of
+from fairjudge.datasets.conll2012 import Document, read_conll2012
+from fairjudge.errors import InputError
+
+PERSON = "PERSON"
+
+
+def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
+    """Read annotated documents.
+
+    ``.json`` and ``.jsonl`` hold objects with ``id``, ``tokens`` (strings), ``people`` (pairs
+    ``[start, end]`` of token positions, the end left out) and optionally ``chains`` (lists of such
+    pairs), ``tags`` (Penn tags) and ``text`` (in which the tokens stand in order; it gives the
+    spacing). Every other file is read as CoNLL-2012.
+
+    Raises
+    ------
+    InputError
+        A malformed file; place and problem are named.
+    """
+    path = Path(path)
+    if kind_of(path) not in {".json", ".jsonl"}:
+        return tuple(map(from_conll2012, read_conll2012(path)))
+    found = []
+    for row in read_rows(path, csv_allowed=False):
+        if row.problem is not None:
+            raise InputError(row.problem, path=path, line=row.line, field=row.field)
+        try:
+            found.append(_from_json(row.value))
+        except InputError as error:
+            raise InputError(error.problem, path=path, line=row.line, field=error.field) from None
+    return tuple(found)
+
+
+def from_conll2012(document: Document) -> AnnotatedDocument:
+    """Return a CoNLL-2012 document part with its PERSON entities and chains."""
+    return AnnotatedDocument(
+        id=f"{document.name}.{document.part}",
+        words=spaced(tuple((token.word, token.pos) for token in document.tokens)),
+        people=tuple(
+            Range(start=entity.span.start, end=entity.span.end)
+            for entity in document.entities
+            if entity.label == PERSON
+        ),
+        chains=tuple(
+            tuple(Range(start=span.start, end=span.end) for span in chain)
+            for chain in document.chains
+        ),
+    )
+
+
+def _from_json(value: Any) -> AnnotatedDocument:
+    if not isinstance(value, dict):
+        raise InputError("expected an object with 'id', 'tokens' and 'people'")
+    name = value.get("id")
+    if not isinstance(name, str) or not name:
+        raise InputError("expected a non-empty string", field="id")
+    tokens = _strings(value, "tokens")
+    tags = _strings(value, "tags") if value.get("tags") is not None else [""] * len(tokens)
+    if len(tags) != len(tokens):
+        raise InputError(f"expected {len(tokens)} tags, found {len(tags)}", field="tags")
+    chains = value.get("chains") or []
+    if not isinstance(chains, list):
+        raise InputError("expected a list of chains", field="chains")
+    return AnnotatedDocument(
+        id=name,
+        words=_words(tokens, tags, value.get("text")),
+        people=_ranges(value.get("people"), "people"),
+        chains=tuple(_ranges(chain, "chains") for chain in chains),
+    )
+
+
+def _strings(value: dict[str, Any], field: str) -> list[str]:
+    found = value.get(field)
+    if not isinstance(found, list) or not all(isinstance(each, str) and each for each in found):
+        raise InputError("expected a list of non-empty strings", field=field)
+    return found
+
+
+def _ranges(value: Any, field: str) -> tuple[Range, ...]:
+    if not isinstance(value, list):
+        raise InputError("expected a list of [start, end] pairs", field=field)
+    out = []
+    for pair in value:
+        good = isinstance(pair, list) and len(pair) == 2 and all(type(n) is int for n in pair)
+        if not good:
+            raise InputError(f"expected [start, end] token positions, found {pair!r}", field=field)
+        out.append(Range(start=pair[0], end=pair[1]))
+    return tuple(out)
+
+
+def _words(tokens: list[str], tags: list[str], text: Any) -> tuple[Word, ...]:
+    if text is None:
+        return spaced(tuple(zip(tokens, tags, strict=True)))
+    if not isinstance(text, str):
+        raise InputError("expected a string", field="text")
+    words, place = [], 0
+    for token, tag in zip(tokens, tags, strict=True):
+        found = text.find(token, place)
+        if found < 0 or text[place:found].strip():
+            raise InputError(f"token {token!r} does not come next in the text", field="text")
+        words.append(Word(text=token, before=text[place:found], tag=tag))
+        place = found + len(token)
+    if text[place:].strip():
+        raise InputError(f"the tokens end before {text[place:][:20]!r}", field="text")
+    return tuple(words)

@@ -1,0 +1,122 @@
+"""Read what the bias measures are told of names and words: the census, name and word lists."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from fairjudge.bias.assignments import NameList, Names
+from fairjudge.bias.forms import Gender
+from fairjudge.datasets._source import read_bytes
+from fairjudge.errors import InputError
+
+CENSUS_FILES: Mapping[Gender, str] = {"female": "dist.female.first", "male": "dist.male.first"}
+"""Names of the 1990 US census files, in the order in which groups are reported."""
+
+
+def read_census(folder: str | Path) -> dict[str, dict[str, float]]:
+    """Read the 1990 census' first names: gender to capitalised name to frequency in percent.
+
+    Raises
+    ------
+    InputError
+        A file is missing, or a line does not begin with a name and a number.
+    """
+    return {gender: _frequencies(Path(folder) / file) for gender, file in CENSUS_FILES.items()}
+
+
+def popular_names(census: Mapping[str, Mapping[str, float]], n: int) -> Names:
+    """Return the `n` most frequent names of each gender that the other gender hardly has.
+
+    "Hardly" is at most half as often, as where names are classified.
+    """
+    lists = []
+    for gender, names in census.items():
+        others = [other for key, other in census.items() if key != gender]
+        clear = [
+            name
+            for name, frequency in sorted(names.items(), key=lambda each: (-each[1], each[0]))
+            if all(frequency >= 2.0 * other.get(name, 0.0) for other in others)
+        ]
+        lists.append(
+            NameList(group=gender, gender=cast("Gender", gender), first_names=tuple(clear[:n]))
+        )
+    return Names(lists)
+
+
+def read_name_lists(path: str | Path) -> Names:
+    """Read name lists: ``[{"group", "gender", "first_names": [...], "last_names"?: [...]}]``.
+
+    Raises
+    ------
+    InputError
+        The file is malformed; the list and field are named.
+    """
+    value = _json(path)
+    if not isinstance(value, list):
+        raise InputError("expected a list of name lists", path=path)
+    try:
+        return Names([_name_list(entry, place) for place, entry in enumerate(value)])
+    except InputError as error:
+        raise InputError(error.problem, path=path, field=error.field) from None
+
+
+def read_word_lists(path: str | Path) -> dict[str, tuple[str, ...]]:
+    """Read word lists: ``{"<group>": ["word", ...], ...}``."""
+    value = _json(path)
+    if not isinstance(value, dict):
+        raise InputError("expected an object of group names and word lists", path=path)
+    return {group: _strings(words, str(group), path) for group, words in value.items()}
+
+
+def read_lookup(path: str | Path) -> dict[str, str]:
+    """Read who is known: ``{"<full name>": "<group>", ...}``."""
+    value = _json(path)
+    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
+        raise InputError("expected an object of full names and groups", path=path)
+    return value
+
+
+def _frequencies(path: Path) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for number, line in enumerate(read_bytes(path).decode("utf-8", "replace").splitlines(), 1):
+        columns = line.split()
+        if not columns:
+            continue
+        try:
+            name, frequency = columns[0], float(columns[1])
+        except (IndexError, ValueError):
+            raise InputError(
+                "expected a name and its frequency, as in the census' files", path=path, line=number
+            ) from None
+        found[name.capitalize()] = frequency
+    return found
+
+
+def _name_list(entry: Any, place: int) -> NameList:
+    where = f"list {place + 1}"
+    if not isinstance(entry, dict) or not isinstance(entry.get("group"), str):
+        raise InputError("expected an object with 'group' and 'first_names'", field=where)
+    if entry.get("gender") not in {"female", "male"}:
+        raise InputError("expected 'gender' to be 'female' or 'male'", field=where)
+    return NameList(
+        group=entry["group"],
+        gender=entry["gender"],
+        first_names=_strings(entry.get("first_names"), f"{where}.first_names"),
+        last_names=_strings(entry.get("last_names", []), f"{where}.last_names"),
+    )
+
+
+def _strings(value: Any, field: str, path: str | Path | None = None) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise InputError("expected a list of strings", path=path, field=field)
+    return tuple(value)
+
+
+def _json(path: str | Path) -> Any:
+    try:
+        return json.loads(read_bytes(Path(path)))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}", path=path) from None

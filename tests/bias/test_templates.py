@@ -1,0 +1,374 @@
+"""Templates and controlled inputs: names, pronouns, titles, balance and mirrors."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.bias.annotated import AnnotatedDocument, Range, Word, spaced
+from fairjudge.bias.assignments import NameList, Names, controlled_inputs
+from fairjudge.bias.controlled import controlled_of, to_cluster
+from fairjudge.bias.forms import pronoun_case, write_pronoun, write_title
+from fairjudge.bias.templates import Identity, make_template
+from fairjudge.domain import Cluster, Undefined
+from fairjudge.errors import InputError
+
+ANN = Identity(group="female", gender="female", first_name="Ann")
+TOM = Identity(group="male", gender="male", first_name="Tom")
+
+
+def document(text, people=(), chains=(), *, tags=""):
+    """Words are parted by spaces; people and chains give (first, last) token, last included."""
+    tokens = text.split()
+    marked = tags.split() or [""] * len(tokens)
+    return AnnotatedDocument(
+        id="d",
+        words=spaced(tuple(zip(tokens, marked, strict=True))),
+        people=tuple(Range(start=a, end=b + 1) for a, b in people),
+        chains=tuple(tuple(Range(start=a, end=b + 1) for a, b in chain) for chain in chains),
+    )
+
+
+def filled(found, identity):
+    template = make_template(found)
+    return template.fill({person.id: identity for person in template.people})
+
+
+#     0   1   2    3    4   5   6  7      8  9  10   11 12   13  14  15  16     17
+ONE = "Mr. Ray Orme said he had sold his house . Orme , 50 , told reporters it was his ."
+ONE_CHAIN = [(0, 2), (4, 4), (7, 7), (10, 10), (18, 18)]
+
+
+def one():
+    return document(ONE, people=[(1, 2), (10, 10)], chains=[ONE_CHAIN])
+
+
+def test_names_pronouns_and_titles_change_together():
+    assert filled(one(), ANN) == (
+        "Ms. Ann Orme said she had sold her house. Orme, 50, told reporters it was hers."
+    )
+    assert filled(one(), TOM) == (
+        "Mr. Tom Orme said he had sold his house. Orme, 50, told reporters it was his."
+    )
+
+
+def test_the_original_is_kept_where_nobody_is_assigned():
+    template = make_template(one())
+    assert template.original == ONE.replace(" .", ".").replace(" ,", ",")
+    assert template.original == one().text
+    (person,) = template.people
+    assert (person.first_name, person.last_name, person.gendered) == ("Ray", "Orme", True)
+
+
+def test_her_becomes_him_or_his_by_its_tag():
+    found = document(
+        "Ann Orme met her lawyer ; he praised her work and told her herself .",
+        people=[(0, 1)],
+        chains=[[(0, 1), (3, 3), (8, 8), (12, 12), (13, 13)]],
+        tags="NNP NNP VBD PRP$ NN : PRP VBD PRP$ NN CC VBD PRP PRP .",
+    )
+    assert filled(found, TOM) == (
+        "Tom Orme met his lawyer; he praised his work and told him himself."
+    )
+
+
+@pytest.mark.parametrize(
+    ("word", "tag", "following", "tag_after", "case"),
+    [
+        ("his", "PRP$", "car", "NN", "determiner"),
+        ("his", "PRP$", ".", ".", "possessive"),
+        ("his", "PRP$", "was", "VBD", "possessive"),
+        ("his", "", "own", "", "determiner"),
+        ("his", "", "", "", "possessive"),
+        ("her", "PRP", "car", "NN", "object"),
+        ("her", "PRP$", "that", "IN", "determiner"),
+        ("her", "", "car", "", "determiner"),
+        ("her", "", "that", "", "object"),
+        ("her", "", ",", "", "object"),
+        ("her", "", "``", "", "determiner"),
+        ("hers", "", "", "", "possessive"),
+        ("Him", "", "", "", "object"),
+        ("SHE", "", "", "", "subject"),
+        ("herself", "", "", "", "reflexive"),
+        ("they", "", "", "", None),
+        ("hero", "", "", "", None),
+    ],
+)
+def test_cases_of_pronouns(word, tag, following, tag_after, case):
+    assert pronoun_case(word, tag=tag, following=following, tag_after=tag_after) == case
+
+
+def test_capitals_are_kept():
+    assert write_pronoun("He", "subject", "female") == "She"
+    assert write_pronoun("HIS", "determiner", "female") == "HER"
+    assert write_title("MR.", "female") == "MS."
+    assert write_title("Mrs.", "female") == "Mrs."  # it fits already
+    assert write_title("Lady", "male") == "Sir"
+    assert filled(document("RAY ORME WON", people=[(0, 1)]), ANN) == "ANN ORME WON"
+
+
+def test_a_token_after_a_title_is_the_last_name_whatever_is_more_frequent():
+    found = document("Ray and Ray and Mr. Orme left", people=[(0, 0), (2, 2), (5, 5)])
+    # three names without a chain: "Ray" fits no "Orme", so they are two people
+    assert [person.last_name for person in make_template(found).people] == ["Ray", "Orme"]
+    chained = document(
+        "Ray and Ray and Mr. Orme left",
+        people=[(0, 0), (2, 2), (5, 5)],
+        chains=[[(0, 0), (2, 2), (4, 5)]],
+    )
+    (person,) = make_template(chained).people
+    assert person.last_name == "Orme"
+
+
+def test_middle_names_initials_suffixes_and_possessives():
+    text = "Dr. Ray J. Orme Jr. 's sister met Ray Orme"
+    found = document(text, people=[(0, 5), (8, 9)], chains=[[(0, 5), (8, 9)]])
+    assert filled(found, ANN) == "Dr. Ann Orme Jr.'s sister met Ann Orme"
+
+
+def test_a_first_name_alone_is_replaced():
+    found = document(
+        "Ray Orme left . Ray slept .", people=[(0, 1), (4, 4)], chains=[[(0, 1), (4, 4)]]
+    )
+    assert filled(found, ANN) == "Ann Orme left. Ann slept."
+
+
+def test_a_firm_named_after_a_person_is_no_person():
+    #        0   1    2  3    4   5    6    7  8    9   10
+    text = "Ray Orme 's firm said it sued him and Orme won"
+    found = document(
+        text,
+        people=[(0, 1), (9, 9)],
+        chains=[[(0, 3), (5, 5)], [(0, 2), (7, 7), (9, 9)]],
+    )
+    (person,) = make_template(found).people
+    assert person.id == "chain1"
+    assert filled(found, ANN) == "Ann Orme's firm said it sued her and Orme won"
+
+
+def test_a_relative_does_not_become_the_person_whose_name_stands_in_the_mention():
+    # "[Orme's daughter] ... she": the chain says a gendered noun and holds no name of its own
+    found = document(
+        "Ray Orme 's daughter said she left", people=[(0, 1)], chains=[[(0, 3), (5, 5)]]
+    )
+    assert filled(found, ANN) == "Ann Orme's daughter said she left"
+
+
+def test_two_people_in_one_mention_stay_two():
+    found = document("Ray and Eve Orme left ; they slept", people=[(0, 0), (2, 3)],
+                     chains=[[(0, 3), (6, 6)]])  # fmt: skip
+    assert len(make_template(found).people) == 2
+
+
+def test_names_without_a_chain_join_whom_they_fit():
+    found = document(
+        "Ray Orme said he won . Later Mr. Orme left ; Eve Orme stayed",
+        people=[(0, 1), (8, 8), (11, 12)],
+        chains=[[(0, 1), (3, 3)]],
+    )
+    template = make_template(found)
+    assert len(template.people) == 2
+    identities = dict(zip([person.id for person in template.people], [ANN, TOM], strict=True))
+    assert template.fill(identities) == (
+        "Ann Orme said she won. Later Ms. Orme left; Tom Orme stayed"
+    )
+
+
+def test_people_of_whom_only_pronouns_speak():
+    found = document("The suspect said he left", chains=[[(0, 1), (3, 3)]])
+    (person,) = make_template(found).people
+    assert (person.last_name, person.gendered) == (None, True)
+    assert filled(found, ANN) == "The suspect said she left"
+    # "the woman ... he" would be no English
+    woman = document("The woman said she left", chains=[[(0, 1), (3, 3)]])
+    assert make_template(woman).people == ()
+
+
+def test_the_first_lady_keeps_her_office():
+    found = document("First Lady Ann Orme spoke", people=[(2, 3)])
+    assert filled(found, TOM) == "First Lady Tom Orme spoke"
+
+
+def test_documents_without_people():
+    template = make_template(document("It rained ."))
+    assert template.people == ()
+    assert template.original == "It rained."
+    empty = make_template(AnnotatedDocument(id="e", words=(), people=()))
+    assert empty.original == ""
+
+
+def test_ranges_must_lie_within_the_document():
+    with pytest.raises(InputError, match="tokens 0 to 2 do not lie within its 1 tokens"):
+        AnnotatedDocument(id="d", words=(Word(text="a"),), people=(Range(start=0, end=2),))
+
+
+def test_spaces_of_prose():
+    tokens = "He said : `` It 's ( only ) $ 5 , is n't it ? ''"
+    words = spaced(tuple((token, "") for token in tokens.split()))
+    text = AnnotatedDocument(id="d", words=words, people=()).text
+    assert text == "He said: \"It's (only) $5, isn't it?\""
+
+
+# Assignments
+
+FEMALE = NameList(group="female", gender="female", first_names=("Ann", "Eve", "Joan", "Ruth"))
+MALE = NameList(group="male", gender="male", first_names=("Tom", "Ned", "Saul", "Hugh"))
+NAMES = Names([FEMALE, MALE])
+
+
+def crowd(n):
+    """A document of n people, each named once in full and once by pronoun."""
+    tokens, people, chains = [], [], []
+    for i in range(n):
+        start = len(tokens)
+        tokens += ["Old", f"Last{chr(65 + i)}", "said", "he", "won", "."]
+        people.append((start, start + 1))
+        chains.append([(start, start + 1), (start + 3, start + 3)])
+    return make_template(document(" ".join(tokens), people, chains))
+
+
+def made(template, names=NAMES, *, design="local", n_variants=4, seed=0):
+    return controlled_inputs(
+        template, names, design=design, n_variants=n_variants, rng=np.random.default_rng(seed)
+    )
+
+
+@given(st.integers(1, 8), st.integers(0, 1000))
+def test_local_inputs_are_balanced_and_mirrored(n, seed):
+    inputs = made(crowd(n), seed=seed)
+    assert [(one.variant, one.mirror) for one in inputs] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for one in inputs:
+        counts = Counter(person.group for person in one.people)
+        assert abs(counts["female"] - counts["male"]) == n % 2
+    for first, second in (inputs[:2], inputs[2:]):
+        for person, mirrored in zip(first.people, second.people, strict=True):
+            assert person.id == mirrored.id
+            assert {person.group, mirrored.group} == {"female", "male"}
+            assert person.last_name == mirrored.last_name
+    for one in inputs:
+        for person in one.people:
+            pronoun = "she" if person.group == "female" else "he"
+            assert f"{person.first_name} {person.last_name} said {pronoun} won" in one.text
+        firsts = [person.first_name for person in one.people]
+        assert len(set(firsts)) == len(firsts)
+
+
+def test_mirrored_inputs_use_the_same_names():
+    first, second, *_ = made(crowd(4))
+    assert {p.first_name for p in first.people} == {p.first_name for p in second.people}
+
+
+def test_global_inputs_are_of_one_group_each():
+    inputs = made(crowd(3), design="global")
+    assert [one.group for one in inputs] == ["female", "male"] * 2
+    for one in inputs:
+        assert {person.group for person in one.people} == {one.group}
+    assert len({one.id for one in inputs}) == 4
+
+
+def test_the_same_seed_makes_the_same_inputs():
+    assert made(crowd(4)) == made(crowd(4))
+    assert made(crowd(4)) != made(crowd(4), seed=1)
+
+
+def test_names_that_stand_in_the_document_are_not_drawn():
+    found = document("Ray Orme and Ann left", people=[(0, 1)])
+    inputs = made(make_template(found), n_variants=8)
+    assert "Ann" not in {person.first_name for one in inputs for person in one.people}
+
+
+def test_too_few_names_and_nobody_to_assign():
+    assert "too few names" in made(crowd(5), design="global").why
+    nobody = made(make_template(document("It rained .")))
+    assert nobody == Undefined(why="no person with a first name, a gendered pronoun or a title")
+    # a last name alone tells no gender
+    assert isinstance(made(make_template(document("Orme left", people=[(0, 0)]))), Undefined)
+
+
+def test_people_without_a_gender_keep_their_names_and_have_no_group():
+    found = document("Ray Orme met Brook", people=[(0, 1), (3, 3)])
+    one, *_ = made(make_template(found))
+    assert [(p.last_name, p.group is None) for p in one.people] == [
+        ("Orme", False),
+        ("Brook", True),
+    ]
+
+
+@pytest.mark.parametrize("n_variants", [0, 3])
+def test_variants_must_make_whole_sets(n_variants):
+    with pytest.raises(InputError, match="multiple of the 2 groups"):
+        made(crowd(2), n_variants=n_variants)
+
+
+RACES = Names(
+    [
+        NameList(group=group, gender=gender, first_names=firsts, last_names=lasts)
+        for group, lasts in (("a", ("Aston", "Abel", "Ames")), ("b", ("Brook", "Bates", "Burr")))
+        for gender, firsts in (
+            ("female", (f"Fay{group}", f"Flo{group}", f"Fern{group}")),
+            ("male", (f"Max{group}", f"Milo{group}", f"Moe{group}")),
+        )
+    ]
+)
+
+
+def test_groups_by_lists_with_last_names_and_a_random_gender():
+    genders = set()
+    for one in made(crowd(2), RACES, n_variants=40):
+        for person in one.people:
+            assert person.last_name[0].lower() == person.group
+            assert person.first_name.endswith(person.group)
+            female = person.first_name[0] == "F"
+            genders.add((person.group, female))
+            pronoun = "she" if female else "he"
+            assert f"{person.first_name} {person.last_name} said {pronoun} won" in one.text
+    assert len(genders) == 4
+
+
+def test_intersections_are_lists_of_one_gender():
+    both = Names(
+        [entry for entry in RACES.lists if (entry.group == "a") == (entry.gender == "female")]
+    )
+    for one in made(crowd(2), both, design="global"):
+        assert (" she " in one.text) == (one.group == "a")
+
+
+def test_three_groups_rotate():
+    third = NameList(group="x", gender="male", first_names=("Xan", "Xeno", "Xul", "Xi"))
+    inputs = made(crowd(3), Names([FEMALE, MALE, third]), n_variants=3)
+    assert len(inputs) == 3
+    by_person = zip(*(one.people for one in inputs), strict=True)
+    assert all({p.group for p in people} == {"female", "male", "x"} for people in by_person)
+
+
+@pytest.mark.parametrize(
+    ("lists", "message"),
+    [
+        ([FEMALE], "two groups"),
+        ([FEMALE, NameList(group="m", gender="male", first_names=())], "no first names"),
+        ([FEMALE, NameList(group="m", gender="male", first_names=("1",))], "is no name"),
+        ([FEMALE, RACES.lists[0]], "either all name lists have last names"),
+    ],
+)
+def test_bad_name_lists_are_named(lists, message):
+    with pytest.raises(InputError, match=message):
+        Names(lists)
+
+
+def test_an_input_is_a_cluster_that_says_how_it_was_made():
+    one, *_ = made(crowd(2))
+    cluster = Cluster.model_validate(to_cluster(one).to_json())
+    assert cluster.articles[0].content == one.text
+    assert cluster.eid == "d:local:0:0"
+    said = controlled_of(cluster)
+    assert (said.original, said.design, said.variant) == ("d", "local", 0)
+    assert tuple(record.person() for record in said.people) == one.people
+    assert controlled_of(Cluster(eid="e", articles=cluster.articles)) is None
+    bad = Cluster.model_validate({**cluster.to_json(), "controlled": {"design": "else"}})
+    with pytest.raises(InputError, match=r"controlled\.design"):
+        controlled_of(bad)
+    twice = Cluster.model_validate({**cluster.to_json(), "controlled": {"people": [{"id": 1}] * 2}})
+    with pytest.raises(InputError, match="two people have the id '1'"):
+        controlled_of(twice)

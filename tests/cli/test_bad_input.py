@@ -1,0 +1,300 @@
+"""Every bad input ends in one clear message and the documented exit code, and loses nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import article, building, cluster, judging, openai, reference, summary, write_jsonl
+
+
+def only_message(done) -> str:
+    """Return the one line that the command ended with."""
+    assert done.out == ""
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: ")
+    return line.removeprefix("error: ")
+
+
+CUT_OFF = json.dumps(cluster("a")) + "\n" + json.dumps(cluster("b"))[:-30]
+NO_CONTENT = cluster() | {"articles": [{"aid": "1", "title": "t"}]}
+TWICE = cluster() | {"articles": [article("x"), article("x")]}
+EMPTY = cluster() | {"articles": [{"aid": str(n), "content": " \n"} for n in range(3)]}
+
+
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        (b"", ["clusters.jsonl: the file is empty"]),
+        (b"\xef\xbb\xbf\r\n", ["clusters.jsonl: the file is empty"]),
+        (b"{'eid': 1}\n", ["clusters.jsonl:1: ", "not valid JSON"]),
+        (CUT_OFF.encode(), ["clusters.jsonl:2: the file is cut off"]),
+        (
+            json.dumps(NO_CONTENT).encode(),
+            ["clusters.jsonl:1: field 'articles[0].content'", "miss"],
+        ),
+        (json.dumps({"articles": []}).encode(), ["clusters.jsonl:1: field 'eid'"]),
+        (json.dumps(TWICE).encode(), ["clusters.jsonl:1", "duplicate aid 'x'"]),
+        (
+            "\n".join([json.dumps(cluster())] * 2).encode(),
+            ["clusters.jsonl:2: field 'eid'", "duplicate eid 'bridge' (first on line 1)"],
+        ),
+        (json.dumps(cluster(n=1)).encode(), ["clusters.jsonl:1: field 'articles'", "one article"]),
+        (
+            json.dumps(EMPTY).encode(),
+            ["clusters.jsonl:1: field 'articles'", "all 3 articles are e"],
+        ),
+        ("{}".encode("utf-16"), ["clusters.jsonl: the file is UTF-16"]),
+    ],
+)
+def test_bad_clusters(cli, server, content, parts):
+    Path("clusters.jsonl").write_bytes(content)
+    done = cli(*building(server))
+    assert done.code == 1
+    message = only_message(done)
+    for part in parts:
+        assert part in message
+    assert server.calls == []
+    assert not Path("refs.jsonl").exists()
+
+
+def test_a_file_that_is_not_there(cli, server):
+    done = cli(*building(server))
+    assert (done.code, only_message(done)) == (1, "clusters.jsonl: no such file")
+
+
+def test_one_cluster_among_others_that_cannot_be_built_is_named_and_counted(cli, server):
+    write_jsonl(Path("clusters.jsonl"), [cluster("good"), cluster("lonely", 1), EMPTY])
+    done = cli(*building(server))
+    # two of three clusters without a reference: more than 5 %
+    assert done.code == 3
+    assert "2 of 3 clusters without a result" in done.err
+    assert "No question: cluster 'lonely' has one article" in done.out
+    rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
+    assert [row["eid"] for row in rows] == ["good", "lonely", "bridge"]
+    assert cli(*building(server), "--max-unscored", "0.7").code == 0
+
+
+@pytest.mark.parametrize(
+    ("row", "parts"),
+    [
+        (summary("s", "brigde"), ["summaries.jsonl:2: field 'eid'", "did you mean 'bridge'?"]),
+        ({"eid": "bridge", "text": "t"}, ["summaries.jsonl:2: field 'system'"]),
+        (summary("first"), ["summaries.jsonl:2", "duplicate"]),
+    ],
+)
+def test_bad_summaries(cli, server, references, row, parts):
+    write_jsonl(Path("summaries.jsonl"), [summary("first"), row])
+    done = cli(*judging(server))
+    assert done.code == 1
+    message = only_message(done)
+    for part in parts:
+        assert part in message
+    assert server.calls == []
+
+
+def test_plain_clusters_where_questions_are_needed(cli, server, summaries):
+    write_jsonl(Path("references.jsonl"), [cluster()])
+    done = cli(*judging(server))
+    assert done.code == 1
+    assert "references.jsonl:1: field 'question_answers'" in only_message(done)
+
+
+def test_references_without_any_question(cli, server, summaries):
+    write_jsonl(Path("references.jsonl"), [reference() | {"question_answers": []}])
+    done = cli(*judging(server))
+    assert done.code == 1
+    assert "references.jsonl: nothing to judge: no cluster with a summary has q" in only_message(
+        done
+    )
+
+
+def test_pairwise_with_one_system(cli, server, references):
+    write_jsonl(Path("summaries.jsonl"), [summary("only")])
+    done = cli(*judging(server), "--protocol", "pairwise")
+    assert done.code == 1
+    assert "two systems' summaries of one cluster" in only_message(done)
+
+
+def test_articles_without_content_cannot_be_judged_against(cli, server, summaries):
+    write_jsonl(Path("references.jsonl"), [EMPTY])
+    done = cli(*judging(server), "--aspect", "faithfulness")
+    assert done.code == 1
+    assert "no cluster has both a summary and an article with content" in only_message(done)
+
+
+@pytest.mark.parametrize(
+    ("backend", "parts"),
+    [
+        ("opnai:gpt", ["unknown backend 'opnai'", "did you mean 'openai'?"]),
+        ("gpt-4o", ["'gpt-4o' is not a backend; write it as provider:model"]),
+        ("openai:gpt-4o-mini", ["OPENAI_API_KEY"]),
+        ("anthropic:claude-x", ["ANTHROPIC_API_KEY"]),
+        ("replay:nowhere.jsonl", ["nowhere.jsonl: "]),
+    ],
+)
+def test_backends_that_cannot_be_used(cli, references, summaries, backend, parts):
+    inputs = ("--references", references, "--summaries", summaries)
+    asked = ("--aspect", "coverage", "--protocol", "likert")
+    done = cli("judge", *inputs, *asked, "--backend", backend, "-o", "judgements.jsonl")
+    assert done.code == 1
+    message = only_message(done)
+    for part in parts:
+        assert part in message
+
+
+@pytest.mark.parametrize("url", ["localhost:8000", "ftp://host/v1", "http://u:p@host/v1"])
+def test_a_base_url_that_is_none(cli, references, summaries, server, url):
+    done = cli(*judging(server), "--base-url", url)
+    assert done.code == 1
+    assert "base URL" in only_message(done)
+
+
+@pytest.mark.parametrize(
+    ("output", "part"),
+    [
+        ("missing/out.jsonl", "missing/out.jsonl: the folder for this output does not exist"),
+        (".", ".: expected a file to write, this is a folder"),
+        ("/proc/out.jsonl", "/proc/out.jsonl: "),
+        ("out.csv", "out.csv: records are written as .json or .jsonl"),
+    ],
+)
+def test_outputs_that_cannot_be_written(cli, references, summaries, server, output, part):
+    done = cli(*judging(server), "-o", output)
+    assert done.code == 1
+    assert part in only_message(done)
+    assert server.calls == []
+
+
+def test_a_report_that_cannot_be_written_is_refused_before_any_call(
+    cli, references, summaries, server
+):
+    done = cli(*judging(server), "--json", "missing/report.json")
+    assert done.code == 1
+    assert "missing/report.json: the folder for this report does not exist" in only_message(done)
+    assert server.calls == []
+
+
+def test_a_cache_folder_that_is_a_file(cli, references, summaries, server):
+    Path("taken").write_text("x")
+    done = cli(*judging(server), "--cache", "taken")
+    assert done.code == 1
+    assert "taken" in only_message(done)
+
+
+@pytest.mark.parametrize(
+    ("option", "file", "part"),
+    [
+        ("--prompt", None, "mine: cannot read the "),
+        ("--scale", None, "mine: cannot read the "),
+        ("--prompt", b"no front matter", "mine: expected TOML front matter"),
+        ("--prompt", b"\xff\xfe", "mine: "),
+        (
+            "--prompt",
+            b'+++\ntask="t"\nname="n"\nversion="x"\nabout="a"\n+++\n## user\nhi',
+            "version",
+        ),
+        ("--scale", b"name = 3", "mine: field 'levels'"),
+    ],
+)
+def test_own_prompts_and_scales_that_cannot_be_read(
+    cli, references, summaries, server, option, file, part
+):
+    if file is not None:
+        Path("mine").write_bytes(file)
+    done = cli(*judging(server), option, "mine")
+    assert done.code == 1
+    assert part in only_message(done)
+
+
+def test_an_aspect_of_ones_own_needs_a_criterion(cli, references, summaries, server):
+    done = cli(*judging(server), "--aspect", "tone")
+    assert done.code == 1
+    assert "no built-in aspect 'tone'" in only_message(done)
+
+
+def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, summaries):
+    inputs = ("--references", references, "--summaries", summaries, "-o", "out.jsonl")
+    assert "needs an LLM" in only_message(
+        cli("build", clusters, "-o", "refs.jsonl", "--consolidation", "llm")
+    )
+    assert "need an LLM" in only_message(
+        cli("summarize", clusters, "-o", "s.jsonl", "--backend", "local")
+    )
+    assert "only faithfulness and coverage" in only_message(
+        cli("judge", *inputs, "--aspect", "tone", "--protocol", "likert")
+    )
+
+
+@pytest.mark.parametrize(
+    ("args", "part"),
+    [
+        (["build", "clusters.jsonl"], "Missing option '-o'"),
+        (["build", "clusters.jsonl", "-o", "x", "--outptu", "y"], "--output"),
+        (["judge", "--aspekt", "coverage"], "--aspect"),
+        (["jugde"], "Did you mean 'judge'?"),
+        (["build", "c", "-o", "x", "--max-articles", "1"], "greater than or equal to 2"),
+        (["build", "c", "-o", "x", "--concurrency", "none"], "should be a valid integer"),
+        (["build", "c", "-o", "-", "--json", "-"], "cannot both go to standard output"),
+        (["judge", "--protocol", "stars"], "'stars' is not one of"),
+    ],
+)
+def test_usage_errors_end_with_2_and_say_what_was_meant(cli, args, part):
+    done = cli(*args)
+    assert done.code == 2
+    assert done.out == ""
+    assert part in done.err
+
+
+def test_skip_bad_counts_and_lists_what_it_left_out(cli, server, references):
+    rows = [summary("a"), {"eid": "bridge"}, summary("b"), summary("a")]
+    write_jsonl(Path("summaries.jsonl"), rows)
+    done = cli(*judging(server), "--skip-bad", "-o", "-")
+    assert done.code == 0
+    assert [row["system"] for row in done.rows()] == ["a", "b"]
+    assert "Left out 2 bad lines:\n  summaries.jsonl:2: field 'system'" in done.err
+    assert "\n  summaries.jsonl:4: " in done.err
+    report = json.loads(cli(*judging(server), "--skip-bad", "--json", "-").out)
+    assert [line.split(": ")[0] for line in report["left_out"]] == [
+        "summaries.jsonl:2",
+        "summaries.jsonl:4",
+    ]
+
+
+def test_skip_bad_with_nothing_good(cli, server):
+    write_jsonl(Path("clusters.jsonl"), [{}, {}])
+    done = cli(*building(server), "--skip-bad")
+    assert done.code == 1
+    assert "holds no clusters; the first of 2 bad lines is 1" in only_message(done)
+
+
+def test_bom_crlf_nul_and_lone_surrogates_are_read(cli, server, summaries):
+    odd = reference("odd \ud83d id") | {"extra": "\udc00"}
+    odd["articles"][0]["content"] += " A NUL \x00 and half a pair \ud83d."
+    odd["articles"][0]["title"] = "\x00\ud83d"
+    lines = [json.dumps(odd), json.dumps(reference())]
+    Path("references.jsonl").write_bytes(b"\xef\xbb\xbf" + "\r\n".join(lines).encode() + b"\r\n")
+    write_jsonl(Path("summaries.jsonl"), [summary("s\x00y", "odd \ud83d id"), summary("s")])
+    for aspect in ("coverage", "faithfulness"):
+        done = cli(*judging(server), "--aspect", aspect, "-o", "-")
+        assert done.code == 0, done.err
+        assert [row["eid"] for row in done.rows()] == ["odd \ufffd id", "bridge"]
+    again = cli(*judging(server), "--aspect", "faithfulness", "-o", "-")
+    assert again.out == done.out
+    Path("clusters.jsonl").write_bytes(Path("references.jsonl").read_bytes())
+    built = cli(*building(server), "-o", "-")
+    assert built.code == 0, built.err
+    assert [row["eid"] for row in built.rows()] == ["odd \ufffd id", "bridge"]
+    assert (
+        cli("build", "clusters.jsonl", *openai(server), "-o", "-", "--consolidation", "llm").code
+        == 0
+    )
+
+
+def test_an_attribute_that_no_article_has(cli, clusters, server):
+    done = cli("summarize", clusters, "-o", "s.jsonl", *openai(server), "--fair", "leaning")
+    assert done.code == 1
+    message = only_message(done)
+    assert message.startswith("clusters.jsonl: field 'attributes': no article has the attribute")
+    assert server.calls == []

@@ -1,0 +1,229 @@
+"""What goes where: records and reports on standard output, all else on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_tools import building, cluster, finish, judging, openai, start, write_jsonl
+
+COMMANDS = ["build", "summarize", "judge", "import"]
+
+
+def test_a_table_names_what_was_written(cli, references, summaries, server):
+    done = cli(*judging(server))
+    assert done.code == 0
+    assert done.err == ""
+    assert "coverage, likert, against qa_pairs" in done.out
+    assert "Score: mean rating, 1 to 5." in done.out
+    assert "Calls: 6, from the cache: 0, cost: unknown" in done.out
+    assert "Written: judgements.jsonl" in done.out
+    (folder,) = re.findall(r"^Run folder: (.+)$", done.out, re.MULTILINE)
+    assert Path(folder, "manifest.json").exists()
+
+
+def test_records_on_standard_output_are_alone_there(cli, references, summaries, server):
+    done = cli(*judging(server), "-o", "-")
+    assert done.err == ""
+    assert [row["system"] for row in done.rows()] == [f"system{n}" for n in range(6)]
+    assert not Path("-").exists()
+
+
+def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, server):
+    report = json.loads(cli(*judging(server), "--json", "-").out)
+    assert report["n_judgements"] == 6
+    assert report["n_unscored"] == 0
+    assert set(report["systems"]) == {f"system{n}" for n in range(6)}
+    assert report["spent"] == {"n_calls": 6, "n_cached": 0, "cost_usd": None}
+    assert cli(*judging(server), "--json", "report.json").code == 0
+    same = json.loads(Path("report.json").read_text())
+    assert same["systems"] == report["systems"]
+
+
+def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server):
+    report = json.loads(cli(*building(server), "--json", "-").out)
+    (one,) = report["clusters"]
+    assert (one["eid"], one["n_articles"]) == ("bridge", 4)
+    assert one["skipped"] == []
+    rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
+    kept = [question["question"] for question in rows[0]["question_answers"]]
+    assert [question["question"] for question in one["questions"]] == kept
+    asked = {f"What about matter number {n}?" for n in range(3)}
+    assert {*kept, *(row["question"] for row in one["dropped"])} == asked
+    assert rows[0]["meta"]["signature"] == report["signature"]
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.jsonl.gz", "out.json.gz"])
+def test_what_build_writes_judge_reads(cli, clusters, summaries, server, name):
+    assert cli(*building(server), "-o", name).code == 0
+    assert cli(*judging(server), "--references", name).code == 0
+
+
+def test_a_device_is_written_to_and_not_replaced(cli, references, summaries, server):
+    assert cli(*judging(server), "-o", "/dev/null").code == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_link_is_followed(cli, references, summaries, server):
+    Path("real").mkdir()
+    Path("link.jsonl").symlink_to("real/out.jsonl")
+    assert cli(*judging(server), "-o", "link.jsonl").code == 0
+    assert Path("link.jsonl").is_symlink()
+    assert len(Path("real/out.jsonl").read_text().splitlines()) == 6
+
+
+@pytest.mark.parametrize("target", [("-o", "-"), ("--json", "-"), ()])
+def test_a_reader_that_goes_away_is_no_error(references, summaries, server, target):
+    read, write = os.pipe()
+    os.close(read)
+    process = start(*judging(server), *target, stdout=write)
+    os.close(write)
+    done = finish(process)
+    assert done.code in {1, 141}  # rich ends with 1
+    assert done.err == ""
+
+
+def test_head_gets_its_line(references, summaries, server):
+    command = [sys.executable, "-m", "fairjudge", *judging(server), "-o", "-"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as piped:
+        head = subprocess.run(["head", "-1"], stdin=piped.stdout, capture_output=True, check=True)
+        assert json.loads(head.stdout)["system"] == "system0"
+        assert piped.stderr.read() == b""
+        assert piped.wait(60) in {0, 141}
+
+
+def test_text_from_files_does_not_steer_the_terminal(cli, server):
+    write_jsonl(Path("clusters.jsonl"), [cluster("\x1b[31mred")])
+    done = cli(*building(server))
+    assert done.code == 0
+    assert "\x1b" not in done.out
+
+
+def test_brackets_in_names_are_no_markup(cli, server):
+    write_jsonl(Path("clusters.jsonl"), [cluster("[bold]x[/nothing]")])
+    done = cli(*building(server))
+    assert done.code == 0
+    assert "[bold]x[/nothing]" in done.out
+
+
+@pytest.mark.parametrize("width", ["80", "120"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_whole_options_and_examples_line_by_line(cli, monkeypatch, command, width):
+    monkeypatch.setenv("COLUMNS", width)
+    done = cli(command, "--help")
+    assert done.code == 0
+    assert max(map(len, done.out.splitlines())) <= int(width)
+    for option in ("--max-unscored", "--skip-bad", "--json", "--output"):
+        assert re.search(rf"^  .*{option}\b", done.out, re.MULTILINE)
+    assert "…" not in done.out
+    assert "\b" not in done.out
+    examples = re.findall(r"^ +fairjudge .*$", done.out, re.MULTILINE)
+    assert examples
+    for line in examples:
+        assert line.strip().startswith(f"fairjudge {command} ")
+        assert line.count("fairjudge") == 1
+
+
+def test_examples_in_the_help_are_accepted_by_the_command(cli, monkeypatch):
+    """Every example parses: it fails for its missing file or key, not for its words."""
+    for command in COMMANDS:
+        text = cli(command, "--help").out
+        joined = re.sub(r"\\\n +", "", text)
+        for example in re.findall(r"^ +fairjudge (.+)$", joined, re.MULTILINE):
+            done = cli(*example.split())
+            assert done.code == 1, (example, done.err)
+            assert done.err.startswith("error: ")
+
+
+def test_the_list_of_commands_says_what_each_is_for(cli):
+    out = cli("--help").out
+    for command in COMMANDS:
+        assert re.search(rf"^  {command} +[A-Z]", out, re.MULTILINE)
+
+
+def test_the_version(cli):
+    from fairjudge import __version__
+
+    assert cli("--version").out == f"fairjudge {__version__}\n"
+
+
+def test_without_arguments_help_is_shown(cli):
+    done = cli()
+    assert done.code == 2
+    assert "Commands:" in done.out + done.err
+
+
+def test_progress_is_for_terminals(cli, references, summaries, server):
+    assert cli(*judging(server)).err == ""
+
+
+def test_progress_on_a_terminal_and_quiet(references, summaries, server):
+    def on_terminal(*extra):
+        master, slave = os.openpty()
+        process = start(*judging(server), *extra, "--run", "r" + str(len(extra)), stderr=slave)
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                data = os.read(master, 65536)
+            except OSError:  # Linux's way of saying that the other side is closed
+                break
+            if not data:
+                break
+            shown += data
+        process.communicate(timeout=60)
+        os.close(master)
+        assert process.returncode == 0
+        return shown
+
+    assert b"judging" in on_terminal()
+    assert b"judging" not in on_terminal("--quiet")
+
+
+@pytest.mark.local_model
+def test_the_example_on_the_embedded_backend():
+    """Build, then judge what was built, as the README shows it: no key, no server."""
+    pytest.importorskip("torch")
+    from fairjudge.datasets import example_path
+
+    built = finish(start("build", example_path("clusters.json"), "-o", "refs.jsonl"))
+    assert built.code == 0, built.err
+    clusters = {c["eid"]: c for c in json.loads(example_path("clusters.json").read_text("utf-8"))}
+    rows = [json.loads(line) for line in Path("refs.jsonl").read_text("utf-8").splitlines()]
+    assert [row["eid"] for row in rows] == list(clusters)
+    for row in rows:
+        contents = {a["aid"]: a["content"] for a in clusters[row["eid"]]["articles"]}
+        answers = [a for q in row["question_answers"] for g in q["answer_groups"] for a in g]
+        assert all(answer["answer"] in contents[answer["aid"]] for answer in answers)
+    inputs = ("--references", "refs.jsonl", "--summaries", example_path("summaries.jsonl"))
+    judged = finish(start("judge", *inputs, "--aspect", "faithfulness", "--protocol", "likert",
+                          "-o", "-"))  # fmt: skip
+    assert judged.code == 0, judged.err
+    assert {row["scored_by"] for row in judged.rows()} == {"embedding"}
+    means = {}
+    for row in judged.rows():
+        means.setdefault(row["system"], []).append(row["value"])
+    # the example's unfaithful summaries contradict the articles by construction
+    assert min(means, key=lambda system: sum(means[system])) == "unfaithful"
+
+
+@pytest.mark.local_model
+def test_the_fallback_fills_in_and_says_so(cli, references, summaries, server):
+    pytest.importorskip("torch")
+    from stub_server import Reply
+
+    refusing = Reply(text=None, refusal="no")
+    server.answer = lambda call: refusing if "system1" in str(call.body) else "Verdict: 4"
+    done = cli(*judging(server), "--fallback", "embedding", "-o", "-")
+    assert done.code == 0
+    by_system = {row["system"]: row for row in done.rows()}
+    assert by_system["system0"]["scored_by"] == "llm"
+    filled = by_system["system1"]
+    assert (filled["scored_by"], filled["fallback_for"]) == ("embedding", "refused")
+    assert {row["judge"] for row in done.rows()} == {"openai:stub-model"}
+    assert openai(server)[1] == "openai:stub-model"

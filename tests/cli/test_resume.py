@@ -1,0 +1,262 @@
+"""Killed, interrupted and repeated commands: nothing finished is asked again."""
+
+from __future__ import annotations
+
+import json
+import signal
+import threading
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_tools import (
+    Done,
+    building,
+    cluster,
+    finish,
+    journalist,
+    judging,
+    openai,
+    prompts_of,
+    start,
+    summary,
+    write_jsonl,
+)
+from stub_server import StubServer
+
+
+class Gate:
+    """Lets a number of calls pass and holds the next one: `held` says that it came."""
+
+    def __init__(self, server: StubServer, *, passing: int) -> None:
+        self.held, self._open = threading.Event(), threading.Event()
+        self.held_calls: list[object] = []
+        self._left, self._lock = passing, threading.Lock()
+        server.answer = self._answer
+
+    def _answer(self, call):
+        with self._lock:
+            self._left -= 1
+            wait = self._left < 0
+        if wait:
+            self.held_calls.append(call)
+            self.held.set()
+            self._open.wait(60)
+        return journalist(call)
+
+    def open(self) -> None:
+        self._left = 10**9
+        self._open.set()
+
+
+def end_in_the_middle(
+    server: StubServer, command: tuple[str, ...], how: signal.Signals, *, passing: int
+) -> Done:
+    """Start `command`, and end it by a signal when so many calls were answered."""
+    gate = Gate(server, passing=passing)
+    process = start(*command)
+    try:
+        assert gate.held.wait(60), process.communicate(timeout=5)
+        process.send_signal(how)
+        return finish(process)
+    finally:
+        process.kill()
+        gate.open()
+
+
+def uninterrupted(cli: Callable[..., Done], command: tuple[str, ...], output: str) -> bytes:
+    """Return what the command writes in one go, with a cache and a run folder of its own."""
+    fresh = ("-o", f"fresh-{output}", "--run", "fresh", "--cache", "fresh-cache")
+    assert cli(*command, *fresh).code == 0
+    return Path(f"fresh-{output}").read_bytes()
+
+
+@pytest.mark.parametrize("passing", [9, 30])
+def test_a_killed_build_resumes(cli, clusters, server, passing):
+    # one call at a time: 2 for questions; 4 articles x (3 + 3) questions; 6 to group; 3 to filter
+    command = building(server, concurrency=1)
+    end_in_the_middle(server, command, signal.SIGKILL, passing=passing)
+    assert not Path("refs.jsonl").exists()
+    answered = list(prompts_of(server))[:passing]
+    resumed = cli(*command)
+    assert resumed.code == 0, resumed.err
+    counts = prompts_of(server)
+    assert [counts[prompt] for prompt in answered] == [1] * passing
+    assert sum(counts.values()) == len(counts) + 1  # the one that was in flight
+    server.calls.clear()
+    assert Path("refs.jsonl").read_bytes() == uninterrupted(cli, command, "refs.jsonl")
+
+
+def test_a_killed_judgement_resumes(cli, references, server):
+    write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(130)])
+    command = judging(server, concurrency=1)  # three chunks, two of them at work at once
+    end_in_the_middle(server, command, signal.SIGKILL, passing=70)
+    answered = list(prompts_of(server))[:70]
+    resumed = cli(*command)
+    assert resumed.code == 0, resumed.err
+    counts = prompts_of(server)
+    assert [counts[prompt] for prompt in answered] == [1] * 70
+    assert sum(counts.values()) == 131
+    server.calls.clear()
+    assert Path("judgements.jsonl").read_bytes() == uninterrupted(cli, command, "judgements.jsonl")
+
+
+def test_a_killed_run_with_several_calls_in_flight_repeats_only_those(cli, references, server):
+    write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(30)])
+    command = judging(server, concurrency=4)
+    end_in_the_middle(server, command, signal.SIGKILL, passing=10)
+    assert cli(*command).code == 0
+    # at most the four that were waiting for an answer when the process died are asked twice
+    assert 30 < len(server.calls) <= 34
+
+
+@pytest.mark.parametrize("make", [building, judging])
+def test_an_interrupt_says_so_ends_with_130_and_resumes(
+    cli, clusters, references, summaries, server, make
+):
+    command = make(server, concurrency=2)
+    done = end_in_the_middle(server, command, signal.SIGINT, passing=4)
+    assert done.code == 130
+    assert done.out == ""
+    assert done.err.splitlines() == [
+        "interrupted; what is done is kept, and the same command goes on from there"
+    ]
+    assert cli(*command).code == 0
+    assert sum(prompts_of(server).values()) <= len(prompts_of(server)) + 2
+
+
+def test_an_earlier_output_outlives_a_kill(cli, references, summaries, server):
+    Path("judgements.jsonl").write_text("earlier\n")
+    end_in_the_middle(server, judging(server), signal.SIGKILL, passing=2)
+    assert Path("judgements.jsonl").read_text() == "earlier\n"
+
+
+def test_two_runs_on_one_folder_the_second_is_refused(cli, references, summaries, server):
+    gate = Gate(server, passing=2)
+    first = start(*judging(server), "--run", "shared")
+    try:
+        assert gate.held.wait(60)
+        second = cli(*judging(server), "--run", "shared")
+        assert second.code == 1
+        assert second.err == "error: shared: another run is using this folder\n"
+        gate.open()
+        assert finish(first).code == 0
+    finally:
+        first.kill()
+        gate.open()
+    assert len(server.calls) == 6
+
+
+def test_two_runs_share_the_cache(cli, references, summaries, server):
+    processes = [start(*judging(server), "--run", name, "-o", name + ".jsonl") for name in "ab"]
+    assert [finish(process).code for process in processes] == [0, 0]
+    assert Path("a.jsonl").read_bytes() == Path("b.jsonl").read_bytes()
+    assert cli(*judging(server), "--run", "c").code == 0
+    assert len(prompts_of(server)) == 6
+
+
+def test_the_folder_of_another_command_is_refused(cli, clusters, references, summaries, server):
+    assert cli(*building(server), "--run", "mine").code == 0
+    done = cli(*judging(server), "--run", "mine")
+    assert done.code == 1
+    assert done.err.startswith("error: mine: this folder holds another run (it differs in ")
+    assert "command" in done.err
+
+
+def test_a_run_folder_that_is_a_file(cli, references, summaries, server):
+    Path("mine").write_text("x")
+    done = cli(*judging(server), "--run", "mine")
+    assert done.code == 1
+    assert done.err == "error: mine: cannot use this run folder: File exists\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "part"),
+    [
+        ("checkpoints.sqlite", "cannot use the checkpoints"),
+        ("judgements.jsonl", "judgements.jsonl:1: not a row that this run wrote"),
+        ("manifest.json", "not a run's manifest"),
+    ],
+)
+def test_a_damaged_run_folder_says_what_is_damaged(cli, references, summaries, server, file, part):
+    assert cli(*judging(server), "--run", "mine").code == 0
+    for beside in Path("mine").glob(f"{file}-*"):  # SQLite's journal
+        beside.unlink()
+    Path("mine", file).write_bytes(b"rubbish, and no line of ours\n" * 200)
+    done = cli(*judging(server), "--run", "mine")
+    assert done.code == 1
+    assert part in done.err
+    (_,) = done.err.splitlines()
+    Path("mine", file).unlink()
+    assert cli(*judging(server), "--run", "mine").code == 0
+    assert len(server.calls) == 6
+
+
+CHANGES = [
+    ("--seed", "7"),
+    ("--temperature", "0.5"),
+    ("--protocol", "binary"),
+    ("--backend", "openai:other-model"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_can_change_a_result_is_another_run(cli, references, summaries, server, change):
+    assert cli(*judging(server), "--run", "mine").code == 0
+    done = cli(*judging(server), *change, "--run", "mine")
+    assert done.code == 1
+    assert "this folder holds another run" in done.err
+    assert cli(*judging(server), *change, "--max-unscored", "1").code == 0
+    assert len(server.calls) >= 12
+
+
+def test_another_scale_or_prompt_is_another_run(cli, references, summaries, server):
+    levels = "".join(f'[[levels]]\nanswer = "{n}"\nvalue = {n}\n' for n in range(1, 8))
+    Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\n{levels}')
+    scaled = (*judging(server), "--scale", "scale.toml", "--run", "mine")
+    done = cli(*scaled)
+    assert done.code == 0
+    assert "Score: mean rating, 1 to 7." in done.out
+    Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\nfractions = true\n{levels}')
+    done = cli(*scaled)
+    assert done.code == 1
+    assert "it differs in options" in done.err
+
+
+def test_what_cannot_change_a_result_resumes_the_same_run(cli, references, summaries, server):
+    first = cli(*judging(server), "--json", "-")
+    again = ("--concurrency", "1", "--max-calls", "0", "--max-unscored", "0", "--quiet")
+    second = cli(*judging(server), *again, "--json", "-")
+    assert second.code == 0
+    assert len(server.calls) == 6
+    one, two = json.loads(first.out), json.loads(second.out)
+    assert one.pop("spent")["n_calls"] == 6
+    assert two.pop("spent")["n_calls"] == 0
+    assert one == two
+
+
+def test_moved_inputs_with_the_same_content_are_the_same_run(cli, references, summaries, server):
+    assert cli(*judging(server)).code == 0
+    references.rename("elsewhere.jsonl")
+    assert cli(*judging(server), "--references", "elsewhere.jsonl").code == 0
+    assert len(server.calls) == 6
+
+
+def test_more_clusters_are_another_run_but_cost_only_their_own_calls(cli, clusters, server):
+    assert cli(*building(server)).code == 0
+    before = len(server.calls)
+    write_jsonl(clusters, [cluster(), cluster("tram")])
+    assert cli(*building(server)).code == 0
+    assert len(server.calls) == 2 * before
+    assert Counter(prompts_of(server).values()).keys() == {1}
+
+
+def test_a_killed_summarizer_resumes(cli, server):
+    write_jsonl(Path("clusters.jsonl"), [cluster(f"c{n}") for n in range(6)])
+    options = ("-o", "s.jsonl", "--concurrency", "1", *openai(server))
+    command = ("summarize", "clusters.jsonl", *options)
+    end_in_the_middle(server, command, signal.SIGKILL, passing=3)
+    assert cli(*command).code == 0
+    assert len(server.calls) == 7
+    assert len(Path("s.jsonl").read_text().splitlines()) == 6

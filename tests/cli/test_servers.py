@@ -1,0 +1,343 @@
+"""Servers that fail in every way: what the user sees, what is kept, and what it costs."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import socket
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from cli_tools import (
+    building,
+    journalist,
+    judging,
+    openai,
+    prompts_of,
+    reference,
+    summary,
+    text_of,
+    write_jsonl,
+)
+from stub_server import Fault, Reply
+
+from fairjudge.app import models
+
+
+@pytest.fixture(autouse=True)
+def no_waits(monkeypatch):
+    """Let retries follow one another at once."""
+    retrying = functools.partial(models.RetryingBackend, sleep=lambda seconds: asyncio.sleep(0))
+    monkeypatch.setattr(models, "RetryingBackend", retrying)
+
+
+def judged() -> list[dict]:
+    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+
+
+def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summaries, server):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
+    began = time.monotonic()
+    done = cli(*judging(server), "--base-url", url)
+    assert time.monotonic() - began < 10
+    assert done.code == 1
+    assert done.out == ""
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: openai:stub-model: no server answers: cannot reach http://127")
+
+
+def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    server.fail(*[Fault(status=401, message="Incorrect API key provided: sk-very-secret")] * 50)
+    done = cli(*judging(server))
+    assert done.code == 1
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: ")
+    assert "401" in line
+    assert "sk-very-secret" not in line
+    assert set(prompts_of(server).values()) == {1}  # none is asked twice
+    assert not Path("judgements.jsonl").exists()
+
+
+def test_with_the_right_key_the_same_command_goes_on(cli, references, summaries, server):
+    server.fail(*[Fault(status=401)] * 4)
+    assert cli(*judging(server, concurrency=2)).code == 1
+    server._faults.clear()
+    assert cli(*judging(server, concurrency=2)).code == 0
+    assert len(judged()) == 6
+
+
+def test_a_model_that_the_server_does_not_have(cli, clusters, server):
+    server.fail(*[Fault(status=404, message="model 'stub-model' not found")] * 50)
+    done = cli(*building(server))
+    assert done.code == 1
+    assert "answered 404: model 'stub-model' not found" in done.err
+    assert len(server.calls) == 1
+
+
+def test_a_server_that_refuses_all(cli, references, summaries, server):
+    server.answer = lambda call: Reply(text=None, refusal="I can't help with that.")
+    done = cli(*judging(server))
+    assert done.code == 3
+    assert "6 of 6 items without a result (100.0%)" in done.err
+    assert {row["unscored"] for row in judged()} == {"refused"}
+    assert len(server.calls) == 6  # a refusal is an answer: it is not asked again
+
+
+def test_refusals_are_not_cached_but_are_recorded(cli, references, summaries, server):
+    server.answer = lambda call: Reply(text=None, refusal="no")
+    assert cli(*judging(server)).code == 3
+    assert cli(*judging(server)).code == 3
+    assert len(server.calls) == 6
+    server.answer = journalist
+    assert cli(*judging(server), "--run", "another").code == 0
+    assert len(server.calls) == 12
+
+
+def test_a_refusal_in_plain_text_is_refused_and_not_repaired(cli, references, summaries, server):
+    server.answer = lambda call: "I'm sorry, but I cannot help with rating this summary."
+    done = cli(*judging(server))
+    assert done.code == 3
+    assert {row["unscored"] for row in judged()} == {"refused"}
+    assert len(server.calls) == 6
+
+
+def test_a_server_that_only_talks_is_asked_to_repair_once(cli, references, summaries, server):
+    server.answer = lambda call: "What a lovely day it is."
+    done = cli(*judging(server))
+    assert done.code == 3
+    assert {row["unscored"] for row in judged()} == {"unparseable"}
+    assert {row["raw"] for row in judged()} == {"What a lovely day it is."}
+    # 6 questions, and one repair: all six would send the same prompt, so they share one call
+    assert len(server.calls) == 7
+
+
+def test_garbage_instead_of_the_wire_format(cli, references, summaries, server):
+    server.fail(*[Fault(broken="garbage")] * 100)
+    done = cli(*judging(server))
+    assert done.code == 3
+    assert {row["unscored"] for row in judged()} == {"unparseable"}
+
+
+@pytest.mark.parametrize(
+    "faults",
+    [
+        [Fault(status=429, headers={"retry-after": "0"})] * 4,
+        [Fault(status=500, message="oops")] * 4,
+        [Fault(broken="truncate")],
+        [Fault(status=503)] * 2 + [Fault(broken=how) for how in ("reset", "truncate")],
+    ],
+)
+def test_a_server_that_recovers(cli, references, summaries, server, faults):
+    server.fail(*faults)
+    done = cli(*judging(server, concurrency=1))
+    assert done.code == 0
+    assert [row["unscored"] for row in judged()] == [None] * 6
+    assert len(server.calls) == 6 + len(faults)
+
+
+def test_a_server_that_breaks_off_after_it_was_met(cli, references, summaries, server):
+    answered = []
+
+    def answer(call):
+        answered.append(call)
+        if len(answered) == 2:
+            server.fail(Fault(broken="reset"))
+        return journalist(call)
+
+    server.answer = answer
+    assert cli(*judging(server, concurrency=1)).code == 0
+    assert len(server.calls) == 7
+
+
+def test_what_a_dead_server_left_open_is_asked_again_by_the_same_command(
+    cli, references, summaries, server
+):
+    down = threading.Event()
+
+    def answer(call):
+        if len(server.calls) > 3:
+            down.set()
+        return Fault(status=503, message="going down") if down.is_set() else journalist(call)
+
+    server.receive = lambda call: (server.calls.append(call), answer(call))[1]
+    done = cli(*judging(server, concurrency=1))
+    assert done.code == 3
+    assert [row["unscored"] for row in judged()] == [None] * 3 + ["backend"] * 3
+    first = prompts_of(server)
+    server.receive = lambda call: (server.calls.append(call), journalist(call))[1]
+    assert cli(*judging(server, concurrency=1)).code == 0
+    assert [row["unscored"] for row in judged()] == [None] * 6
+    finished = [prompt for prompt, n in first.items() if n == 1]
+    assert len(finished) == 3
+    assert all(prompts_of(server)[prompt] == 1 for prompt in finished)
+
+
+TOO_LONG = Fault(
+    status=400,
+    message="This model's maximum context length is 4096 tokens.",
+    code="context_length_exceeded",
+)
+
+
+def test_an_article_longer_than_the_window_is_unscored_and_the_rest_goes_on(cli, summaries, server):
+    long = reference()
+    long["articles"][0]["content"] += " endless" * 50
+    write_jsonl(Path("references.jsonl"), [long])
+    answer = lambda call: TOO_LONG if "endless" in text_of(call) else journalist(call)  # noqa: E731
+    server.receive = lambda call: (server.calls.append(call), answer(call))[1]
+    unit = ("--aspect", "faithfulness", "--reference-unit", "article")
+    done = cli(*judging(server), *unit)
+    assert done.code == 3
+    assert {row["unit"] for row in judged() if row["unscored"]} == {"article:bridge0"}
+    assert {row["unscored"] for row in judged()} == {None, "too_long"}
+    assert len(server.calls) == 6 * 4
+
+
+def test_articles_too_long_together_are_halved_for_questions(cli, clusters, server):
+    def answer(call):
+        together = text_of(call).count("<article ")
+        return TOO_LONG if '{"questions"' in text_of(call) and together > 1 else journalist(call)
+
+    server.receive = lambda call: (server.calls.append(call), answer(call))[1]
+    assert cli(*building(server)).code == 0
+    asked = [text_of(c).count("<article ") for c in server.calls if '{"questions"' in text_of(c)]
+    assert asked[0] == 1
+    assert asked[1:] in ([2, 1], [3, 1], [4, 2, 1], [1])
+
+
+def test_a_build_against_a_server_that_fails_at_all_steps(cli, clusters, server):
+    server.answer = lambda call: Reply(text=None, refusal="no")
+    done = cli(*building(server))
+    assert done.code == 3
+    assert "No question: no valid question was left" in done.out
+    assert "2 of 2 steps without a result" in done.err
+    report = json.loads(cli(*building(server), "--json", "-").out)
+    assert [p.split(": ")[:2] for p in report["clusters"][0]["problems"]] == [
+        ["no seed questions", "refused"],
+        ["no questions", "refused"],
+    ]
+
+
+def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
+    cli, clusters, server
+):
+    def answer(call):
+        down = '{"answers"' in text_of(call) and "bridge2" in text_of(call)
+        return Fault(status=500) if down else journalist(call)
+
+    server.receive = lambda call: (server.calls.append(call), answer(call))[1]
+    assert cli(*building(server)).code == 3
+    server.receive = lambda call: (server.calls.append(call), journalist(call))[1]
+    before = len(server.calls)
+    assert cli(*building(server)).code == 0
+    again = [text_of(call) for call in server.calls[before:] if '{"answers"' in text_of(call)]
+    assert again
+    assert all("bridge2" in text for text in again)
+    mended = Path("refs.jsonl").read_bytes()
+    server.calls.clear()
+    assert cli(*building(server), "--run", "fresh", "--cache", "fresh-cache").code == 0
+    assert Path("refs.jsonl").read_bytes() == mended
+
+
+def test_calls_are_limited_exactly_and_a_larger_limit_goes_on(cli, references, summaries, server):
+    done = cli(*judging(server), "--max-calls", "2")
+    assert done.code == 3
+    assert len(server.calls) == 2
+    assert sorted(str(row["unscored"]) for row in judged()) == ["None"] * 2 + ["budget"] * 4
+    done = cli(*judging(server), "--max-calls", "3")
+    assert len(server.calls) == 5
+    done = cli(*judging(server))
+    assert done.code == 0
+    assert len(server.calls) == 6
+    assert set(prompts_of(server).values()) == {1}
+
+
+def test_a_build_within_a_limit_keeps_what_it_has(cli, clusters, server):
+    assert cli(*building(server), "--max-calls", "7").code == 3
+    assert len(server.calls) == 7
+    assert cli(*building(server)).code == 0
+    assert set(prompts_of(server).values()) == {1}
+    limited = Path("refs.jsonl").read_bytes()
+    assert cli(*building(server), "--run", "fresh", "--cache", "fresh-cache").code == 0
+    assert Path("refs.jsonl").read_bytes() == limited
+
+
+def test_a_limit_of_no_calls_still_serves_what_is_cached(cli, references, summaries, server):
+    assert cli(*judging(server)).code == 0
+    assert cli(*judging(server), "--run", "other", "--max-calls", "0").code == 0
+    assert len(server.calls) == 6
+
+
+def test_cost_is_limited_only_where_it_is_known(cli, references, summaries, server):
+    done = cli(*judging(server), "--max-cost", "1")
+    assert done.code == 1
+    assert "price of openai:stub-model is not known" in done.err
+    assert server.calls == []
+
+
+@pytest.mark.parametrize("concurrency", [1, 3])
+def test_no_more_calls_are_in_flight_than_allowed(
+    cli, clusters, references, summaries, server, concurrency
+):
+    """Every call waits until as many are there as may be, or no other comes for a moment."""
+    lock, full = threading.Lock(), threading.Event()
+    flying, most = 0, 0
+
+    def answer(call):
+        nonlocal flying, most
+        with lock:
+            flying += 1
+            most = max(most, flying)
+            if flying == concurrency:
+                full.set()
+        full.wait(0.2)
+        with lock:
+            flying -= 1
+        return journalist(call)
+
+    server.answer = answer
+    assert cli(*judging(server, concurrency=concurrency)).code == 0
+    assert most == concurrency
+    full.clear()
+    assert cli(*building(server, concurrency=concurrency)).code == 0
+    assert most == concurrency
+
+
+def test_an_error_of_one_item_does_not_stop_the_others(cli, references, server):
+    write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(30)])
+    server.fail(Fault(status=400, message="bad luck"))
+    done = cli(*judging(server))
+    assert done.code == 0  # 1 of 30 is within 5 %
+    assert sum(row["unscored"] == "backend" for row in judged()) == 1
+    assert len(server.calls) == 30
+
+
+def test_summaries_are_kept_and_failed_ones_asked_again(cli, server):
+    from cli_tools import cluster
+
+    write_jsonl(Path("clusters.jsonl"), [cluster("good"), cluster("bad")])
+    command = ("summarize", "clusters.jsonl", "-o", "s.jsonl", *openai(server))
+    down = True
+
+    def answer(call):
+        return Fault(status=500) if down and "bad0" in text_of(call) else journalist(call)
+
+    server.receive = lambda call: (server.calls.append(call), answer(call))[1]
+    done = cli(*command)
+    assert done.code == 3
+    assert "Without a summary: bad (backend: ServerError" in done.out
+    down = False
+    done = cli(*command)
+    assert done.code == 0
+    assert sum("good0" in text_of(call) for call in server.calls) == 1
+    rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    assert [(row["eid"], row["system"]) for row in rows] == [
+        ("good", "stub-model-direct"),
+        ("bad", "stub-model-direct"),
+    ]

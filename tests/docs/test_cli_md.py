@@ -1,0 +1,29 @@
+"""docs/cli.md is what the commands say of themselves."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("terminal", [{}, {"COLUMNS": "200", "TERM": "xterm", "FORCE_COLOR": "1"}])
+def test_cli_md_is_up_to_date_whatever_the_terminal(terminal: dict[str, str]) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "generate-docs"), "--check"],
+        env=dict(os.environ) | terminal,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_cli_md_names_the_commands_and_has_no_colour() -> None:
+    text = (ROOT / "docs" / "cli.md").read_text("utf-8")
+    assert "\x1b" not in text
+    for command in ("build", "judge", "summarize", "import", "calibrate", "cache export"):
+        assert f"\n## fairjudge {command}\n" in text

@@ -1,0 +1,299 @@
+"""The judge graph, whole, over a scripted judge: repair, fallback, recording, resume."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
+
+from fairjudge.domain import Article, Judgement, JudgeTask, Unscored
+from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
+from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.ports import Reply
+
+
+def task(n: int, **changes) -> JudgeTask:
+    fields = {
+        "eid": "e",
+        "systems": (f"s{n:03}",),
+        "texts": ("text",),
+        "aspect": "faithfulness",
+        "protocol": "likert",
+        "unit": "summary",
+        "articles": (Article(aid="1", content="c"),),
+    }
+    return JudgeTask(**fields | changes)
+
+
+class ScriptedJudge:
+    """Replies from a table by system; a reply that is a number is a verdict."""
+
+    def __init__(self, replies=None, *, name="scripted", repairs=None, default="4"):
+        self.replies, self.repairs = replies or {}, repairs or {}
+        self.name, self.signature, self.default = name, f"judge:{name}", default
+        self.asked, self.repaired = Counter(), Counter()
+
+    async def ask(self, task):
+        self.asked[task.systems[0]] += 1
+        said = self.replies.get(task.systems[0], self.default)
+        return Reply(text=said) if isinstance(said, str) else said
+
+    def read(self, task, reply):
+        if not reply.text.isdigit():
+            return Unscored(reason="unparseable", detail="no number", raw=reply.text)
+        value = float(reply.text)
+        if not 1 <= value <= 5:
+            return Unscored(reason="off_scale", detail=reply.text, raw=reply.text)
+        return self._judgement(task, value=value, raw=reply.text)
+
+    async def repair(self, task, reply):
+        self.repaired[task.systems[0]] += 1
+        said = self.repairs.get(task.systems[0], Unscored(reason="backend", detail="down"))
+        return Reply(text=said, repaired=True) if isinstance(said, str) else said
+
+    def unscored(self, task, why):
+        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
+
+    def _judgement(self, task, **outcome):
+        return judgement_of(
+            task, judge=self.name, scored_by="llm", signature=self.signature, **outcome
+        )
+
+
+class Book:
+    """Keeps what the graph records, and counts how often."""
+
+    def __init__(self):
+        self.kept, self.calls = {}, Counter()
+
+    def record(self, task_id, judgement):
+        self.calls[task_id] += 1
+        self.kept[task_id] = judgement
+
+
+def deps(judge, tasks, book=None, **changes):
+    book = book or Book()
+    return JudgeDeps(
+        tasks={task.id: task for task in tasks},
+        judge=judge,
+        record=book.record,
+        recorded=lambda: book.kept,
+        **changes,
+    )
+
+
+async def run(context):
+    state = await build_judge_graph().ainvoke({}, context=context)
+    return [Judgement.model_validate(row) for row in state["judgements"]]
+
+
+async def test_every_task_is_asked_once_and_comes_back_in_its_place():
+    judge, book = ScriptedJudge(), Book()
+    tasks = [task(n) for n in (3, 1, 2)]
+    found = await run(deps(judge, tasks, book))
+    assert [one.system for one in found] == ["s003", "s001", "s002"]
+    assert {one.value for one in found} == {4.0}
+    assert set(judge.asked.values()) == set(book.calls.values()) == {1}
+    assert judge.repaired == {}
+
+
+async def test_a_reply_that_cannot_be_read_is_repaired_once():
+    judge = ScriptedJudge({"s001": "four, I think"}, repairs={"s001": "4"})
+    fine, mended = await run(deps(judge, [task(0), task(1)]))
+    assert (mended.value, mended.raw) == (4.0, "four, I think")
+    assert mended.model_extra["repair"] == "4"
+    assert "repair" not in (fine.model_extra or {})
+    assert judge.repaired == {"s001": 1}
+
+
+@pytest.mark.parametrize(
+    "repair", ["still no number", "9", Unscored(reason="refused", detail="no")]
+)
+async def test_where_the_repair_fails_too_the_first_reason_stands(repair):
+    judge = ScriptedJudge({"s000": "well..."}, repairs={"s000": repair})
+    (found,) = await run(deps(judge, [task(0)]))
+    assert (found.value, found.unscored, found.raw) == (None, "unparseable", "well...")
+    assert judge.repaired == {"s000": 1}
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("7", "off_scale")]
+    + [(Unscored(reason=r, detail="d"), r) for r in ("refused", "backend", "budget", "too_long")],
+)
+async def test_only_what_cannot_be_read_is_repaired(said, reason):
+    judge = ScriptedJudge({"s000": said})
+    (found,) = await run(deps(judge, [task(0)]))
+    assert found.unscored == reason
+    assert judge.repaired == {}
+
+
+async def test_the_fallback_fills_in_what_is_left_and_says_so():
+    judge = ScriptedJudge(
+        {"s001": Unscored(reason="refused", detail="no", raw="I won't"), "s002": "hm"}
+    )
+
+    class Local(ScriptedJudge):
+        async def ask(self, task):
+            self.asked[task.systems[0]] += 1
+            return judgement_of(
+                task, judge="local", scored_by="embedding", signature="local's", value=2.0
+            )
+
+    fallback = Local(name="local")
+    whole, refused, unread = await run(deps(judge, [task(0), task(1), task(2)], fallback=fallback))
+    assert fallback.asked == {"s001": 1, "s002": 1}
+    assert (whole.scored_by, whole.value) == ("llm", 4.0)
+    for found, reason, raw in ((refused, "refused", "I won't"), (unread, "unparseable", "hm")):
+        assert (found.value, found.unscored, found.scored_by) == (2.0, None, "embedding")
+        assert (found.model_extra["fallback_for"], found.raw) == (reason, raw)
+        # the judge's own name, or both orders of a pair would fall apart; but the true signature
+        assert (found.judge, found.signature) == ("scripted", "local's")
+
+
+async def test_a_fallback_that_fails_leaves_the_judges_reason():
+    judge = ScriptedJudge({"s000": Unscored(reason="budget", detail="spent")})
+    failing = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="no sentence")})
+    (found,) = await run(deps(judge, [task(0)], fallback=failing))
+    assert (found.unscored, found.model_extra["detail"]) == ("budget", "spent")
+
+
+async def test_an_empty_summary_is_nobodys_to_fill_in():
+    judge = ScriptedJudge({"s000": Unscored(reason="empty_input", detail="empty")})
+    fallback = ScriptedJudge()
+    (found,) = await run(deps(judge, [task(0)], fallback=fallback))
+    assert found.unscored == "empty_input"
+    assert fallback.asked == {}
+
+
+async def test_one_order_of_a_pair_filled_in_still_makes_one_verdict():
+    pair = {"systems": ("a", "b"), "texts": ("x", "y"), "protocol": "pairwise"}
+    tasks = [task(0, **pair, order=order) for order in ("ab", "ba")]
+
+    class Judge(ScriptedJudge):
+        async def ask(self, task):
+            if task.order == "ba":
+                return Unscored(reason="refused", detail="no")
+            return judgement_of(task, judge=self.name, value="a")
+
+    class Local(ScriptedJudge):
+        async def ask(self, task):
+            return judgement_of(task, judge="local", scored_by="embedding", value="a")
+
+    found = await run(deps(Judge(), tasks, fallback=Local()))
+    assert [one.model_extra["verdict"] for one in found] == ["a", "a"]
+
+
+async def test_what_is_recorded_already_is_not_asked():
+    judge, book = ScriptedJudge(), Book()
+    tasks = [task(n) for n in range(5)]
+    first = await run(deps(judge, tasks[:3], book))
+    found = await run(deps(judge, tasks, book))
+    assert found[:3] == first
+    assert len(found) == 5
+    assert set(judge.asked.values()) == set(book.calls.values()) == {1}
+
+
+async def test_nothing_to_do_ends_with_what_is_recorded():
+    judge, book = ScriptedJudge(), Book()
+    tasks = [task(0)]
+    await run(deps(judge, tasks, book))
+    assert len(await run(deps(judge, tasks, book))) == 1
+    assert await run(deps(judge, [], book)) == []
+
+
+async def test_a_chunk_is_recorded_when_it_is_done_whatever_the_others_do():
+    """Chunks go out together; one that hangs keeps none of the others from being recorded."""
+    others_done = asyncio.Event()
+
+    class Waiting(ScriptedJudge):
+        async def ask(self, task):
+            if task.systems[0] == "s000":
+                await asyncio.wait_for(others_done.wait(), 20)
+            return await super().ask(task)
+
+    class Watched(Book):
+        def record(self, task_id, judgement):
+            super().record(task_id, judgement)
+            if len(self.kept) == 4:
+                others_done.set()
+
+    found = await run(deps(Waiting(), [task(n) for n in range(6)], Watched(), chunk_size=2))
+    assert len(found) == 6
+
+
+@pytest.mark.parametrize("chunk_size", [1, 4, 7, 64])
+async def test_the_size_of_chunks_changes_no_result(chunk_size):
+    replies = {"s002": "hm", "s005": "7"}
+    tasks = [task(n) for n in range(9)]
+    expected = await run(deps(ScriptedJudge(replies), tasks))
+    found = await run(deps(ScriptedJudge(replies), tasks, chunk_size=chunk_size))
+    assert found == expected
+
+
+async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(tmp_path):
+    """A real saver on disk, opened anew as a second process would."""
+
+    class Dies(ScriptedJudge):
+        alive = False
+
+        async def ask(self, task):
+            if task.systems[0] == "s004" and not self.alive:
+                await asyncio.wait_for(first_chunks.wait(), 20)
+                raise SystemError("killed")
+            return await super().ask(task)
+
+    first_chunks = asyncio.Event()
+
+    class Watched(Book):
+        def record(self, task_id, judgement):
+            super().record(task_id, judgement)
+            if len(self.kept) == 4:
+                first_chunks.set()
+
+    judge, book = Dies(), Watched()
+    context = deps(judge, [task(n) for n in range(6)], book, chunk_size=2)
+    config = {"configurable": {"thread_id": "t"}, "max_concurrency": 3}
+    path = str(tmp_path / "checkpoints.sqlite")
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        with pytest.raises(SystemError, match="killed"):
+            await build_judge_graph(checkpointer=saver).ainvoke({}, config, context=context)
+        # a process that dies leaves nothing behind that still writes
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*left, return_exceptions=True)
+    assert len(book.kept) == 4
+    judge.alive = True
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        graph = build_judge_graph(checkpointer=saver)
+        assert (await graph.aget_state(config)).next
+        state = await graph.ainvoke(None, config, context=context)
+        assert not (await graph.aget_state(config)).next
+    assert [row["system"] for row in state["judgements"]] == [f"s{n:03}" for n in range(6)]
+    assert set(book.calls.values()) == {1}
+    assert all(judge.asked[f"s{n:03}"] == 1 for n in range(4))
+
+
+async def test_state_holds_ids_and_no_texts(tmp_path):
+    """Texts and replies of a long run must not pile up in the checkpoints of the whole."""
+    secret = "a sentence that stands in a text"
+    tasks = [task(n, texts=(secret,)) for n in range(3)]
+    path = str(tmp_path / "checkpoints.sqlite")
+    config = {"configurable": {"thread_id": "t"}}
+    async with AsyncSqliteSaver.from_conn_string(path) as saver:
+        graph = build_judge_graph(checkpointer=saver)
+        await graph.ainvoke({}, config, context=deps(ScriptedJudge(), tasks))
+    files = list(tmp_path.iterdir())
+    assert files
+    assert all(secret.encode() not in file.read_bytes() for file in files)
+
+
+async def test_a_programming_error_is_not_swallowed():
+    class Broken(ScriptedJudge):
+        def read(self, task, reply):
+            raise KeyError("a bug")
+
+    with pytest.raises(KeyError, match="a bug"):
+        await run(replace(deps(Broken(), [task(0)])))

@@ -1,0 +1,54 @@
+"""`langgraph.json` names both graphs so that LangGraph's own tools can open them."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from langgraph.graph.state import CompiledStateGraph
+
+ROOT = Path(__file__).parents[2]
+CONFIG = json.loads((ROOT / "langgraph.json").read_text("utf-8"))
+
+
+def resolve(path: str) -> Callable[[], CompiledStateGraph]:
+    """Find ``module:name`` as LangGraph's tools do."""
+    module, _, name = path.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def test_both_graphs_are_named_and_the_project_is_what_they_need():
+    assert set(CONFIG["graphs"]) == {"reference", "judge"}
+    assert CONFIG["dependencies"] == ["."]
+
+
+@pytest.mark.parametrize(
+    ("graph", "nodes"),
+    [
+        (
+            "reference",
+            {
+                "write_seed", "seed_pass", "write_questions", "main_pass", "select", "filter",
+                "finish",
+            },
+        ),
+        ("judge", {"plan", "chunk", "aggregate"}),
+    ],
+)  # fmt: skip
+def test_each_path_opens_without_arguments_and_draws_its_steps(graph, nodes):
+    factory = resolve(CONFIG["graphs"][graph])
+    # the tools would take any parameter for one that they are to fill
+    assert not inspect.signature(factory).parameters
+    drawn = factory().get_graph()
+    assert set(drawn.nodes) == {"__start__", "__end__", *nodes}
+    assert "graph TD" in drawn.draw_mermaid()
+
+
+def test_the_steps_inside_are_drawn_too():
+    drawn = resolve(CONFIG["graphs"]["judge"])().get_graph(xray=True)
+    inside = {name.removeprefix("chunk:") for name in drawn.nodes}
+    assert {"ask", "read", "repair", "fallback", "record"} <= inside

@@ -1,0 +1,130 @@
+"""Criteria: which prompt and scale go together, and what fills them."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.criteria import (
+    Criterion,
+    builtin_criterion,
+    fence_articles,
+    fence_questions,
+)
+from fairjudge.prompting import parse_template, render
+from fairjudge.scales import likert
+
+QUESTION = QuestionAnswers(
+    question="Why?",
+    answer_groups=(
+        tuple(Answer(aid=str(n), answer=f"rain\n {n}") for n in range(5)),
+        (Answer(aid="9", answer="cracks"),),
+    ),
+)
+
+
+def task(aspect="coverage", protocol="likert", unit="summary", **changes) -> JudgeTask:
+    fields = {
+        "eid": "e",
+        "systems": ("s",),
+        "texts": ("The summary.",),
+        "articles": () if aspect == "coverage" else (Article(aid="1", content="An article."),),
+        "questions": (QUESTION,) if aspect == "coverage" else (),
+    }
+    return JudgeTask(aspect=aspect, protocol=protocol, unit=unit, **fields | changes)
+
+
+def prompt(criterion: Criterion, task: JudgeTask) -> str:
+    return "\n".join(m.content for m in render(criterion.template, criterion.fields_for(task)))
+
+
+@pytest.mark.parametrize("aspect", ["coverage", "faithfulness"])
+@pytest.mark.parametrize("protocol", ["likert", "binary", "pairwise"])
+def test_every_builtin_fits_its_protocol_and_renders(aspect, protocol):
+    criterion = builtin_criterion(aspect, protocol, per_answer=False)
+    assert criterion.scale.protocol == protocol
+    pair = {"systems": ("s", "t"), "texts": ("One.", "Two."), "order": "ab"}
+    text = prompt(criterion, task(aspect, protocol, **(pair if protocol == "pairwise" else {})))
+    assert criterion.scale.prompt_line in text
+    assert "{{" not in text
+    assert ("cracks" in text) == (aspect == "coverage")
+
+
+def test_coverage_of_one_answer_asks_about_one_answer():
+    one = task(unit="answer:0.1")
+    for protocol, question in [
+        ("likert", "how fully does the summary cover this answer?"),
+        ("binary", "does the summary cover this answer?"),
+    ]:
+        criterion = builtin_criterion("coverage", protocol, per_answer=True)
+        assert criterion.scale != builtin_criterion("coverage", protocol, per_answer=False).scale
+        assert question in prompt(criterion, one)
+
+
+@pytest.mark.parametrize(
+    ("n", "name"), [(1, "faithful is the summary to this article"), (2, "to these articles")]
+)
+def test_the_prompt_counts_its_articles(n, name):
+    articles = tuple(Article(aid=str(i), content="An article.") for i in range(n))
+    criterion = builtin_criterion("faithfulness", "likert", per_answer=False)
+    assert name in prompt(criterion, task("faithfulness", articles=articles))
+
+
+def test_a_sentence_is_called_one():
+    criterion = builtin_criterion("faithfulness", "likert", per_answer=False)
+    text = prompt(criterion, task("faithfulness", unit="sentence:2"))
+    assert "how faithful is the sentence" in text
+    assert "<sentence " in text
+
+
+def test_an_unknown_aspect_is_refused():
+    with pytest.raises(ConfigurationError, match="no built-in aspect 'tone'"):
+        builtin_criterion("tone", "likert", per_answer=False)
+
+
+def own(body: str) -> Criterion:
+    front = '+++\ntask = "judge"\nname = "tone"\nversion = 1\nabout = "x"\n+++\n## user\n'
+    template = parse_template((front + body).encode(), where="mine")
+    return Criterion(aspect="tone", template=template, scale=likert(("bad", "good")))
+
+
+def test_a_criterion_of_ones_own_takes_the_fields_it_names():
+    criterion = own("Rate the tone of {{text}}.\n{{scale}}")
+    assert set(criterion.fields_for(task("tone"))) == {"text", "scale"}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("Rate {{text}}", "must use {{scale}}"),
+        ("Rate {{txt}} {{scale}}", "unknown fields ['txt']"),
+    ],
+)
+def test_a_criterion_that_cannot_work_is_refused(body, message):
+    with pytest.raises(ConfigurationError) as caught:
+        own(body)
+    assert message in str(caught.value)
+
+
+def test_answers_of_a_group_stand_on_one_line_the_first_three_wordings():
+    (text,) = fence_questions((QUESTION,)).texts
+    assert text.splitlines() == ["Why?", "- Answer: rain 0 / rain 1 / rain 2", "- Answer: cracks"]
+
+
+def test_articles_carry_title_and_outlet():
+    fenced = fence_articles(
+        (
+            Article(aid="1", title="T", domain="one.example", content="Text."),
+            Article(aid="2", content="Only text."),
+        )
+    )
+    assert fenced.texts == ("T\n\nText.", "Only text.")
+    assert fenced.titles == ("one.example", "")
+
+
+def test_the_order_decides_what_stands_first():
+    criterion = builtin_criterion("coverage", "pairwise", per_answer=False)
+    for order, first in (("ab", "One."), ("ba", "Two.")):
+        pair = task(protocol="pairwise", systems=("s", "t"), texts=("One.", "Two."), order=order)
+        assert criterion.fields_for(pair)["first"].texts == (first,)

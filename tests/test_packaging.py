@@ -1,0 +1,95 @@
+"""What pyproject declares is what is on disk, and importing costs next to nothing."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
+
+import pytest
+
+import fairjudge
+
+ROOT = Path(__file__).parents[1]
+SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+FOLDERS = {package: ROOT / folder for package, folder in SETUP["package-dir"].items()}
+
+
+def folder_of(package: str) -> Path:
+    """Return where a package lies; the longest mapped prefix wins, as in setuptools."""
+    prefix = max((p for p in FOLDERS if f"{package}.".startswith(f"{p}.")), key=len)
+    return FOLDERS[prefix].joinpath(*package.removeprefix(prefix).strip(".").split("."))
+
+
+def on_disk() -> set[str]:
+    found = set()
+    for prefix, root in FOLDERS.items():
+        for folder in [root, *root.rglob("*")]:
+            # prompts/<task> hold templates only and are packages all the same
+            files = [*folder.glob("*.py"), *folder.glob("*.md")] if folder.is_dir() else []
+            if files and folder.name != "__pycache__":
+                found.add(".".join([prefix, *folder.relative_to(root).parts]))
+    return found
+
+
+def test_every_package_on_disk_is_declared_and_the_other_way_round():
+    assert set(SETUP["packages"]) == on_disk()
+
+
+def test_every_file_that_is_no_module_is_declared_as_data():
+    declared = SETUP["package-data"]
+    missing = [
+        f"{package}: {file.name}"
+        for package in SETUP["packages"]
+        for file in folder_of(package).iterdir()
+        if file.is_file()
+        and file.suffix not in {".py", ".pyc"}
+        and not any(fnmatch(file.name, pattern) for pattern in declared.get(package, []))
+    ]
+    assert missing == []
+
+
+def test_every_pattern_of_data_matches_a_file():
+    for package, patterns in SETUP["package-data"].items():
+        for pattern in patterns:
+            assert list(folder_of(package).glob(pattern)), (package, pattern)
+
+
+def loaded_after(statement: str) -> list[str]:
+    code = f"import sys, json\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    return json.loads(done.stdout)
+
+
+HEAVY = {"langgraph", "langchain_core", "langchain_openai", "torch", "transformers", "anthropic",
+         "openai", "litellm", "spacy", "sklearn", "scipy", "numpy", "pydantic", "diskcache",
+         "httpx", "typer", "rich"}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("statement", "unwanted"),
+    [
+        ("import fairjudge", HEAVY),
+        ("import fairjudge.cli._main", HEAVY - {"typer", "rich"}),
+        ("import fairjudge.domain, fairjudge.errors", HEAVY - {"pydantic"}),
+    ],
+)
+def test_importing_loads_nothing_heavy(statement, unwanted):
+    assert unwanted & set(loaded_after(statement)) == set()
+
+
+def test_all_is_the_public_surface():
+    public = {name for name in vars(fairjudge) if not name.startswith("_")}
+    submodules = {name for name in public if f"fairjudge.{name}" in sys.modules}
+    assert public - submodules - {"annotations"} == set(fairjudge.__all__) - {"__version__"}
+    assert all(hasattr(fairjudge, name) for name in fairjudge.__all__)
+
+
+def test_the_version_is_the_projects():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["version"] == fairjudge.__version__

@@ -1,0 +1,120 @@
+"""Summaries by a scripted model: strategies, wishes, and what becomes of failures."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.domain import Cluster, Summary, Unscored
+from fairjudge.errors import ContextTooLongError, RefusedError
+from fairjudge.protocols import ModelRef
+from fairjudge.summarizing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
+
+CLUSTER = Cluster.model_validate(
+    {
+        "eid": "e",
+        "articles": [
+            {"aid": "1", "domain": "one.example", "content": "First text.",
+             "attributes": {"leaning": "left"}},
+            {"aid": "2", "domain": "two.example", "content": "Second text.",
+             "attributes": {"leaning": "right"}},
+            {"aid": "3", "domain": "three.example", "content": " ",
+             "attributes": {"leaning": "left"}},
+        ],
+    }
+)  # fmt: skip
+
+
+def summarizer(handler, **changes) -> Summarizer:
+    target = ModelRef(provider="scripted", model="m")
+    return Summarizer(backend=ScriptedBackend(handler), target=target, **changes)
+
+
+def prompt(request) -> str:
+    return request.messages[-1].content
+
+
+async def test_direct_shows_all_articles_that_have_content_at_once():
+    one = summarizer(lambda r: "  The summary.\n", temperature=0.3, seed=5)
+    assert await one.summarize(CLUSTER) == Summary(eid="e", system="m-direct", text="The summary.")
+    (request,) = one.backend.requests
+    assert "First text." in prompt(request)
+    assert "Second text." in prompt(request)
+    assert "three.example" not in prompt(request)
+    assert (request.temperature, request.seed) == (0.3, 5)
+
+
+async def test_extract_reads_each_article_alone_and_fuses_what_it_took():
+    def handler(request):
+        text = prompt(request)
+        if "First text." in text:
+            return "Extract of the first."
+        return "Extract of the second." if "Second text." in text else "Fused."
+
+    one = summarizer(handler, strategy="extract")
+    assert (await one.summarize(CLUSTER)).text == "Fused."
+    *extracts, fuse = one.backend.requests
+    assert len(extracts) == 2
+    assert all(str(SENTENCES_AN_ARTICLE) in prompt(request) for request in extracts)
+    assert prompt(fuse).index("Extract of the first.") < prompt(fuse).index("of the second.")
+    assert "one.example" in prompt(fuse)
+    assert "First text." not in prompt(fuse)
+
+
+@pytest.mark.parametrize("strategy", ["direct", "extract"])
+@pytest.mark.parametrize(
+    ("error", "reason"), [(RefusedError("no"), "refused"), (ContextTooLongError("x"), "too_long")]
+)
+async def test_a_failure_is_a_reason_and_no_summary(strategy, error, reason):
+    found = await summarizer(lambda r: error, strategy=strategy).summarize(CLUSTER)
+    assert isinstance(found, Unscored)
+    assert found.reason == reason
+
+
+async def test_one_failed_extract_is_not_passed_over_in_silence():
+    failing = summarizer(
+        lambda r: RefusedError("no") if "Second" in prompt(r) else "ok", strategy="extract"
+    )
+    assert isinstance(await failing.summarize(CLUSTER), Unscored)
+
+
+async def test_a_cluster_without_content_costs_no_call():
+    one = summarizer(lambda r: "x")
+    empty = Cluster.model_validate({"eid": "e", "articles": [{"aid": "1", "content": "\n"}]})
+    assert (await one.summarize(empty)).reason == "empty_input"
+    assert one.backend.requests == []
+
+
+@pytest.mark.parametrize(
+    ("wishes", "said"),
+    [
+        (Wishes(n_sentences=1), "Write 1 sentence, no more"),
+        (Wishes(n_sentences=3), "Write 3 sentences, no more"),
+        (Wishes(n_words=120), "Write about 120 words."),
+        (Wishes(), "completeness matters more than brevity"),
+    ],
+)
+async def test_wishes_for_length_are_in_the_prompt(wishes, said):
+    one = summarizer(lambda r: "x", wishes=wishes)
+    await one.summarize(CLUSTER)
+    assert said in prompt(one.backend.requests[0])
+
+
+async def test_fairness_names_the_groups_of_the_articles_shown():
+    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="leaning"))
+    await one.summarize(CLUSTER)
+    # the third article, of the left, is empty and not shown
+    assert "differ in leaning (left: 1, right: 1)" in prompt(one.backend.requests[0])
+
+
+async def test_a_fairness_attribute_that_no_article_has_is_said():
+    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="colour"))
+    found = await one.summarize(CLUSTER)
+    assert isinstance(found, Unscored)
+    assert found.reason == "empty_input"
+    assert "'colour'" in found.detail
+    assert one.backend.requests == []
+
+
+def test_a_name_of_ones_own():
+    assert summarizer(lambda r: "x", system="mine").name == "mine"
