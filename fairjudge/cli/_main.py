@@ -26,6 +26,7 @@ from fairjudge.cli import (
     plan,
     prompts,
     quickstart,
+    split,
     summarize,
 )
 from fairjudge.errors import FairJudgeError
@@ -70,6 +71,7 @@ app.command("judge", short_help="Judge summaries and rank systems")(judge.judge)
 app.command("cascade", short_help="Ask the LLM only where the local judge is unsure")(
     cascade.cascade
 )
+app.command("split", short_help="Summaries to atomic content units")(split.split)
 app.command("plan", short_help="What a run would cost, before it")(plan.plan)
 app.command("load-batch", short_help="Replies of a batch into the cache")(plan.load_batch)
 app.add_typer(audit.app, name="audit", short_help="How far a judge is swayed")

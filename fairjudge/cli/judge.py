@@ -19,8 +19,9 @@ def judge(
     summaries: Annotated[Path, typer.Option(help="Summaries: eid, system, text.")],
     output: opt.Output,
     aspect: Annotated[
-        str, typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion.")
-    ],
+        str | None,
+        typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion."),
+    ] = None,
     protocol: Annotated[
         Literal["likert", "binary", "pairwise"] | None,
         typer.Option(help="How verdicts are given; or choose a --preset."),
@@ -44,6 +45,10 @@ def judge(
         Path | None, typer.Option(help="Your own prompt template, for any aspect.")
     ] = None,
     scale: Annotated[Path | None, typer.Option(help="Your own scale (TOML).")] = None,
+    criterion: Annotated[
+        Path | None,
+        typer.Option(help="Your own criterion (TOML): aspect, and paths of its prompt and scale."),
+    ] = None,
     backend: opt.Backends = None,
     jury: Annotated[
         Literal["mean", "median", "majority"],
@@ -108,7 +113,15 @@ def judge(
     from fairjudge.app.jury import judge_with_jury
     from fairjudge.app.models import ModelOptions
     from fairjudge.cli import display, progress
+    from fairjudge.judges.criterion_files import read_criterion_file
+    from fairjudge.scales import load_scale
 
+    if criterion is not None:
+        own = read_criterion_file(criterion)
+        aspect, prompt, scale = aspect or own.aspect, prompt or own.prompt, scale or own.scale
+        protocol = protocol or load_scale(scale).protocol
+    if aspect is None:
+        raise typer.BadParameter("give --aspect, or a --criterion that names one")
     opt.check_targets(output, json_file)
     options = JudgeOptions(
         aspect=aspect,

@@ -160,8 +160,9 @@ def question_word(question: str) -> str:
 
     "whom" and "whose" count as who, as "which" counts as other.
     """
-    for said in re.findall(r"[a-z]+", question.lower()):
-        word: str = _WHO.get(said, said)
+    for found in re.finditer(r"[a-z]+", question.lower()):
+        said = found.group()
+        word = _WHO.get(said, said)
         if word in _QUESTION_WORDS:
             return word
     return "other"

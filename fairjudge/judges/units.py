@@ -1,0 +1,91 @@
+"""Splitting summaries to atomic content units (coverage fairness A.1; FairSumm E)."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.domain import Unscored
+from fairjudge.outcomes import complete_or_unscored
+from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.protocols import Backend, CompletionRequest, ModelRef
+from fairjudge.text.statements import statement_texts
+
+SplitBy: TypeAlias = Literal["llm", "sentences"]
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"units": {"type": "array", "items": {"type": "string"}}},
+    "required": ["units"],
+    "additionalProperties": False,
+}
+_BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•])\s*")
+_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_LEAST_SHARE = 0.5
+"""Share of a summary's longer words that its units must hold: fewer, and facts were lost."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """A summary's units. ``why`` says why sentences had to do, where an LLM was to split."""
+
+    units: tuple[str, ...]
+    split_by: SplitBy
+    why: str | None = None
+
+
+async def split_units(
+    text: str, *, backend: Backend | None, target: ModelRef | None, seed: int | None = None
+) -> Split:
+    """Split `text` to units by an LLM with demonstrations, or without one to sentences.
+
+    A reply that cannot be read, or whose units hold less than half of the summary's longer words
+    (facts lost, or another text), leaves the sentences, and says so. An empty text has no units.
+    """
+    sentences = statement_texts(text)
+    if backend is None or target is None or not sentences:
+        return Split(units=sentences, split_by="sentences")
+    fields: dict[str, str | Fenced] = {
+        "summary": Fenced("summary", (text,)),
+        "answer_format": 'Reply with JSON alone: {"units": ["...", "..."]}',
+    }
+    request = CompletionRequest(
+        target=target,
+        messages=render(load_template("judge", "units"), fields),
+        response_schema=_SCHEMA,
+        seed=seed,
+        max_output_tokens=2048,
+    )
+    reply = await complete_or_unscored(backend, request)
+    if isinstance(reply, Unscored):
+        return Split(units=sentences, split_by="sentences", why=f"{reply.reason}: {reply.detail}")
+    units = read_units(reply.text)
+    if not units:
+        return Split(units=sentences, split_by="sentences", why="no unit in the reply")
+    if _share_kept(text, units) < _LEAST_SHARE:
+        return Split(units=sentences, split_by="sentences", why="the units lose too much of it")
+    return Split(units=units, split_by="llm")
+
+
+def read_units(reply: str) -> tuple[str, ...]:
+    """Return the units of a reply, JSON or one a line, each once."""
+    found = _OBJECT.search(reply)
+    try:
+        listed = json.loads(found[0])["units"] if found else reply.splitlines()
+    except (ValueError, KeyError, TypeError, RecursionError):
+        listed = []
+    if not isinstance(listed, list):
+        return ()
+    cleaned = (" ".join(_BULLET.sub("", str(unit)).split()) for unit in listed)
+    return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
+
+
+def _share_kept(text: str, units: tuple[str, ...]) -> float:
+    words = _longer_words(text)
+    return len(words & _longer_words(" ".join(units))) / len(words) if words else 1.0
+
+
+def _longer_words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text.casefold()) if len(word) > 3}

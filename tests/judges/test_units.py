@@ -1,0 +1,60 @@
+"""Splitting to units: what is read, what is refused, and what sentences stand in for."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.errors import RefusedError
+from fairjudge.judges.units import read_units, split_units
+from fairjudge.protocols import ModelRef
+
+TARGET = ModelRef(provider="scripted", model="m")
+TEXT = "The mayor and the council resigned. A vote follows in May."
+UNITS = ["The mayor resigned.", "The council resigned.", "A vote follows in May."]
+
+
+async def split(reply, text=TEXT):
+    backend = ScriptedBackend(lambda request: reply)
+    return await split_units(text, backend=backend, target=TARGET), backend
+
+
+async def test_an_llm_splits_with_demonstrations():
+    found, backend = await split(json.dumps({"units": UNITS}))
+    assert (found.units, found.split_by, found.why) == (tuple(UNITS), "llm", None)
+    prompt = backend.requests[0].messages[-1].content
+    assert "Units:\n" in prompt
+    assert TEXT in prompt
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ('{"units": []}', "no unit"),
+        ('{"units": "all"}', "no unit"),
+        ('{"units": ["It rained."]}', "lose too much"),
+        (RefusedError("no"), "refused"),
+    ],
+)
+async def test_sentences_stand_in_and_say_why(reply, why):
+    found, _ = await split(reply)
+    assert found.split_by == "sentences"
+    assert found.units == ("The mayor and the council resigned.", "A vote follows in May.")
+    assert why in found.why
+
+
+async def test_without_a_model_sentences_are_the_units_and_nothing_is_nothing():
+    found = await split_units("Prices rose 3.5 percent. Mr. Bell left.", backend=None, target=None)
+    assert found.units == ("Prices rose 3.5 percent.", "Mr. Bell left.")
+    assert found.why is None
+    empty, backend = await split("{}", text=" ")
+    assert empty.units == ()
+    assert backend.requests == []
+
+
+def test_lists_and_fences_are_read_once_each():
+    assert read_units("Units:\n1. A fell.\n- B rose.\n2. A fell.") == ("A fell.", "B rose.")
+    assert read_units('```json\n{"units": ["A fell."]}\n```') == ("A fell.",)
+    assert read_units("") == ()
