@@ -8,17 +8,21 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from fairjudge.calibration.audits import (
     EXTENDED,
     audit_parse,
     audit_position,
     audit_verbosity,
 )
+from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.to_json import figure, position_audit_json, verbosity_audit_json
-from fairjudge.datasets import read_labels
-from fairjudge.domain import Judgement
+from fairjudge.datasets import read_labels, read_references, read_summaries
+from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.probes import PROBES
+from fairjudge.judges.who_is_covered import who_is_covered
 from fairjudge.stats.clustered import clustered_mean
 
 Quality = Mapping[tuple[str, str], float]
@@ -152,4 +156,150 @@ def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
             }
             for one in audit_parse(rows)
         ]
+    }
+
+
+def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, Any]:
+    """Return a share's figure, its interval cut at 0 and 1: Student's knows no bounds."""
+    found = figure(estimate, times=times)
+    bounds = {
+        end: min(max(found[end], 0.0), times) for end in ("low", "high") if found[end] is not None
+    }
+    return {**found, **bounds}
+
+
+def covered_report(
+    rows: Sequence[Judgement], references: Path, *, skip_bad: bool
+) -> dict[str, Any]:
+    """Return who is covered, by judge: slices, and the answers and outlets that are left out.
+
+    Raises
+    ------
+    InputError
+        If no judgement is of a single answer or article.
+    """
+    loaded = read_references(references, skip_bad=skip_bad).records
+    judges = dict.fromkeys(row.judge for row in rows)
+    groups = []
+    for judge in judges:
+        found = who_is_covered([row for row in rows if row.judge == judge], loaded)
+        if found.n:
+            groups.append(
+                {
+                    "judge": judge,
+                    "n": found.n,
+                    "n_unscored": found.n_unscored,
+                    "n_unknown": found.n_unknown,
+                    "slices": {
+                        by: {one.name: _share(one.mean) for one in some}
+                        for by, some in found.slices.items()
+                    },
+                    "uncovered": [
+                        {
+                            "eid": one.eid,
+                            "system": one.system,
+                            "question": one.question,
+                            "answer": one.answer,
+                            "outlets": list(one.outlets),
+                        }
+                        for one in found.uncovered
+                    ],
+                    "left_out": [
+                        {"eid": eid, "system": system, "outlets": list(outlets)}
+                        for (eid, system), outlets in found.left_out.items()
+                    ],
+                }
+            )
+    if not groups:
+        raise InputError(
+            "no judgement is of a single answer or article: judge with --reference-unit qa_pair "
+            "or article"
+        )
+    return {"groups": groups}
+
+
+FEWEST_PAIRS = 30
+"""Judged pairs below which a win rate at equal length is refused."""
+
+
+def length_report(
+    rows: Sequence[Judgement], summaries: Path, *, matched_within: float, skip_bad: bool
+) -> dict[str, Any]:
+    """Return win rates as judged, at equal length, and among pairs of similar length.
+
+    Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
+
+    Raises
+    ------
+    InputError
+        If there is no pairwise judgement.
+    """
+    words = {
+        (one.eid, one.system): len(one.text.split())
+        for one in read_summaries(summaries, skip_bad=skip_bad)
+    }
+    pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for row in rows:
+        if row.protocol == "pairwise":
+            pairs[row.judge, row.aspect].append(row)
+    if not pairs:
+        raise InputError("length-adjusted win rates need pairwise judgements; there are none")
+    return {
+        "groups": [
+            {"judge": judge, "aspect": aspect, **_length_group(some, words, matched_within)}
+            for (judge, aspect), some in pairs.items()
+        ]
+    }
+
+
+_WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
+
+
+def _length_group(
+    rows: Sequence[Judgement], words: Mapping[tuple[str, str], int], matched_within: float
+) -> dict[str, Any]:
+    used = [
+        row
+        for row in rows
+        if isinstance(row.value, str)
+        and (row.eid, str(row.system_a)) in words
+        and (row.eid, str(row.system_b)) in words
+    ]
+    counts = {"n": len(used), "n_left_out": len(rows) - len(used)}
+    if len(used) < FEWEST_PAIRS or len({row.eid for row in used}) < 2:
+        why = f"too little: {len(used)} judged pairs with both lengths; {FEWEST_PAIRS} are needed"
+        return {**counts, "why": why, "win_rates": []}
+    found = length_controlled(
+        Verdicts(
+            wins=np.array([_WINS[str(row.value)] for row in used]),
+            system_a=tuple(str(row.system_a) for row in used),
+            system_b=tuple(str(row.system_b) for row in used),
+            length_differences=np.array(
+                [
+                    float(words[row.eid, str(row.system_a)] - words[row.eid, str(row.system_b)])
+                    for row in used
+                ]
+            ),
+            positions=np.array([{"ab": 1.0, "ba": -1.0, None: 0.0}[row.order] for row in used]),
+            documents=tuple(row.eid for row in used),
+        ),
+        matched_within=matched_within,
+    )
+    if isinstance(found, Undefined):
+        return {**counts, "why": found.why, "win_rates": []}
+    return {
+        **counts,
+        "why": None,
+        "length_effect": figure(found.length_effect),
+        "position_effect": figure(found.position_effect),
+        "win_rates": [
+            {
+                "system_a": one.system_a,
+                "system_b": one.system_b,
+                "raw": _share(one.raw, times=100.0),
+                "adjusted": _share(one.adjusted, times=100.0),
+                "matched": _share(one.matched, times=100.0),
+            }
+            for one in found.win_rates
+        ],
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from fairjudge.bias.lists import HELM_GENDER
 from fairjudge.bias.reporting import BiasOptions
 from fairjudge.bias.templates import make_template
 from fairjudge.bias.word_lists import ReferenceKind, WordLists
-from fairjudge.datasets import read_clusters, read_summaries, write_records
+from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
 from fairjudge.datasets.annotated import read_annotated
 from fairjudge.datasets.names import (
     popular_names,
@@ -40,12 +40,14 @@ from fairjudge.datasets.names import (
     read_name_lists,
     read_word_lists,
 )
-from fairjudge.domain import Cluster, Summary, Undefined
+from fairjudge.domain import Cluster, Record, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.scorers.people import PeopleFinder, load_people_finder
 
 Representation: TypeAlias = Literal["counts", "dense", "both"]
+R = TypeVar("R", bound=Record)
 _PEOPLE_KEY = "people"
+_MOST_NAMED = 8
 
 
 def measure_words(
@@ -59,14 +61,14 @@ def measure_words(
     options: BiasOptions,
 ) -> WordReport:
     """Read the files and measure word-list inclusion; `controls` adds the four controls."""
-    sources = read_clusters(clusters, skip_bad=skip_bad).records
-    texts = read_summaries(summaries, skip_bad=skip_bad).records
+    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
     words = _word_lists(lists)
     if controls:
         if not {"female", "male"} <= words.keys():
             raise ConfigurationError("the controls need word lists of 'female' and 'male'")
         texts = (*texts, *control_summaries(sources, lists=words, seed=options.seed))
-    return report_words(sources, texts, lists=words, reference=reference, options=options)
+    report = report_words(sources, texts, lists=words, reference=reference, options=options)
+    return replace(report, notes=(*notes, *report.notes))
 
 
 def measure_entities(
@@ -86,8 +88,7 @@ def measure_entities(
     ConfigurationError
         If groups must be guessed and no census is given.
     """
-    sources = read_clusters(clusters, skip_bad=skip_bad).records
-    texts = read_summaries(summaries, skip_bad=skip_bad).records
+    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
     guess = _name_groups(census, lookup)
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
     if plain and guess is None:
@@ -98,7 +99,7 @@ def measure_entities(
     finder = _Finder(pipeline)
     named = _names_in(texts, finder)
     people = _people_in(plain, guess, finder) if guess is not None else {}
-    return report_entities(
+    report = report_entities(
         sources,
         texts,
         names=named,
@@ -107,6 +108,7 @@ def measure_entities(
         finder=finder.used,
         options=options,
     )
+    return replace(report, notes=(*notes, *report.notes))
 
 
 def measure_distinguishability(
@@ -120,14 +122,13 @@ def measure_distinguishability(
     options: BiasOptions,
 ) -> DistinguishabilityReport:
     """Read the files, embed the masked summaries where asked for, and measure."""
-    sources = read_clusters(clusters, skip_bad=skip_bad).records
-    texts = read_summaries(summaries, skip_bad=skip_bad).records
+    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
     embedder = None
     if representation != "counts":
         from fairjudge.scorers.embedding import load_embedder
 
         embedder = load_embedder(embedding_model)
-    return report_distinguishability(
+    report = report_distinguishability(
         sources,
         texts,
         embed=None if embedder is None else embedder.embed,
@@ -135,14 +136,17 @@ def measure_distinguishability(
         stop_words=_english_stop_words() if drop_stop_words else (),
         options=options,
     )
+    return replace(report, notes=(*notes, *report.notes))
 
 
 def measure_inputs(
     clusters: Path, *, lists: Path | None = None, skip_bad: bool = False
 ) -> InputReport:
     """Read the file and find the words that go with each group."""
-    sources = read_clusters(clusters, skip_bad=skip_bad).records
-    return report_inputs(sources, lists=_word_lists(lists))
+    loaded = read_clusters(clusters, skip_bad=skip_bad)
+    return replace(
+        report_inputs(loaded.records, lists=_word_lists(lists)), notes=_bad_lines(loaded)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,6 +215,22 @@ def make_inputs(
     return MadeInputs(
         inputs=tuple(made), n_documents=len(seen), skipped=tuple(skipped), groups=known.groups
     )
+
+
+def _read(
+    clusters: Path, summaries: Path, *, skip_bad: bool
+) -> tuple[tuple[Cluster, ...], tuple[Summary, ...], tuple[str, ...]]:
+    """Return both files' records, and notes on the lines that were left out."""
+    sources = read_clusters(clusters, skip_bad=skip_bad)
+    texts = read_summaries(summaries, skip_bad=skip_bad)
+    return sources.records, texts.records, (*_bad_lines(sources), *_bad_lines(texts))
+
+
+def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
+    if not loaded.bad:
+        return ()
+    named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MOST_NAMED])
+    return (f"{loaded.path}: {len(loaded.bad)} bad lines were left out: {named}",)
 
 
 def _files(documents: Sequence[Path]) -> list[Path]:

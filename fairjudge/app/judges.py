@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 from fairjudge.app.models import Models
 from fairjudge.domain import JudgeTask
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.cascade import CascadeJudge, read_thresholds
 from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.judges.decision import decision_judge
 from fairjudge.judges.embedding import SupportJudge
@@ -32,8 +33,12 @@ def make_judge(
     samples: int = 1,
     token_probabilities: bool = False,
     tasks: Iterable[JudgeTask] = (),
+    cascade: Path | None = None,
+    cascade_scorer: Literal["embedding", "entailment"] = "embedding",
 ) -> Judge:
     """Return the judge for `plan`; `tasks` are what it will be asked, for batches of questions.
+
+    With `cascade`, the thresholds' file, a local scorer judges first.
 
     Raises
     ------
@@ -45,6 +50,23 @@ def make_judge(
         if prompt or scale:
             raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
         return SupportJudge(aspect=plan.aspect, embedder=models.embedder())
+    if cascade is not None:
+        return _cascade(
+            models,
+            make_judge(
+                models,
+                plan=plan,
+                prompt=prompt,
+                scale=scale,
+                temperature=temperature,
+                samples=samples,
+                token_probabilities=token_probabilities,
+                tasks=tasks,
+            ),
+            plan=plan,
+            thresholds=cascade,
+            scorer=cascade_scorer,
+        )
     criterion = _criterion(plan, prompt=prompt, scale=scale)
     if models.llm.decides is not None:
         return decision_judge(models.llm.decides, models.llm.target, criterion, tasks=tasks)
@@ -57,6 +79,18 @@ def make_judge(
         samples=samples,
         token_probabilities=token_probabilities,
     )
+
+
+def _cascade(
+    models: Models, judge: Judge, *, plan: JudgingPlan, thresholds: Path, scorer: Fallback
+) -> Judge:
+    if plan.protocol == "pairwise":
+        raise ConfigurationError("--cascade routes single summaries; pairs have no threshold")
+    local = make_fallback(models, scorer, aspect=plan.aspect)
+    if local is None:
+        raise ConfigurationError("--cascade needs a local scorer: embedding or entailment")
+    low, high = read_thresholds(thresholds)
+    return CascadeJudge(local=local, judge=judge, low=low, high=high)
 
 
 def _criterion(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fairjudge.app.judges import Fallback, make_fallback, make_judge, scale_range
 from fairjudge.app.models import ModelOptions, Spent, open_models
@@ -29,7 +29,7 @@ from fairjudge.datasets import (
     read_summaries,
     write_records,
 )
-from fairjudge.domain import Cluster, Judgement, JudgeTask, ProtocolName, Reference
+from fairjudge.domain import Cluster, Judgement, JudgeTask, ProtocolName, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
 from fairjudge.judges.aggregate import SystemScore, system_scores
@@ -67,6 +67,8 @@ class JudgeOptions:
     temperature: float = 0.0
     samples: int = 1
     token_probabilities: bool = False
+    cascade: Path | None = None
+    cascade_scorer: Literal["embedding", "entailment"] = "embedding"
 
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options mean."""
@@ -122,19 +124,10 @@ def judge_files(
     FairJudgeError
         If a file, the backend or the run folder cannot be used. Items that fail are outcomes.
     """
-    plan = options.plan()
-    needs_questions = plan.reference_unit in {"qa_pairs", "qa_pair"}
-    clusters: Loaded[Reference] | Loaded[Cluster] = (
-        read_references(references, skip_bad=skip_bad)
-        if needs_questions
-        else read_clusters(references, skip_bad=skip_bad)
-    )
-    written = read_summaries(summaries, skip_bad=skip_bad)
-    check_summaries(written, clusters)
+    material = _read(references, summaries, options=options, skip_bad=skip_bad)
+    clusters, written, plan = material.clusters, material.summaries, material.plan
     check_writable(output)
-    tasks = plan_tasks(clusters.records, written.records, plan, split_sentences=sentence_texts)
-    if not tasks:
-        raise InputError(_why_nothing(plan), path=references)
+    tasks = material.tasks
     judged = {task.eid for task in tasks}
     identity = {
         "options": _plain(options),
@@ -152,6 +145,40 @@ def judge_files(
         without_tasks=tuple(dict.fromkeys(s.eid for s in written if s.eid not in judged)),
         bad_lines=bad_lines(clusters, written),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Material:
+    """What is to be judged, read and checked."""
+
+    clusters: Loaded[Reference] | Loaded[Cluster]
+    summaries: Loaded[Summary]
+    plan: JudgingPlan
+    tasks: tuple[JudgeTask, ...]
+
+
+def _read(references: Path, summaries: Path, *, options: JudgeOptions, skip_bad: bool) -> _Material:
+    plan = options.plan()
+    needs_questions = plan.reference_unit in {"qa_pairs", "qa_pair"}
+    clusters: Loaded[Reference] | Loaded[Cluster] = (
+        read_references(references, skip_bad=skip_bad)
+        if needs_questions
+        else read_clusters(references, skip_bad=skip_bad)
+    )
+    written = read_summaries(summaries, skip_bad=skip_bad)
+    check_summaries(written, clusters)
+    tasks = plan_tasks(clusters.records, written.records, plan, split_sentences=sentence_texts)
+    if not tasks:
+        raise InputError(_why_nothing(plan), path=references)
+    return _Material(clusters=clusters, summaries=written, plan=plan, tasks=tasks)
+
+
+def read_tasks(
+    references: Path, summaries: Path, *, options: JudgeOptions, skip_bad: bool
+) -> tuple[JudgingPlan, tuple[JudgeTask, ...]]:
+    """Return what `judge_files` would ask with the same arguments."""
+    material = _read(references, summaries, options=options, skip_bad=skip_bad)
+    return material.plan, material.tasks
 
 
 def _plain(options: JudgeOptions) -> dict[str, Any]:
@@ -196,6 +223,8 @@ async def _judge_all(
             samples=options.samples,
             token_probabilities=options.token_probabilities,
             tasks=tasks,
+            cascade=options.cascade,
+            cascade_scorer=options.cascade_scorer,
         )
         span = scale_range(judge, plan)
         with opened as run:

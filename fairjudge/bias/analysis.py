@@ -192,6 +192,7 @@ class InputReport:
     n_empty: int
     bias: InputBias
     signature: str
+    notes: tuple[str, ...] = ()
 
 
 def report_inputs(
@@ -237,6 +238,7 @@ def inputs_json(report: InputReport, *, most: int | None = None) -> Figure:
             ]
             for group, words in report.bias.by_group.items()
         },
+        "notes": list(report.notes),
         "signature": report.signature,
     }
 

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.bias._words import name_tokens
+from fairjudge.bias._names import name_tokens
 from fairjudge.bias.entities import Person
 from fairjudge.bias.forms import Gender
 from fairjudge.bias.templates import Identity, Template, TemplatePerson

@@ -5,7 +5,9 @@ The key ``controlled`` says how an input was made; readers carry it through.
 
 from __future__ import annotations
 
-from pydantic import ValidationError
+from typing import Self
+
+from pydantic import ValidationError, model_validator
 
 from fairjudge.bias.assignments import ControlledInput, Design
 from fairjudge.bias.entities import Person
@@ -42,6 +44,15 @@ class Controlled(Record):
     mirror: int = 0
     group: str | None = None
     people: tuple[PersonRecord, ...] = ()
+
+    @model_validator(mode="after")
+    def _ids_are_unique(self) -> Self:
+        seen: set[str] = set()
+        for person in self.people:
+            if person.id in seen:
+                raise ValueError(f"two people have the id {person.id!r}")
+            seen.add(person.id)
+        return self
 
 
 def to_cluster(made: ControlledInput) -> Cluster:

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from fairjudge.bias._words import words
 from fairjudge.bias.resampling import Counts, Resampling, two_way
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, codes
 from fairjudge.stats.bootstrap import divide
+from fairjudge.text.tokens import words
 
 Ties: TypeAlias = Literal["half", "wrong"]
 """What an exact tie of both similarities counts: half right, or wrong as equation 4 is written."""

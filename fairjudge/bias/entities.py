@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.bias._words import name_tokens
+from fairjudge.bias._names import name_tokens
 from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.domain import Estimate
 from fairjudge.errors import StatisticsError

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fairjudge.bias._words import name_tokens
+from fairjudge.bias._names import name_tokens
 from fairjudge.bias.analysis import people_of, places, stated, table
 from fairjudge.bias.entities import InclusionBias, Person, align, fits, inclusion_bias, last_name
 from fairjudge.bias.hallucination import (
@@ -153,7 +153,12 @@ def report_entities(
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
-        signature=stated(how, measure="entities", finder=finder),
+        signature=stated(
+            how,
+            measure="entities",
+            finder=finder,
+            names=None if guess is None else guess.fingerprint,
+        ),
     )
 
 

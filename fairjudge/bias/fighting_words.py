@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from fairjudge.bias._words import words
 from fairjudge.bias.lists import AMBIGUOUS_PRONOUNS
 from fairjudge.bias.word_lists import IdentifierCounter, WordLists, paired_markers
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats.multiplicity import benjamini_hochberg
+from fairjudge.text.tokens import words
 
 PRIOR = 0.01
 

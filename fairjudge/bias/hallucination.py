@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.bias._words import name_tokens
+from fairjudge.bias._names import name_tokens
 from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray
@@ -58,6 +59,14 @@ class NameGroups:
                 raise InputError(f"{name!r} is in the unknown group {group!r}", field="lookup")
             if len(tokens := name_tokens(name)) > 1:
                 self._lookup[tuple(tokens)] = group
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies names and lookup in a signature."""
+        known = sorted(self._group_of.items())
+        known += sorted((" ".join(name), group) for name, group in self._lookup.items())
+        text = "\n".join(f"{name}:{group}" for name, group in known)
+        return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
 
     def of_first_name(self, name: str) -> str | None:
         """Return the group of a single first name."""

@@ -47,12 +47,12 @@ class Source:
     def of(cls, cluster: Cluster) -> Source:
         """Read a cluster; one that was not made from another is its own original."""
         controlled = controlled_of(cluster)
-        known = controlled is not None and controlled.original is not None
+        made = controlled or Controlled()
         return cls(
             eid=cluster.eid,
             text="\n\n".join(article.content for article in cluster.articles),
-            original=controlled.original or cluster.eid if controlled and known else cluster.eid,
-            variant=controlled.variant if controlled is not None else 0,
+            original=made.original or cluster.eid,
+            variant=made.variant,
             controlled=controlled,
         )
 

@@ -10,13 +10,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.bias._words import words
 from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.multiplicity import holm
+from fairjudge.text.tokens import words
 
 WordLists: TypeAlias = Mapping[str, Sequence[str]]
 ReferenceKind: TypeAlias = Literal["source", "uniform"]

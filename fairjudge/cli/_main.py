@@ -19,9 +19,11 @@ from fairjudge.cli import (
     build,
     cache,
     calibrate,
+    cascade,
     fairness,
     import_,
     judge,
+    plan,
     prompts,
     quickstart,
     summarize,
@@ -65,6 +67,11 @@ app = typer.Typer(
 app.command("build", short_help="References: what sources answer differently")(build.build)
 app.command("summarize", short_help="Summaries of clusters by an LLM")(summarize.summarize)
 app.command("judge", short_help="Judge summaries and rank systems")(judge.judge)
+app.command("cascade", short_help="Ask the LLM only where the local judge is unsure")(
+    cascade.cascade
+)
+app.command("plan", short_help="What a run would cost, before it")(plan.plan)
+app.command("load-batch", short_help="Replies of a batch into the cache")(plan.load_batch)
 app.add_typer(audit.app, name="audit", short_help="How far a judge is swayed")
 app.add_typer(fairness.app, name="fairness", short_help="Fairness over social attributes")
 app.command("import", short_help="Recorded replies of a judge to judgements")(import_.import_)

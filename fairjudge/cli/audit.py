@@ -162,3 +162,166 @@ def parse(
         audit_tables.show_parse(report)
     display.write_json(json_file, report)
     audit_opt.finish(rows, protocol=None, most=max_unscored)
+
+
+@app.command("covered")
+def covered(
+    judgements: Annotated[Path, typer.Argument(help="Judgements of single answers or articles.")],
+    *,
+    references: Annotated[Path, typer.Option(help="The references that they stand on.")],
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Say who is covered: by article position, question word, answer frequency, outlet, attribute.
+
+    Names the answers that each summary leaves out, and the outlets none of whose answers it has.
+    """
+    from fairjudge.app.auditing import covered_report
+    from fairjudge.cli import audit_tables, display
+    from fairjudge.datasets import read_judgements
+
+    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    report = covered_report(rows, references, skip_bad=skip_bad)
+    if json_file != "-":
+        audit_tables.show_covered(report)
+    display.write_json(json_file, report)
+
+
+@app.command("length")
+def length(
+    judgements: Annotated[Path, typer.Argument(help="Pairwise judgements.")],
+    *,
+    summaries: Annotated[Path, typer.Option(help="The summaries, for their lengths.")],
+    matched_within: Annotated[
+        float,
+        typer.Option(
+            min=0.0, help="Pairs count as matched within this many typical length differences."
+        ),
+    ] = 0.25,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
+    from fairjudge.app.auditing import length_report
+    from fairjudge.cli import audit_tables, display
+    from fairjudge.datasets import read_judgements
+
+    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    report = length_report(rows, summaries, matched_within=matched_within, skip_bad=skip_bad)
+    if json_file != "-":
+        audit_tables.show_length(report)
+    display.write_json(json_file, report)
+
+
+@app.command("order")
+def order(
+    *,
+    references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
+    summaries: audit_opt.Summaries = None,
+    most_articles: Annotated[
+        int, typer.Option(min=1, help="Articles of each cluster that are moved about.")
+    ] = 3,
+    shuffles: Annotated[
+        int, typer.Option(min=2, help="Orders in which each summary's articles are shown.")
+    ] = 3,
+    backend: opt.Backend = "local",
+    embedding_model: opt.EmbeddingModel = None,
+    run: audit_opt.Run = None,
+    cache: opt.CacheDir = None,
+    concurrency: opt.Concurrency = 8,
+    base_url: opt.BaseUrl = None,
+    seed: opt.Seed = None,
+    max_cost: opt.MaxCost = None,
+    max_calls: opt.MaxCalls = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Measure what the order of articles in the prompt does to faithfulness ratings.
+
+    Rates leads of single articles with that article first, in the middle and last; and, given
+    --summaries, those with their articles shuffled.
+    """
+    from fairjudge.app.probing import order_report
+    from fairjudge.cli import audit_tables, display
+
+    report = audit_opt.shown(
+        lambda model, progress: order_report(
+            references,
+            summaries,
+            most_articles=most_articles,
+            n_shuffles=shuffles,
+            run=run,
+            skip_bad=skip_bad,
+            model=model,
+            progress=progress,
+        ),
+        model=audit_opt.model(
+            backend=backend,
+            embedding_model=embedding_model,
+            cache=cache,
+            concurrency=concurrency,
+            base_url=base_url,
+            seed=seed,
+            max_cost=max_cost,
+            max_calls=max_calls,
+        ),
+        quiet=quiet,
+    )
+    if json_file != "-":
+        audit_tables.show_order(report)
+    display.write_json(json_file, report)
+
+
+@app.command("checks")
+def checks(
+    *,
+    references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],
+    summaries: Annotated[Path, typer.Option(help="Summaries.")],
+    aspect: audit_opt.Aspect = "coverage",
+    backend: opt.Backend = "local",
+    embedding_model: opt.EmbeddingModel = None,
+    run: audit_opt.Run = None,
+    cache: opt.CacheDir = None,
+    concurrency: opt.Concurrency = 8,
+    base_url: opt.BaseUrl = None,
+    seed: opt.Seed = None,
+    max_cost: opt.MaxCost = None,
+    max_calls: opt.MaxCalls = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Check what must hold of any judge, whatever the right verdicts are.
+
+    A summary ties with itself; one of all reference answers covers them all; without one article's
+    answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
+    """
+    from fairjudge.app.probing import checks_report
+    from fairjudge.cli import audit_tables, display
+
+    report = audit_opt.shown(
+        lambda model, progress: checks_report(
+            references,
+            summaries,
+            aspect=aspect,
+            run=run,
+            skip_bad=skip_bad,
+            model=model,
+            progress=progress,
+        ),
+        model=audit_opt.model(
+            backend=backend,
+            embedding_model=embedding_model,
+            cache=cache,
+            concurrency=concurrency,
+            base_url=base_url,
+            seed=seed,
+            max_cost=max_cost,
+            max_calls=max_calls,
+        ),
+        quiet=quiet,
+    )
+    if json_file != "-":
+        audit_tables.show_checks(report)
+    display.write_json(json_file, report)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 if TYPE_CHECKING:
-    from fairjudge.app.collecting import Material
+    from fairjudge.app.collecting import Material, Progress
     from fairjudge.app.models import ModelOptions
     from fairjudge.domain import Judgement, ProtocolName
 
@@ -122,3 +122,16 @@ def finish(judged: Sequence[Judgement], *, protocol: str | None, most: float) ->
     counted = [row for row in judged if protocol in {None, row.protocol}]
     n_unscored = sum(row.unscored is not None for row in counted)
     display.finish(n_unscored, len(counted), most=most, what="judgements")
+
+
+def shown(
+    report: Callable[[ModelOptions, Progress], dict[str, Any]],
+    *,
+    model: ModelOptions,
+    quiet: bool,
+) -> dict[str, Any]:
+    """Return what `report` makes with `model`, under a progress bar."""
+    from fairjudge.cli import progress
+
+    with progress.display(quiet=quiet) as bars:
+        return report(model, lambda total: progress.counter(bars, "judging", total=total))

@@ -138,3 +138,119 @@ def show_parse(report: Json) -> None:
             rows=rows,
         )
     )  # fmt: skip
+
+
+def show_covered(report: Json) -> None:
+    """Show who is covered: one table a judge, and what is left out."""
+    for group in report["groups"]:
+        rows = tuple(
+            (by, name, str(one.get("n", "-")), interval(one, digits=2))
+            for by, some in group["slices"].items()
+            for name, one in some.items()
+        )
+        uncovered = [
+            f"{one['system']} on {one['eid']} leaves out: {one['question']} {one['answer']} "
+            f"({', '.join(one['outlets'])})"
+            for one in group["uncovered"][:_MOST_NAMED]
+        ]
+        more = len(group["uncovered"]) - len(uncovered)
+        outlets = [
+            f"{one['system']} on {one['eid']} has nothing of: {', '.join(one['outlets'])}"
+            for one in group["left_out"][:_MOST_NAMED]
+        ]
+        print_table(
+            TextTable(
+                title=f"Who is covered, by {group['judge']} (0 to 1)",
+                columns=columns("by", "slice", "n", "mean", numbers=("n", "mean")),
+                rows=rows,
+                notes=(
+                    *uncovered,
+                    *([f"... and {more} more answers (see --json)"] if more > 0 else []),
+                    *outlets,
+                ),
+            )
+        )
+
+
+_MOST_NAMED = 12
+
+
+def show_length(report: Json) -> None:
+    """Show win rates as judged, at equal length, and on matched pairs."""
+    for group in report["groups"]:
+        notes = [f"Not adjusted: {group['why']}."] if group["why"] else []
+        if not group["why"]:
+            effect = group["length_effect"]
+            notes.append(
+                "Log-odds of winning for one typical difference of length: "
+                f"{interval(effect, digits=2)} (p {p_value(effect)})."
+            )
+        rows = tuple(
+            (
+                f"{one['system_a']} beats {one['system_b']}",
+                str(one["raw"].get("n", "-")),
+                percent(one["raw"]),
+                percent(one["adjusted"]),
+                percent(one["matched"]),
+                str(one["matched"].get("n", "-")),
+            )
+            for one in group["win_rates"]
+        )
+        print_table(
+            TextTable(
+                title=f"Win rates at equal length, {group['judge']}, {group['aspect']} (percent)",
+                columns=columns(
+                    "pair", "n", "as judged", "adjusted", "matched", "n matched",
+                    numbers=("n", "as judged", "adjusted", "matched", "n matched"),
+                ),
+                rows=rows,
+                notes=tuple(notes),
+            )
+        )  # fmt: skip
+
+
+def show_order(report: Json) -> None:
+    """Show ratings by the article's place, and what shuffling changes."""
+    rows = [
+        (f"article {place}", interval(one, digits=2), "-")
+        for place, one in report["by_place"].items()
+    ]
+    rows += [
+        (name, interval(report[key], digits=2), p_value(report[key]))
+        for name, key in (
+            ("first minus last", "first_minus_last"),
+            ("ends minus middle", "ends_minus_middle"),
+            ("share changed by shuffling", "changed"),
+            ("highest minus lowest of the shuffles", "spread"),
+        )
+    ]
+    print_table(
+        TextTable(
+            title=f"Order of articles, {report['judge']}, faithfulness from 1 to 5",
+            columns=columns("", "rating", "p", numbers=("rating", "p")),
+            rows=tuple(rows),
+            notes=(f"Without a score: {report['n_unscored']}.",) if report["n_unscored"] else (),
+        )
+    )
+
+
+def show_checks(report: Json) -> None:
+    """Show how often each relation held, and name where it did not."""
+    notes = [
+        f"{one['name']}: {broken['item']} gave {' then '.join(map(str, broken['values']))}"
+        for one in report["checks"]
+        for broken in one["broken"]
+    ]
+    more = len(notes) - _MOST_NAMED
+    rows = tuple(
+        (one["name"], str(one["n"]), percent(one["kept"]), str(one["n_unscored"]))
+        for one in report["checks"]
+    )
+    print_table(
+        TextTable(
+            title=f"Checks of {report['judge']}, {report['aspect']} (percent kept)",
+            columns=columns("check", "n", "kept", "unscored", numbers=("n", "kept", "unscored")),
+            rows=rows,
+            notes=(*notes[:_MOST_NAMED], *([f"... and {more} more (--json)"] if more > 0 else [])),
+        )
+    )

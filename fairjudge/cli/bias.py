@@ -31,7 +31,7 @@ _Summaries: TypeAlias = Annotated[
 _Lists: TypeAlias = Annotated[
     Path | None,
     typer.Option(
-        help='Your own word lists: JSON {"<group>": ["word", ...], ...}. HELM\'s lists of '
+        help='Your own word lists: JSON {"GROUP": ["word", ...], ...}. HELM\'s lists of '
         "female and male identifiers by default."
     ),
 ]
@@ -105,7 +105,7 @@ def entities(
     census: _Census = None,
     lookup: Annotated[
         Path | None,
-        typer.Option(help='Groups of known people, asked first: JSON {"<full name>": "<group>"}.'),
+        typer.Option(help='Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
     ] = None,
     pipeline: Annotated[
         str | None,

@@ -168,7 +168,8 @@ def inputs(report: InputReport, *, top: int) -> list[TextTable]:
         ],
         [
             f"{report.n} articles; {bias.n_tied} mention no group more than the others; "
-            f"{report.n_empty} without text were left out."
+            f"{report.n_empty} without text were left out.",
+            *report.notes,
         ],
     )
     tables = [

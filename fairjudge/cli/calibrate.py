@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +14,7 @@ from fairjudge.cli import options as opt
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis
     from fairjudge.calibration.calibrators import Calibrator
+    from fairjudge.domain import Judgement
 
 _FILE = "fairjudge_calibrators"
 
@@ -59,6 +60,9 @@ def calibrate(
     markdown: Annotated[
         Path | None, typer.Option(help="Write the tables as Markdown here.")
     ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write one self-contained page with plots here.")
+    ] = None,
 ) -> None:
     """Measure judges against people: agreement, errors, calibration, and what labels would buy.
 
@@ -96,6 +100,8 @@ def calibrate(
     write_json(json_file, report)
     if markdown is not None:
         _write(markdown, "\n".join(to_markdown(table) for table in tables))
+    if html is not None:
+        _write(html, _page(report, rows))
     if save is not None:
         _save(analysis, save)
     n_unscored = sum(row.unscored is not None for row in rows)
@@ -127,6 +133,18 @@ def apply(
         f"{applied.n_unscored} unscored",
     ]
     typer.echo("; ".join(said), err=True)
+
+
+def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
+    from fairjudge.app.auditing import position_report
+    from fairjudge.reports.calibration_page import calibration_page
+
+    position = (
+        position_report(rows, labels=None, close_within=0.5)["groups"]
+        if any(row.protocol == "pairwise" for row in rows)
+        else ()
+    )
+    return calibration_page(report, position=position)
 
 
 def _signature(analysis: Analysis, judgements: Path, labels: Path) -> dict[str, Any]:

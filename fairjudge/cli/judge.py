@@ -53,6 +53,16 @@ def judge(
         Literal["entailment", "embedding", "none"],
         typer.Option(help="Local scorer that fills in what the judge leaves unscored, marked so."),
     ] = "none",
+    cascade: Annotated[
+        Path | None,
+        typer.Option(
+            help="Thresholds by 'fairjudge cascade': a local scorer judges, and the LLM only where "
+            "that one is unsure."
+        ),
+    ] = None,
+    cascade_scorer: Annotated[
+        Literal["embedding", "entailment"], typer.Option(help="The local scorer of --cascade.")
+    ] = "embedding",
     embedding_model: opt.EmbeddingModel = None,
     entailment_model: opt.EntailmentModel = "roberta-large-mnli",
     temperature: Annotated[
@@ -112,6 +122,8 @@ def judge(
         temperature=float(samples > 1) if temperature is None else temperature,
         samples=samples,
         token_probabilities=expected,
+        cascade=cascade,
+        cascade_scorer=cascade_scorer,
     )
     models = [
         ModelOptions(

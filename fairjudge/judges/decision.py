@@ -113,12 +113,6 @@ class DecisionJudge:
             return await self._decide(task, (task,))
         return found
 
-    def requests(self, task: JudgeTask) -> tuple[DecisionRequest, ...]:
-        """Return what `ask` sends for `task`: the whole batch's request."""
-        if not all(text.strip() for text in task.texts) or len(set(task.texts)) < len(task.texts):
-            return ()
-        return (self._request(self.batches.get(task.id, (task,))),)
-
     async def _decide(self, task: JudgeTask, batch: tuple[JudgeTask, ...]) -> Judgement | Unscored:
         decisions = await or_unscored(self.backend.decide(self._request(batch)))
         if isinstance(decisions, Unscored):

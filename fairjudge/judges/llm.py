@@ -99,12 +99,6 @@ class LlmJudge:
             others=tuple(None if isinstance(one, Unscored) else one.text for one in others),
         )
 
-    def requests(self, task: JudgeTask) -> tuple[CompletionRequest, ...]:
-        """Return what `ask` would send for `task`, token probabilities not found."""
-        if not all(text.strip() for text in task.texts) or len(set(task.texts)) < len(task.texts):
-            return ()
-        return tuple(self._request(task, place) for place in range(self.samples))
-
     def _request(self, task: JudgeTask, sample_index: int) -> CompletionRequest:
         criterion = self.criterion
         return self._render(criterion.template, criterion.fields_for(task), sample_index)

@@ -151,7 +151,9 @@ def _amount(query: Query, sentence: Sentence) -> float:
 
 
 def _time(query: Query, sentence: Sentence) -> float:
-    timed = any(t.ent_type_ in ("DATE", "TIME") for t in sentence.doc)
+    clock = not query.text.lower().startswith("how long")
+    kinds = ("DATE", "TIME") if clock else ("DATE",)
+    timed = any(t.ent_type_ in kinds for t in sentence.doc)
     timed = timed or bool(sentence.lemmas & lex.TIME_WORDS)
     if not timed:
         return 0.0
@@ -166,8 +168,7 @@ def _cause(query: Query, sentence: Sentence) -> float:
     """Tell causes by their words; else by what happened before, or is asked about the present."""
     asked = query.text.lower()
     causal = any(
-        clause.lemma in lex.CAUSE_VERBS
-        and not (clause.agent is not None and clause.agent.lemma_.lower() in asked)
+        clause.lemma in lex.CAUSE_VERBS and not _names(clause.agent, asked)
         for clause in sentence.clauses
     )
     if causal or sentence.lemmas & (lex.CAUSE_WORDS - lex.CAUSE_VERBS):
@@ -178,6 +179,12 @@ def _cause(query: Query, sentence: Sentence) -> float:
     if re.search(r"\b(?:did|caused|led)\b", asked):
         happened = [c for c in happened if c.verb.tag_ in ("VBD", "VBN")]
     return 0.5 if happened else 0.0
+
+
+def _names(token: Token | None, question: str) -> bool:
+    return (
+        token is not None and token.pos_ in ("NOUN", "PROPN") and token.lemma_.lower() in question
+    )
 
 
 def _blame(sentence: Sentence) -> float:

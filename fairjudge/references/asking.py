@@ -110,6 +110,19 @@ class Frames:
         term = term_of(token)
         return next((topic for topic in self._topics if same_term(topic.term, term)), None)
 
+    def sorts_led_by(self, topic: Topic) -> frozenset[str]:
+        """Return the names of the sorts of events of which `topic` is the most widely named."""
+        sorts = {"accident": lex.ACCIDENTS, "act": lex.ACTS, "process": lex.PROCESSES}
+        plain = [t for t in self._topics if not (t.term.name or t.agent)]
+        leaders = {
+            sort: next((t for t in plain if t.term.head in heads), None)
+            for sort, heads in sorts.items()
+        }
+        act = leaders["act"]
+        if act is not None and act.term.head in lex.PROCESSES:  # a strike, not its dispute
+            leaders["process"] = act
+        return frozenset(sort for sort, leader in leaders.items() if leader is topic)
+
     def in_doubt(self, topic: Topic) -> int:
         """Return how many articles speak of `topic` as something that may or may not come."""
         return sum(
@@ -142,7 +155,7 @@ def _about(topic: Topic, frames: Frames) -> Iterator[Proposal]:
         yield Proposal(f"What could cause {phrase}?", 0.9)
         yield Proposal(f"What effect would {phrase} have?", 0.75)
         return
-    yield from _event_forms(topic, head)
+    yield from _event_forms(topic, frames.sorts_led_by(topic))
     if head in lex.ASKED_LEVELS:
         are = "are" if topic.plural else "is"
         yield Proposal(f"How high {are} {phrase}?", 0.6)
@@ -157,21 +170,23 @@ def _may_come(topic: Topic, frames: Frames) -> bool:
     return topic.term.head in lex.POSSIBLE_EVENTS and frames.in_doubt(topic) >= 2
 
 
-def _event_forms(topic: Topic, head: str) -> Iterator[Proposal]:
+def _event_forms(topic: Topic, first: frozenset[str]) -> Iterator[Proposal]:
+    """Yield what is asked of events; of each sort only the one that is most widely named."""
+    head = topic.term.head
     phrase = _the(topic) if topic.single else topic.phrase
-    if head in lex.ACCIDENTS:
+    if "accident" in first:
         yield Proposal(f"What caused {phrase}?", 1.0)
         yield Proposal(f"Who is to blame for {phrase}?", 0.9)
-    if head in lex.ACTS:
+    if "act" in first:
         yield Proposal(f"What do people think of {phrase}?", 0.8)
         yield Proposal(f"What effect will {phrase} have?", 0.75)
-    if head in lex.MOTIVATED:
+    if first and head in lex.MOTIVATED:
         yield Proposal(f"What is behind {phrase}?", 0.9)
-    if head in lex.PROCESSES:
+    if "process" in first:
         yield Proposal(f"How long will {phrase} last?", 0.95)
         yield Proposal(f"How should {phrase} be ended?", 0.85)
         yield Proposal(f"How will {phrase} end?", 0.7)
-    if head in lex.ACCIDENTS | lex.PROCESSES:
+    if first & {"accident", "process"}:
         yield Proposal(f"What should be done about {phrase}?", 0.75)
     if head in lex.PROPOSALS:
         yield Proposal(f"What will happen to {phrase}?", 0.6)
@@ -269,10 +284,10 @@ def _of(noun: Token) -> list[Token]:
 def _affected(
     central: Sequence[Topic], topics: Sequence[Topic], frames: Frames
 ) -> Iterator[Proposal]:
-    """Yield "How has the strike affected businesses?" for the two events most spoken of."""
-    events = [t for t in central if t.term.head in lex.ACCIDENTS | lex.ACTS | lex.PROCESSES]
-    plain = [e for e in events if not e.term.name and not _may_come(e, frames)]
-    for event in plain[:2]:
+    """Yield "How has the strike affected businesses?" for the events most spoken of."""
+    for event in central:
+        if not frames.sorts_led_by(event) or _may_come(event, frames):
+            continue
         have = "have" if event.plural else "has"
         tense = "will" if frames.share(event, "future") > 0.5 else have
         verb = "affect" if tense == "will" else "affected"

@@ -87,7 +87,7 @@ FUTURE_AUX = frozenset(("will", "would", "could", "may", "might", "shall", "'ll"
 FUTURE_HEADS = frozenset(
     "expect plan intend hope aim vow promise pledge forecast predict project threaten anticipate "
     "prepare refuse seek want consider set likely unlikely due poised ready bound certain sure "
-    "scheduled go continue begin start".split()
+    "scheduled go continue".split()
 )
 PREDICTING_VERBS = frozenset(
     "expect forecast predict project anticipate foresee fear see envision".split()

@@ -8,7 +8,7 @@ from typing import Any
 from fairjudge.reports.tables import TextTable, columns
 
 _STATISTICS = ("kendall", "spearman", "pearson")
-_LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
+LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece": "ECE"}
 
 
@@ -16,9 +16,9 @@ def calibration_tables(report: Mapping[str, Any]) -> tuple[TextTable, ...]:
     """Return the tables of every group, then the comparison of judges."""
     tables: list[TextTable] = []
     for group in report["groups"]:
-        tables += [*_agreement(group), _errors(group)]
+        tables += [*agreement_tables(group), errors_table(group)]
     if report["comparisons"]:
-        tables.append(_comparisons(report["comparisons"]))
+        tables.append(comparison_table(report["comparisons"]))
     return tuple(tables)
 
 
@@ -32,17 +32,18 @@ def shown(figure: Mapping[str, Any]) -> str:
     return f"{value} [{figure['low']:.2f}, {figure['high']:.2f}]"
 
 
-def _title(group: Mapping[str, Any]) -> str:
+def group_title(group: Mapping[str, Any]) -> str:
+    """Return judge, aspect and protocol in one line."""
     return f"{group['judge']}, {group['aspect']}, {group['protocol']}"
 
 
-def _agreement(group: Mapping[str, Any]) -> list[TextTable]:
-    """Return one table a level; the last carries the notes."""
+def agreement_tables(group: Mapping[str, Any]) -> list[TextTable]:
+    """Return one table a level; the last has the notes."""
     sources = {"judge": group["agreement"], "people": group["human"], **group["baselines"]}
     notes = (*_reasons(group), *_unscored(group), *group["notes"])
     return [
         TextTable(
-            title=f"{_title(group)}: agreement with people, {label}, {group['n_items']} items",
+            title=f"{group_title(group)}: agreement with people, {label}, {group['n_items']} items",
             columns=columns("who", *_STATISTICS, numbers=_STATISTICS),
             rows=tuple(
                 (name, *(shown(found[level][one]) for one in _STATISTICS))
@@ -51,16 +52,17 @@ def _agreement(group: Mapping[str, Any]) -> list[TextTable]:
             ),
             notes=notes if level == "system" else (),
         )
-        for level, label in _LEVELS.items()
+        for level, label in LEVELS.items()
     ]
 
 
-def _errors(group: Mapping[str, Any]) -> TextTable:
+def errors_table(group: Mapping[str, Any]) -> TextTable:
+    """Return the errors before and after calibration."""
     calibration = group["calibration"]
     before, after = calibration["before"], calibration["after"]
     held_out = f"{calibration['method']}, held out"
     return TextTable(
-        title=f"{_title(group)}: distance from people, in units of the labels",
+        title=f"{group_title(group)}: distance from people, in units of the labels",
         columns=columns("error", "as judged", held_out, numbers=("as judged", held_out)),
         rows=tuple(
             (label, *(shown(found.get(name, {})) for found in (before, after)))
@@ -68,13 +70,14 @@ def _errors(group: Mapping[str, Any]) -> TextTable:
         ),
         notes=(
             *_calibrator(calibration),
-            _replaceability(group["replaceability"]),
+            replaceability_note(group["replaceability"]),
             *_unfair(group),
         ),
     )
 
 
-def _comparisons(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+def comparison_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Return the differences between judges."""
     return TextTable(
         title="Which judge agrees better: difference of pooled Spearman on common items",
         columns=columns("aspect", "first", "second", "difference", "p (Holm)"),
@@ -102,7 +105,7 @@ def _reasons(group: Mapping[str, Any]) -> list[str]:
             continue
         reasons = {
             figures[one]["why"]: label
-            for level, label in _LEVELS.items()
+            for level, label in LEVELS.items()
             for figures in (found[level],)
             for one in _STATISTICS
             if figures[one].get("why")
@@ -123,7 +126,8 @@ def _calibrator(calibration: Mapping[str, Any]) -> list[str]:
     return [f"No calibrator: {why}."] if why else []
 
 
-def _replaceability(found: Mapping[str, Any]) -> str:
+def replaceability_note(found: Mapping[str, Any]) -> str:
+    """Say what the alternative annotator test found."""
     if "why" in found:
         return f"Alternative annotator test: not run; {found['why']}."
     verdict = "may stand in for a person" if found["passes"] else "may not stand in for a person"

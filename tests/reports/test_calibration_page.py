@@ -1,0 +1,196 @@
+"""The calibration page: self-contained, escaped, every plotted number also in a table."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from fairjudge.calibration.agreement import Resampling
+from fairjudge.calibration.analysis import Settings, analyse
+from fairjudge.calibration.to_json import analysis_json
+from fairjudge.domain import Judgement, Label, Summary
+from fairjudge.reports.calibration_page import calibration_page, verdict
+from fairjudge.reports.markup import element, join
+
+EVIL = "<script>alert('1')</script>\"><img src=x onerror=y>"
+
+
+def judged(eid, system, value, judge):
+    return Judgement(
+        eid=eid, system=system, aspect="coverage", protocol="likert", judge=judge, value=value
+    )
+
+
+def study(judge="j", *, noise=0.5, systems=("s0", "s1", "<b>s2</b>"), constant=False):
+    """Report on a judge who is one too high and errs by `noise`, on 40 documents by systems."""
+    rng = np.random.default_rng(0)
+    judgements, labels, summaries = [], [], []
+    for d in range(40):
+        for s, system in enumerate(systems):
+            quality = 2.5 + 0.5 * s + rng.normal()
+            score = 3 if constant else int(np.clip(round(quality + 1 + noise * rng.normal()), 1, 5))
+            judgements.append(judged(f"d{d}", system, score, judge))
+            words = " ".join(["word"] * int(rng.integers(5, 60)))
+            summaries.append(Summary(eid=f"d{d}", system=system, text=words))
+            labels += [
+                Label(
+                    eid=f"d{d}",
+                    system=system,
+                    aspect="coverage",
+                    annotator=f"expert{k}",
+                    value=int(np.clip(round(quality + 0.5 * rng.normal()), 1, 5)),
+                )
+                for k in range(3)
+            ]
+    settings = Settings(resampling=Resampling(n_resamples=100))
+    found = analyse(judgements, labels, settings=settings, summaries=summaries)
+    return analysis_json(found, signature={"judged_by": [judge]}, list_all=False)
+
+
+class Seen(HTMLParser):
+    """Collect tags, attributes and the text of table cells."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.attributes, self.cells, self.open = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value) for name, value in attrs]
+        if tag not in {"meta", "br"}:
+            self.open.append(tag)
+        if tag in {"td", "th"}:
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in {"td", "th"}:
+            self.cells[-1] += data
+
+
+def read(page):
+    seen = Seen()
+    seen.feed(page)
+    assert seen.open == []
+    return seen
+
+
+@pytest.fixture(scope="module")
+def report():
+    return study(EVIL)
+
+
+@pytest.fixture(scope="module")
+def page(report):
+    return calibration_page(report)
+
+
+def test_nothing_is_loaded_from_elsewhere(page):
+    seen = read(page)
+    assert not {"script", "img", "link", "iframe", "object", "image", "use"} & set(seen.tags)
+    policy = next(value for _, name, value in seen.attributes if name == "content")
+    assert policy.startswith("default-src 'none'")
+    assert "://" not in page
+    assert "url(" not in page
+    assert "@import" not in page
+    assert all(value.startswith("#") for _, name, value in seen.attributes if name == "href")
+    assert not [name for _, name, _ in seen.attributes if name.startswith("on") or name == "src"]
+
+
+def test_names_from_files_are_escaped_and_still_shown(page):
+    seen = read(page)
+    assert "b" not in seen.tags
+    assert any(EVIL in cell for cell in seen.cells)
+    assert "<b>s2</b>" in seen.cells
+
+
+def test_every_plotted_number_stands_in_a_table(report, page):
+    cells = read(page).cells
+    (group,) = report["groups"]
+    for source in (group["agreement"], group["human"], *group["baselines"].values()):
+        for level in ("pooled", "per_document", "system"):
+            found = source[level]["spearman"]
+            if found["value"] is not None and found["low"] is not None:
+                text = f"{found['value']:.2f} [{found['low']:.2f}, {found['high']:.2f}]"
+                assert text in cells
+    calibration = group["calibration"]
+    for one in calibration["reliability_before"] + calibration["reliability_after"]:
+        assert f"{one['mean_score']:.2f}" in cells
+        assert f"{one['mean_label']['value']:.2f}" in " ".join(cells)
+    for point in group["planning"]["curve"]:
+        assert f"{point['with_judge']:.3f}" in cells
+        assert f"{point['without_judge']:.3f}" in cells
+    for one in group["fairness"]["groups"]["system"]:
+        gap = one["error_gap"]
+        assert f"{gap['value']:.2f} [{gap['low']:.2f}, {gap['high']:.2f}]" in cells
+
+
+def test_plots_are_named_and_boxes_can_be_reached_by_keyboard(page):
+    seen = read(page)
+    named = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
+    # Three levels, two reliability diagrams, bias by system and by length, one planning curve.
+    assert len(named) == seen.tags.count("svg") == 8
+    assert all(named)
+    boxes = [value for tag, name, value in seen.attributes if (tag, name) == ("div", "class")]
+    reachable = [1 for tag, name, value in seen.attributes if (tag, name) == ("div", "tabindex")]
+    assert boxes.count("wide") == len(reachable)
+    ids = [value for _, name, value in seen.attributes if name == "id"]
+    targets = [value[1:] for _, name, value in seen.attributes if name == "href"]
+    assert set(targets) <= set(ids)
+    assert len(ids) == len(set(ids))
+
+
+def test_judge_and_people_differ_in_shape_and_curves_in_dashes(page):
+    forest = page[page.index("<svg") : page.index("</svg>")]
+    assert re.search(r"<rect [^>]*><title>judge:", forest)
+    assert re.search(r"<polygon [^>]*><title>people:", forest)
+    assert 'class="hollow"' in forest
+    assert page.count('class="curve dashed"') == 1
+    assert page.count('class="curve"') == 1
+
+
+def test_a_worthless_judge_is_called_so():
+    (blind,) = study(noise=60.0)["groups"]
+    assert verdict(blind) == "Worthless: no agreement with people shown"
+    (constant,) = study(constant=True)["groups"]
+    assert verdict(constant).startswith("Undefined: ")
+    (good,) = study(noise=0.1)["groups"]
+    assert verdict(good) == "Agrees with people about as well as they do with one another"
+
+
+def test_degenerate_studies_make_a_page():
+    assert "undefined" in read_text(calibration_page(study(constant=True)))
+    alone = calibration_page(study(systems=("only",)))
+    assert "undefined" in read_text(alone)
+    assert "NaN" not in alone
+    assert "nan" not in re.sub(r"<[^>]*>", "", alone).split()
+
+
+def test_an_audit_of_position_is_shown_with_its_judge():
+    report = study("j")
+    figures = {"first": 6.7, "second": 25.2, "consistency": 64.4}
+    audit = {
+        "judge": "j",
+        "aspect": "coverage",
+        "n_pairs": 1100,
+        **{name: {"value": value, "low": None, "high": None} for name, value in figures.items()},
+    }
+    cells = read(calibration_page(report, position=[audit])).cells
+    assert {"6.70", "25.20", "64.40"} <= set(cells)
+    other = calibration_page(report, position=[{**audit, "judge": "k"}])
+    assert "Position bias" not in other
+
+
+def test_elements_escape_text_attributes_and_control_characters():
+    made = element("p", "a < b & \x1b[2J", class_='"x"')
+    assert made.text == '<p class="&quot;x&quot;">a &lt; b &amp;  [2J</p>'
+    assert join(made, "<").text == made.text + "&lt;"
+
+
+def read_text(page):
+    return re.sub(r"<[^>]*>", " ", page)
