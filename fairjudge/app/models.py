@@ -57,6 +57,7 @@ class ModelOptions:
         return {
             "target": None if target is None else target.model_dump(mode="json"),
             "embedding_model": self.embedding_model,
+            "entailment_model": self.entailment_model,
             "seed": self.seed,
         }
 

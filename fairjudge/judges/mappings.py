@@ -70,7 +70,7 @@ class SupportMapping:
         return self.likert(supports[0]) if protocol == "likert" else float(self.binary(supports[0]))
 
 
-EMBEDDING_MAPPING = SupportMapping(name="support-v1", binary_threshold=0.5, pairwise_margin=0.05)
+EMBEDDING_MAPPING = SupportMapping(name="support-v2", binary_threshold=0.5, pairwise_margin=0.05)
 """Set in advance: half support is yes, and a twentieth of the range is too close to call."""
 
 

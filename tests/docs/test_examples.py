@@ -105,7 +105,7 @@ def test_examples_run(path: Path, folder: Path) -> None:
                 env=dict(os.environ),
                 capture_output=True,
                 text=True,
-                timeout=300,
+                timeout=600,
                 check=False,
             )
             assert done.returncode == 0, f"{path.name}:{block.line}: {words}\n{done.stderr}"

@@ -17,7 +17,7 @@ def run(script: str, *arguments: str, cwd: Path) -> str:
         env=dict(os.environ) | {"XDG_CACHE_HOME": str(cwd / "cache")},
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr

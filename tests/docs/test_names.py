@@ -1,0 +1,28 @@
+"""Every dotted name and every link in the docs leads somewhere."""
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "design" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NAME = re.compile(r"`(fairjudge(?:\.\w+)+)`")
+LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
+
+
+def exists(name: str) -> bool:
+    module, _, attribute = name.rpartition(".")
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return hasattr(importlib.import_module(module), attribute)
+    return True
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_names_and_links_lead_somewhere(page: Path) -> None:
+    text = page.read_text("utf-8")
+    assert [name for name in sorted(set(NAME.findall(text))) if not exists(name)] == []
+    assert [link for link in LINK.findall(text) if not (page.parent / link).exists()] == []
