@@ -4,7 +4,6 @@ Every step replaces characters one for one (what must not be read becomes spaces
 in the cleaned text is the same place in the reply, and so in its tokens.
 """
 
-
 from __future__ import annotations
 
 import re

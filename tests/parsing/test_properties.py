@@ -1,6 +1,5 @@
 """Whatever a judge writes, reading it never fails, never leaves the scale, and stays quick."""
 
-
 from __future__ import annotations
 
 import time
