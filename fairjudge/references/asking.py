@@ -1,7 +1,7 @@
 """Wording: questions that a cluster suggests. Every text here is a proposal; answers decide.
 
 Two sources: fixed forms around what several articles speak of, each only for nouns it makes sense
-of; and clauses turned round ("2,300 people were told to leave": "How many people were told to ...").
+of; and clauses turned round ("2,300 people had to leave" gives "How many people had to leave?").
 """
 
 from __future__ import annotations
