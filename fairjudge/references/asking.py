@@ -1,9 +1,7 @@
 """Wording: questions that a cluster suggests. Every text here is a proposal; answers decide.
 
-Two sources: fixed forms around what several articles speak of, each only for the nouns it makes
-sense of ("What caused ...?" for what happens to people, "What should be done about ...?" for what
-can be ended); and the articles' own clauses, turned round ("More than 2,300 people were told to
-leave" becomes "How many people were told to leave?").
+Two sources: fixed forms around what several articles speak of, each only for nouns it makes sense
+of; and clauses turned round ("2,300 people had to leave" gives "How many people had to leave?").
 """
 
 from __future__ import annotations

@@ -123,6 +123,10 @@ class LocalReferences:
     _parsed: dict[str, tuple[Sentence, ...]] = field(default_factory=dict)
     _readings: dict[tuple[str, ...], _Reading] = field(default_factory=dict)
     _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    _usable: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    _answered: dict[tuple[str, tuple[str, ...]], tuple[tuple[_Found, ...], ...]] = field(
+        default_factory=dict
+    )
 
     def generate_questions(
         self, articles: Sequence[Article], *, n_questions: int = 20
@@ -137,11 +141,10 @@ class LocalReferences:
 
         The cluster is what tells a near sentence from a usual one.
         """
-        kept, _ = usable(cluster)
-        contents = tuple(one.content for one in kept)
+        contents = self._contents(cluster)
         if article.content not in contents:
             return ()
-        found = self._answers(question, self._reading(contents))
+        found = self._all_answers(question, contents)
         return tuple(one.text for one in found[contents.index(article.content)])
 
     def build(
@@ -170,18 +173,32 @@ class LocalReferences:
         parsed = [self._sentences(content) for content in contents]
         proposals = propose(parsed, find_topics(parsed, at_least=2), at_least=at_least)
         self._embed([one.text for one in proposals])
-        reading = self._reading(contents)
         candidates = [
             candidate
             for one in proposals
-            for candidate in [self._candidate(one.text, one.weight, reading)]
+            for candidate in [self._candidate(one.text, one.weight, contents)]
             if sum(map(bool, candidate.found)) >= at_least and self._differ(candidate)
         ]
         candidates.sort(key=lambda c: (-c.value, c.text))
         return _without_repeats(candidates, n_questions)
 
-    def _candidate(self, text: str, weight: float, reading: _Reading) -> _Candidate:
-        found = self._answers(text, reading)
+    def _contents(self, cluster: Sequence[Article]) -> tuple[str, ...]:
+        given = tuple(one.content for one in cluster)
+        if given not in self._usable:
+            self._usable[given] = tuple(one.content for one in usable(cluster)[0])
+        return self._usable[given]
+
+    def _all_answers(
+        self, question: str, contents: tuple[str, ...]
+    ) -> tuple[tuple[_Found, ...], ...]:
+        """Return the answers of every article; each question is read once a cluster."""
+        key = (question, contents)
+        if key not in self._answered:
+            self._answered[key] = self._answers(question, self._reading(contents))
+        return self._answered[key]
+
+    def _candidate(self, text: str, weight: float, contents: tuple[str, ...]) -> _Candidate:
+        found = self._all_answers(text, contents)
         scores = [one.score for some in found for one in some]
         share = sum(map(bool, found)) / len(found)
         firmness = min(float(np.mean(scores)), 4.0) / 4.0 if scores else 0.0
