@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from math import fsum
 from typing import TypeAlias
@@ -157,6 +157,16 @@ class _Labels:
         repeated = sum(len(values) - 1 for values in table.values())
         return _Labels(single=single, paired=paired, repeated=repeated)
 
+    def of_kinds(self, kinds: Collection[str]) -> _Labels:
+        """Keep the labels of the kinds of unit that were judged, or else those of whole summaries.
+
+        One file may hold labels of summaries on one scale and of their parts on another.
+        """
+        present = {_kind(key[3]) for key in self.single}
+        wanted = present & set(kinds) or present & {"summary"} or present
+        single = {key: rating for key, rating in self.single.items() if _kind(key[3]) in wanted}
+        return replace(self, single=single)
+
     def checked(self, protocol: ProtocolName) -> tuple[_Labels, Scale, int]:
         """Leave out labels off the scale; return the rest, the scale, and how many went."""
         values: dict[str, list[float]] = defaultdict(list)
@@ -208,6 +218,7 @@ class _Judged:
 
 def _join_group(group: GroupKey, rows: Sequence[Judgement], labels: _Labels) -> Joined:
     _, aspect, protocol = group
+    labels = labels.of_kinds({_kind(row.unit) for row in rows})
     known, label_scale, labels_off = labels.checked(protocol)
     judged = _collect(rows, protocol)
     notes = []
@@ -343,6 +354,11 @@ def _key(row: Judgement | Label) -> tuple[ItemKey, float]:
     if first <= second:
         return (row.eid, first, second, row.unit), 1.0
     return (row.eid, second, first, row.unit), -1.0
+
+
+def _kind(unit: str) -> str:
+    """Return ``"sentence"`` for ``"sentence:3"``."""
+    return unit.partition(":")[0]
 
 
 def _label_value(label: Label) -> float:

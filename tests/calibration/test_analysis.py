@@ -479,3 +479,26 @@ def test_published_position_bias_of_gpt_35(aspect, first, second, consistent):
     assert group["first"]["value"] == pytest.approx(first, abs=0.05)
     assert group["second"]["value"] == pytest.approx(second, abs=0.05)
     assert group["consistency"]["value"] == pytest.approx(consistent, abs=0.05)
+
+
+def test_labels_of_summaries_and_of_their_parts_may_share_a_file():
+    """Judged summaries are joined with summary labels, whatever scale the parts' labels are on."""
+    judged = [
+        Judgement(eid=str(i), system="s", aspect="coverage", protocol="likert", judge="j", value=3)
+        for i in range(4)
+    ]
+    whole = [
+        Label(eid=str(i), system="s", aspect="coverage", annotator="p", value=1 + i)
+        for i in range(4)
+    ]
+    parts = [
+        Label(
+            eid=str(i), system="s", aspect="coverage", annotator="p", value=1, unit=f"answer:0.{g}"
+        )
+        for i in range(4)
+        for g in range(9)
+    ]
+    (joined,) = join(judged, [*parts, *whole])
+    assert joined.counts.labels_off_scale == 0
+    assert joined.label_scale == (1, 5)
+    assert len(joined.keys) == 4
