@@ -16,11 +16,12 @@ _REFUSAL = re.compile(
         |can['\u2019]?t|won['\u2019]?t|will\s+not|must\s+decline|have\s+to\s+decline
         |decline|am\s+unable|do\s+not\s+feel\s+comfortable|don['\u2019]?t\s+feel\s+comfortable)\b
         \s+(?:to\s+)?(?:\w+\s+){0,3}?(?:help|assist|provide|rate|evaluate|assess|judge|score|answer
-        |comply|fulfil+|complete|do|give|offer|continue|engage|discuss|comment|respond|compare)\b
+        |comply|fulfil+|complete|do|give|offer|continue|engage|discuss|comment|respond|compare
+        |rating|evaluating|judging|scoring|comparing|assessing|answering)\b
         (?!\s+(?:\w+\s+){0,4}(?:higher|lower|above|below|more\s+than|better)\b)
     | \bas\s+an\s+(?:ai|artificial\s+intelligence|llm|automated|language)\b[^.!?\n]{0,60}
         \b(?:can\s?not|can['\u2019]?t|unable|not\s+able|do\s+not|don['\u2019]?t|won['\u2019]?t)\b
-    | \bi\s+must\s+(?:respectfully\s+)?(?:decline|refuse)\b
+    | \bi\s+(?:must|have\s+to)\s+(?:respectfully\s+)?(?:decline|refuse)\b
     | \b(?:this|the|your)\s+(?:request|content|text|prompt)\s+(?:violates|goes\s+against)\b
     | \bagainst\s+(?:my|our|the)\s+(?:\w+\s+){0,2}(?:policy|policies|guidelines|programming)\b
     """,

@@ -12,12 +12,20 @@ from fairjudge.outcomes import complete_or_unscored
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.references.ports import Checked, Groups
-from fairjudge.references.replies import read_answers, read_check, read_groups, read_questions
+from fairjudge.references.replies import (
+    read_answers,
+    read_check,
+    read_groups,
+    read_questions,
+    stands_in,
+)
 
 T = TypeVar("T")
 
 MAX_QUESTION_WORDS = 14
 MAX_ANSWER_WORDS = 40
+SECOND_TEMPERATURE = 0.7
+"""At 0 the same model would write the same unreadable reply again."""
 
 
 def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +65,10 @@ class Asker:
         schema: Mapping[str, Any],
         read: Callable[[str], T | Unscored],
     ) -> T | Unscored:
-        """Return what `read` makes of the reply, or why there is none."""
+        """Return what `read` makes of the reply, or why there is none.
+
+        A reply that cannot be read is asked for once more, at a higher temperature.
+        """
         request = CompletionRequest(
             target=self.target,
             messages=render(template, fields),
@@ -65,6 +76,15 @@ class Asker:
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,
         )
+        found = await self._once(request, read)
+        if isinstance(found, Unscored) and found.reason == "unparseable":
+            again = {"temperature": SECOND_TEMPERATURE, "sample_index": 1}
+            return await self._once(request.model_copy(update=again), read)
+        return found
+
+    async def _once(
+        self, request: CompletionRequest, read: Callable[[str], T | Unscored]
+    ) -> T | Unscored:
         completion = await complete_or_unscored(self.backend, request)
         return completion if isinstance(completion, Unscored) else read(completion.text)
 
@@ -104,7 +124,11 @@ class LlmQuestionWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmAnswerer:
-    """Extracts all answers of one whole article (article-level QA)."""
+    """Extracts all answers of one whole article (article-level QA).
+
+    Models also answer from what they know, or make answers up; what does not stand in the article
+    nearly word for word is left out.
+    """
 
     asker: Asker
 
@@ -116,7 +140,7 @@ class LlmAnswerer:
         cluster: Sequence[Article],  # noqa: ARG002  # a model reads one article at a time
     ) -> tuple[str, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
-        return await self.asker.ask(
+        found = await self.asker.ask(
             load_template("reference", "answers"),
             {
                 "article": fence_articles((article,)),
@@ -128,6 +152,9 @@ class LlmAnswerer:
             schema=_ANSWERS,
             read=read_answers,
         )
+        if isinstance(found, Unscored):
+            return found
+        return tuple(answer for answer in found if stands_in(answer, article.content))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,6 +15,9 @@ from fairjudge.domain import Unscored
 from fairjudge.references.ports import Checked, Groups
 
 _BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•]|Q\d{1,3}[.:)])\s*")
+_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+")
+NEARLY_VERBATIM = 0.75
+"""Share of an answer's words that its article must hold."""
 _THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
 _NO_ANSWER = re.compile(
     r"^\W*(?:no(?:ne|t)?|n/?a|\[\]|nothing|there (?:is|are) no\b.*|no (?:relevant |clear |direct )?"
@@ -85,6 +88,18 @@ def read_answers(text: str) -> tuple[str, ...] | Unscored:
 def says_nothing(answer: str) -> bool:
     """Say whether `answer` only states that there is none."""
     return not answer.strip() or _NO_ANSWER.match(answer) is not None
+
+
+def stands_in(answer: str, content: str) -> bool:
+    """Say whether `answer` is nearly verbatim: its numbers, and most of its words, are there."""
+    known = frozenset(_WORD.findall(content.lower()))
+    words = _WORD.findall(answer.lower())
+    numbers = [word for word in words if word[0].isdigit()]
+    return (
+        bool(words)
+        and all(number in known for number in numbers)
+        and sum(word in known for word in words) >= NEARLY_VERBATIM * len(words)
+    )
 
 
 def read_groups(text: str, *, n: int) -> Groups | Unscored:

@@ -19,7 +19,7 @@ from fairjudge.references.embedded import (
 )
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import Builder
-from fairjudge.references.usable import MIN_WORDS, usable
+from fairjudge.references.usable import usable
 from fairjudge.scorers.embedding import load_embedder
 
 CLUSTER = Cluster.model_validate_json(
@@ -187,15 +187,14 @@ def test_a_crawled_cluster_gives_valid_questions_with_verbatim_answers(local):
 def test_empty_and_stub_articles_are_named():
     notice = "We use cookies on this site to improve your experience. " * 9
     cluster = [
-        Article(aid="news", content=CLUSTER.articles[0].content),
+        *CLUSTER.articles,
         Article(aid="blank", content=" \n "),
         Article(aid="notice", content=notice),
         Article(aid="short", content="The bakery burned down on Monday night."),
     ]
     kept, skipped = usable(cluster)
-    assert [article.aid for article in kept] == ["news"]
-    assert {one.aid: one.reason for one in skipped} == {
-        "blank": "empty",
-        "notice": f"stub: 0 words of news, fewer than {MIN_WORDS}",
-        "short": f"stub: 7 words of news, fewer than {MIN_WORDS}",
-    }
+    assert kept == CLUSTER.articles
+    reasons = {one.aid: one.reason for one in skipped}
+    assert reasons["blank"] == "empty"
+    assert reasons["notice"].startswith("stub: 0 words of news, fewer than ")
+    assert reasons["short"].startswith("stub: 7 words of news, fewer than ")

@@ -14,6 +14,7 @@ from fairjudge.references.replies import (
     read_check,
     read_groups,
     read_questions,
+    stands_in,
 )
 
 
@@ -121,6 +122,22 @@ def test_findings_are_read():
 )
 def test_findings_outside_what_was_offered_are_unscored(text):
     assert isinstance(read_check(text, n=2), Unscored)
+
+
+@pytest.mark.parametrize(
+    ("answer", "stands"),
+    [
+        ("a fault in the gate", True),
+        ("A fault in the main gate, officials said.", True),  # 6 of 8 words
+        ("About 1,800 residents left", True),
+        ("About 2,300 residents left", False),  # a number that is not there
+        ("Professor Sole teaches at Oxford", False),
+        ("...", False),
+    ],
+)
+def test_answers_must_stand_in_their_article(answer, stands):
+    content = "Officials named a fault in the gate. About 1,800 residents left, they said."
+    assert stands_in(answer, content) is stands
 
 
 @given(st.text())
