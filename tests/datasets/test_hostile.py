@@ -283,18 +283,24 @@ CASES = {
     "gz cut off": (
         read_clusters,
         "c.jsonl.gz",
-        gzip.compress(CLUSTER.encode())[:-10],
+        gzip.compress(CLUSTER.encode(), mtime=0)[:-10],
         ": ",
         "the gzip data are cut off",
     ),
     "gz damaged": (
         read_clusters,
         "c.jsonl.gz",
-        gzip.compress(CLUSTER.encode())[:-8] + b"\0" * 8,
+        gzip.compress(CLUSTER.encode(), mtime=0)[:-8] + b"\0" * 8,
         ": ",
         "the gzip data are damaged",
     ),
-    "gz of nothing": (read_clusters, "c.jsonl.gz", gzip.compress(b""), ": ", "the file is empty"),
+    "gz of nothing": (
+        read_clusters,
+        "c.jsonl.gz",
+        gzip.compress(b"", mtime=0),
+        ": ",
+        "the file is empty",
+    ),
     "clusters as CSV": (read_clusters, "c.csv", "eid\ne1\n", ": ", "cannot be CSV"),
     "answer of no article": (
         read_references,
