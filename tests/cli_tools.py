@@ -58,6 +58,10 @@ def prompts_of(server: StubServer) -> Counter[str]:
     return Counter(text_of(call) for call in server.calls)
 
 
+CAUSES = ("the heavy rain of the past weeks", "the cracks", "the city council")
+"""Each stands in every `article`: what does not is left out of references."""
+
+
 def journalist(call: Call) -> str:
     """Answer any of the library's prompts; the same prompt always gets the same answer."""
     text = text_of(call)
@@ -65,7 +69,7 @@ def journalist(call: Call) -> str:
         return json.dumps({"questions": [f"What about matter number {n}?" for n in range(3)]})
     if '{"answers"' in text:
         kind = int(hashlib.sha256(text.encode()).hexdigest(), 16) % 3
-        return json.dumps({"answers": [f"It was cause {kind}."]})
+        return json.dumps({"answers": [CAUSES[kind]]})
     if '{"groups"' in text:
         numbers = sorted({int(n) for n in re.findall(r"^<answer \w+ (\d+)>", text, re.MULTILINE)})
         return json.dumps({"groups": [g for g in (numbers[::2], numbers[1::2]) if g]})
