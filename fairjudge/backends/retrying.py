@@ -12,6 +12,7 @@ from tenacity.wait import wait_random_exponential
 
 from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
 from fairjudge.errors import (
+    BackendError,
     ConnectionFailedError,
     RateLimitError,
     RequestTimeoutError,
@@ -89,6 +90,17 @@ class RetryingBackend:
         await aclose(self._inner)
 
     async def _persist(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
+        # Most requests need no second attempt, and tenacity takes longer than all else here.
+        try:
+            return await ask(request)
+        except TRANSIENT as error:
+            failed: list[BackendError] = [error]
+
+        async def attempt(request: Request) -> Reply:
+            if failed:
+                raise failed.pop()
+            return await ask(request)
+
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(TRANSIENT),
             wait=self._wait_seconds,
@@ -97,7 +109,7 @@ class RetryingBackend:
             before_sleep=self._tell,
             reraise=True,
         )
-        return await attempts(ask, request)
+        return await attempts(attempt, request)
 
     def _wait_seconds(self, state: RetryCallState) -> float:
         return max(self._backoff(state), _asked_wait_seconds(_error(state)))
