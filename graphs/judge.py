@@ -28,7 +28,7 @@ Row: TypeAlias = dict[str, Any]
 Outcome: TypeAlias = Judgement | Unscored
 
 
-def _nothing() -> None:
+async def _nothing() -> None:
     """Do nothing: for runs that are not kept."""
 
 
@@ -47,7 +47,7 @@ class JudgeDeps:
     recorded : callable
         Returns the judgements kept so far by task id, earlier runs' included.
     settle : callable
-        Forces what was recorded and cached to disk; called once a chunk.
+        Awaited once a chunk: forces what was recorded and cached to disk.
     chunk_size : int
         Tasks between two checkpoints.
     """
@@ -58,7 +58,7 @@ class JudgeDeps:
     record: Callable[[str, Judgement], None]
     recorded: Callable[[], Mapping[str, Judgement]]
     fallback: Judge | None = None
-    settle: Callable[[], None] = _nothing
+    settle: Callable[[], Awaitable[None]] = _nothing
     chunk_size: int = 64
 
 
@@ -77,7 +77,7 @@ class ChunkInput(TypedDict):
 
 
 class ChunkState(TypedDict, total=False):
-    """One chunk on its way: replies and outcomes by task id. Never checkpointed."""
+    """One chunk on its way: replies and outcomes by task id."""
 
     task_ids: list[str]
     replies: Annotated[dict[str, Reply], operator.or_]
@@ -194,20 +194,25 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
     return await _gather(list(left), deps, fill_in)
 
 
-def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
+async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
     deps = runtime.context
     recorded = deps.recorded()
     for task_id, outcome in state.get("outcomes", {}).items():
         if task_id in recorded:
             continue
-        if isinstance(outcome, Unscored):
-            outcome = deps.judge.unscored(deps.tasks[task_id], outcome)
-        deps.record(task_id, outcome)
-    deps.settle()
+        judgement = (
+            outcome
+            if isinstance(outcome, Judgement)
+            else deps.judge.unscored(deps.tasks[task_id], outcome)
+        )
+        deps.record(task_id, judgement)
+    await deps.settle()
     return {"n_done": len(state["task_ids"])}
 
 
-def build_chunk_graph() -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput, ChunkOutput]:
+def build_chunk_graph(
+    *, checkpointer: Checkpointer = None
+) -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput, ChunkOutput]:
     """Return the subgraph that takes one chunk of tasks from question to record."""
     graph = StateGraph(
         ChunkState, context_schema=JudgeDeps, input_schema=ChunkInput, output_schema=ChunkOutput
@@ -223,7 +228,7 @@ def build_chunk_graph() -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput,
     graph.add_conditional_edges("repair", _after_repair, ["fallback", "record"])
     graph.add_edge("fallback", "record")
     graph.add_edge("record", END)
-    return graph.compile(checkpointer=False)
+    return graph.compile(checkpointer=checkpointer)
 
 
 # --- the whole run ---------------------------------------------------------------------------
@@ -268,7 +273,8 @@ def build_judge_graph(
     """
     graph = StateGraph(JudgeState, context_schema=JudgeDeps)
     graph.add_node("plan", _plan)
-    graph.add_node("chunk", build_chunk_graph())
+    # False: no checkpoints inside a chunk. (None, for tools that bring a checkpointer: theirs.)
+    graph.add_node("chunk", build_chunk_graph(checkpointer=None if checkpointer is None else False))
     graph.add_node("aggregate", _aggregate)
     graph.add_edge(START, "plan")
     graph.add_conditional_edges("plan", _send_chunks, ["chunk", "aggregate"])

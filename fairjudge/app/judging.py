@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -85,7 +85,7 @@ class JudgeOptions:
 class JudgeOutcome:
     """What ``fairjudge judge`` did. ``without_tasks`` are clusters that had nothing to judge."""
 
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[Judgement, ...] = field(repr=False)  # asyncio puts results into words
     scores: tuple[SystemScore, ...]
     scale_range: tuple[float, float]
     plan: JudgingPlan
@@ -235,6 +235,7 @@ async def _judge_all(
                 run=run,
                 concurrency=model.concurrency,
                 progress=progress(len(tasks)),
+                sync=models.sync,
             )
         return JudgeOutcome(
             judgements=judgements,
@@ -257,11 +258,12 @@ async def judge_tasks(
     run: RunFolder,
     concurrency: int,
     progress: Callable[[int], None],
+    sync: Callable[[], None] = lambda: None,
 ) -> tuple[Judgement, ...]:
     """Judge `tasks`, leaving out those that the run already holds; in the order of `tasks`.
 
     A killed run is first brought to its end. Then what earlier runs left unscored for a server's
-    failure or a spent budget is asked again.
+    failure or a spent budget is asked again. ``sync`` forces cached replies to disk.
     """
     kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(_ROWS)}
     passing = [task for task, judgement in kept.items() if judgement.unscored in _PASSING]
@@ -271,16 +273,20 @@ async def judge_tasks(
         kept[task_id] = judgement
         progress(1)
 
+    async def settle() -> None:
+        await asyncio.to_thread(_call_each, sync, run.sync)
+
     deps = JudgeDeps(
         tasks={task.id: task for task in tasks},
         judge=judge,
         fallback=fallback,
         record=record,
         recorded=lambda: kept,
+        settle=settle,
         chunk_size=_CHUNK,
     )
     progress(len(kept) - len(passing))
-    most = concurrency // _CHUNK + 2
+    most = 2 * concurrency // _CHUNK + 2  # enough that slow replies leave no place idle
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
         await resume(graph, thread=_THREAD, context=deps, max_concurrency=most)
@@ -289,3 +295,8 @@ async def judge_tasks(
         state = await start(graph, thread=_THREAD, context=deps, max_concurrency=most)
     run.sync()
     return tuple(Judgement.model_validate(row) for row in state["judgements"])
+
+
+def _call_each(*calls: Callable[[], None]) -> None:
+    for call in calls:
+        call()

@@ -93,6 +93,7 @@ class Models:
     _entailment_model: str
     _budget: Budget
     _caching: CachingBackend | None
+    _cache: ReplyCache | None = None
     _embedder: Embedder | None = field(default=None)
     _entailment: EntailmentModel | None = field(default=None)
 
@@ -111,6 +112,11 @@ class Models:
 
             self._entailment = load_entailment(self._entailment_model)
         return self._entailment
+
+    def sync(self) -> None:
+        """Force the replies kept so far to disk."""
+        if self._cache is not None:
+            self._cache.sync()
 
     def spent(self) -> Spent | None:
         """Return what was asked so far, None for the embedded default."""
@@ -163,6 +169,7 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
             _entailment_model=options.entailment_model,
             _budget=budget,
             _caching=caching,
+            _cache=cache,
         )
     finally:
         await aclose(caching)

@@ -106,6 +106,9 @@ async def checkpoints(run: RunFolder) -> AsyncIterator[AsyncSqliteSaver]:
     path = run.path / "checkpoints.sqlite"
     try:
         async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+            # A wait for the disk at every step would cost more than the step; what a power cut
+            # takes from here, records and cache bring back.
+            await saver.conn.execute("PRAGMA synchronous=NORMAL")
             yield saver
     except sqlite3.Error as error:
         raise RunError(
