@@ -47,7 +47,7 @@ class JudgeDeps:
     recorded : callable
         Returns the judgements kept so far by task id, earlier runs' included.
     settle : callable
-        Awaited once a chunk: forces what was recorded and cached to disk.
+        Awaited once a chunk: may force what was recorded and cached to disk.
     chunk_size : int
         Tasks between two checkpoints.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -48,6 +49,8 @@ from fairjudge.text.sentences import sentence_texts
 _ROWS = "judgements"
 _THREAD = "judge"
 _CHUNK = 64
+_SYNC_SECONDS = 0.2
+"""Least time between two waits for the disk: no more than this is lost with the power."""
 _PASSING = frozenset({"backend", "budget"})
 """Reasons that another try may not have."""
 
@@ -273,8 +276,13 @@ async def judge_tasks(
         kept[task_id] = judgement
         progress(1)
 
+    settled = time.monotonic()
+
     async def settle() -> None:
-        await asyncio.to_thread(_call_each, sync, run.sync)
+        nonlocal settled
+        if time.monotonic() - settled >= _SYNC_SECONDS:
+            settled = time.monotonic()
+            await asyncio.to_thread(_call_each, sync, run.sync)
 
     deps = JudgeDeps(
         tasks={task.id: task for task in tasks},
@@ -293,7 +301,7 @@ async def judge_tasks(
         for task in passing:
             del kept[task]
         state = await start(graph, thread=_THREAD, context=deps, max_concurrency=most)
-    run.sync()
+    _call_each(sync, run.sync)
     return tuple(Judgement.model_validate(row) for row in state["judgements"])
 
 
