@@ -83,7 +83,9 @@ def judge(folder: Path, *, run: str, backend: ScriptedBackend) -> dict[str, Any]
         folder / "summaries.jsonl",
         folder / f"{run}.jsonl",
         options=JudgeOptions(aspect="faithfulness", protocol="likert"),
-        model=models.ModelOptions(backend="openai:mock", base_url="http://127.0.0.1:9/v1", cache=folder / "cache"),
+        model=models.ModelOptions(
+            backend="openai:mock", base_url="http://127.0.0.1:9/v1", cache=folder / "cache"
+        ),
         run=folder / run,
         skip_bad=False,
         progress=lambda _: lambda _: None,
@@ -107,14 +109,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--again", action="store_true")
     given = parser.parse_args()
-    if not (given.folder/"clusters.jsonl").exists():
+    if not (given.folder / "clusters.jsonl").exists():
         write(given.folder / "clusters.jsonl", clusters(given.n))
         write(given.folder / "summaries.jsonl", summaries(given.n))
     n_calls = 0
+
     def counted(request):
         nonlocal n_calls
         n_calls += 1
         return mock(request)
+
     backend = ScriptedBackend(counted)
     backend.requests = type("Nothing", (list,), {"append": lambda *_: None})()
     os.environ.setdefault("OPENAI_API_KEY", "x")
