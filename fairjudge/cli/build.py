@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
 
+
+@opt.with_model
 def build(
     clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
     output: opt.Output,
@@ -53,12 +58,7 @@ def build(
     ] = True,
     embedding_model: opt.EmbeddingModel = None,
     run: opt.Run = None,
-    cache: opt.CacheDir = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -74,7 +74,6 @@ def build(
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
     """
     from fairjudge.app.building import BuildOptions, build_file
-    from fairjudge.app.models import ModelOptions
     from fairjudge.cli import display, progress
     from fairjudge.references.steps import Validity
 
@@ -94,16 +93,7 @@ def build(
                 consolidation=consolidation,
                 post_filter=post_filter,
             ),
-            model=ModelOptions(
-                backend=backend,
-                base_url=base_url,
-                embedding_model=embedding_model,
-                cache=cache,
-                concurrency=concurrency,
-                seed=seed,
-                max_cost=max_cost,
-                max_calls=max_calls,
-            ),
+            model=replace(model, backend=backend, embedding_model=embedding_model),
             run=run,
             skip_bad=skip_bad,
             progress=lambda eid: progress.stages(shown, eid),

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
 
+
+@opt.with_model
 def judge(
     *,
     references: Annotated[
@@ -86,12 +91,7 @@ def judge(
         ),
     ] = False,
     run: opt.Run = None,
-    cache: opt.CacheDir = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -111,7 +111,6 @@ def judge(
     """
     from fairjudge.app.judging import JudgeOptions, judge_files
     from fairjudge.app.jury import judge_with_jury
-    from fairjudge.app.models import ModelOptions
     from fairjudge.cli import display, progress
     from fairjudge.judges.criterion_files import read_criterion_file
     from fairjudge.scales import load_scale
@@ -138,20 +137,8 @@ def judge(
         cascade=cascade,
         cascade_scorer=cascade_scorer,
     )
-    models = [
-        ModelOptions(
-            backend=name,
-            base_url=base_url,
-            embedding_model=embedding_model,
-            entailment_model=entailment_model,
-            cache=cache,
-            concurrency=concurrency,
-            seed=seed,
-            max_cost=max_cost,
-            max_calls=max_calls,
-        )
-        for name in backend or ["local"]
-    ]
+    model = replace(model, embedding_model=embedding_model, entailment_model=entailment_model)
+    models = [replace(model, backend=name) for name in backend or ["local"]]
     with progress.display(quiet=quiet) as shown:
 
         def counted(total: int) -> progress.Advance:

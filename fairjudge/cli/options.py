@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import typer
 
@@ -76,6 +79,49 @@ EmbeddingModel: TypeAlias = Annotated[
         help="Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."
     ),
 ]
+
+
+def _calling(
+    *,
+    cache: CacheDir = None,
+    concurrency: Concurrency = 8,
+    base_url: BaseUrl = None,
+    seed: Seed = None,
+    max_cost: MaxCost = None,
+    max_calls: MaxCalls = None,
+) -> None:
+    """Declare the options of whatever calls models, by the names that `ModelOptions` has."""
+
+
+def with_model(command: Callable[..., None]) -> Callable[..., None]:
+    """Give `command` the options of `_calling` in place of its parameter ``model``.
+
+    It is called with one `fairjudge.app.models.ModelOptions`; the backend it sets itself.
+    """
+    own, shared = _parameters(command), _parameters(_calling)
+    place = [parameter.name for parameter in own].index("model")
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        from fairjudge.app.models import ModelOptions
+
+        model = ModelOptions(**{one.name: given.pop(one.name) for one in shared})
+        command(**given, model=model)
+
+    every = [*own[:place], *shared, *own[place + 1 :]]
+    called.__dict__["__signature__"] = inspect.Signature(every)
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
+    return called
+
+
+def _parameters(command: Callable[..., None]) -> list[inspect.Parameter]:
+    # Commands import the class for type checkers alone: to import it here would slow all of them.
+    names = {"ModelOptions": Any}
+    hints = get_type_hints(command, localns=names, include_extras=True)
+    return [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(command).parameters.items()
+    ]
 
 
 def check_targets(output: Path, json_file: str | None) -> None:

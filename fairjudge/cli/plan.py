@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,9 +13,11 @@ from fairjudge.cli import options as opt
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 
 if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
     from fairjudge.app.planning import Plan
 
 
+@opt.with_model
 def plan(
     clusters: Annotated[
         Path | None, typer.Argument(help="Clusters, to plan 'fairjudge build'.")
@@ -63,12 +66,7 @@ def plan(
     seconds_per_call: Annotated[
         float, typer.Option(min=0.0, help="How long one call takes, for the time.")
     ] = 2.0,
-    cache: opt.CacheDir = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     run: opt.Run = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -92,22 +90,12 @@ def plan(
     from fairjudge.app.batches import write_batch
     from fairjudge.app.building import BuildOptions
     from fairjudge.app.judging import JudgeOptions
-    from fairjudge.app.models import ModelOptions
     from fairjudge.app.planning import plan_building, plan_judging
     from fairjudge.cli import display
     from fairjudge.references.steps import Validity
 
-    models = [
-        ModelOptions(
-            backend=name,
-            base_url=base_url,
-            embedding_model=embedding_model,
-            cache=cache,
-            concurrency=concurrency,
-            seed=seed,
-        )
-        for name in backend or ["local"]
-    ]
+    model = replace(model, embedding_model=embedding_model)
+    models = [replace(model, backend=name) for name in backend or ["local"]]
     if clusters is not None:
         plans = plan_building(
             clusters,
@@ -144,7 +132,7 @@ def plan(
         )
     else:
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
-    report = _report(plans, max_cost=max_cost, max_calls=max_calls)
+    report = _report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
     if batch is not None:
         write_batch(batch, [request for one in plans for request in one.requests])
     if json_file != "-":
