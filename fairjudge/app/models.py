@@ -14,6 +14,7 @@ from fairjudge.backends.budgeting import Budget, BudgetingBackend
 from fairjudge.backends.caching import CachingBackend
 from fairjudge.backends.first_contact import FirstContactBackend
 from fairjudge.backends.limiting import LimitingBackend
+from fairjudge.backends.pacing import Pace, PacingBackend
 from fairjudge.backends.ports import AnyBackend, aclose
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
@@ -38,6 +39,8 @@ class ModelOptions:
     seed: int | None = None
     max_cost: float | None = None
     max_calls: int | None = None
+    rpm: int | None = None
+    tpm: int | None = None
 
     @property
     def cache_folder(self) -> Path:
@@ -177,10 +180,14 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
 
 
 def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBackend:
-    """Wrap `client`: a place, then money for what holds a place, then the calls themselves."""
+    """Wrap `client`: a place, then money for what holds a place, then calls at a server's pace."""
+    pace = Pace(
+        most=options.concurrency, requests_a_minute=options.rpm, tokens_a_minute=options.tpm
+    )
+    paced = PacingBackend(client, pace=pace)
     calls = FirstContactBackend(
-        RetryingBackend(client, warn=_warn),
-        impatient=RetryingBackend(client, policy=_IMPATIENT),
+        RetryingBackend(paced, warn=_warn),
+        impatient=RetryingBackend(paced, policy=_IMPATIENT),
     )
     return LimitingBackend(BudgetingBackend(calls, budget=budget), most=options.concurrency)
 

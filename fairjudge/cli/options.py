@@ -47,7 +47,10 @@ CacheDir: TypeAlias = Annotated[
     typer.Option("--cache", help="Folder of the reply cache; by default under your cache folder."),
 ]
 Concurrency: TypeAlias = Annotated[
-    int, typer.Option(min=1, max=4096, help="Most model calls in flight at once.")
+    int,
+    typer.Option(
+        min=1, max=4096, help="Most model calls at once; fewer for a while after a server's 429."
+    ),
 ]
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(help="Passed to the model where it takes one; part of the cache key.")
@@ -57,6 +60,13 @@ MaxCost: TypeAlias = Annotated[
 ]
 MaxCalls: TypeAlias = Annotated[
     int | None, typer.Option(min=0, help="Stop calling after this many paid calls.")
+]
+Rpm: TypeAlias = Annotated[
+    int | None, typer.Option("--rpm", min=1, help="Most requests to the model in any minute.")
+]
+Tpm: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--tpm", min=1, help="Most tokens (prompts and replies) in any minute."),
 ]
 MaxUnscored: TypeAlias = Annotated[
     float,
@@ -89,6 +99,8 @@ def _calling(
     seed: Seed = None,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
+    rpm: Rpm = None,
+    tpm: Tpm = None,
 ) -> None:
     """Declare the options of whatever calls models, by the names that `ModelOptions` has."""
 
