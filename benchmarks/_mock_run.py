@@ -1,10 +1,10 @@
-"""One run of ``judge`` over a model in this process: what the time and memory of a run are.
+"""One run of ``judge`` over a model in this process or on loopback: its time and memory.
 
-    python benchmarks/_mock_run.py N FOLDER [--again]
+    python benchmarks/_mock_run.py N FOLDER [--run NAME] [--port N] [--concurrency N] [--rpm N]
 
-Makes `N` items with prompts of about 10 KB in FOLDER, judges them through everything that a run goes
-through (reading, prompts, cache, retries, budget, graph, checkpoints, records, results file) and
-prints one line of JSON. `--again` runs the same items once more over a cache that has every reply.
+Makes `N` items with prompts of about 10 KB in FOLDER, judges them through everything that a run
+goes through (reading, prompts, cache, retries, budget, graph, checkpoints, records, results file)
+and prints one line of JSON. Another ``--run`` in the same folder finds every reply in the cache.
 """
 
 from __future__ import annotations
@@ -12,10 +12,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
 import random
 import resource
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +22,7 @@ from typing import Any
 from fairjudge.app import models
 from fairjudge.app.judging import JudgeOptions, judge_files
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.protocols import CompletionRequest
+from fairjudge.protocols import Completion, CompletionRequest
 
 SYSTEMS = 10
 """Summaries of each article."""
@@ -62,11 +60,6 @@ def summaries(n_items: int) -> Iterator[dict[str, Any]]:
         yield {"eid": f"e{cluster}", "system": f"s{system}", "text": f"Item {n}: {stock}"}
 
 
-def mock(request: CompletionRequest) -> str:
-    """Answer by a number that depends on the whole prompt's end."""
-    return REPLY.format(len(request.messages[-1].content) % 5 + 1)
-
-
 def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
     """Write `rows` as JSONL."""
     with path.open("w", encoding="utf-8") as file:
@@ -74,18 +67,16 @@ def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
     return path
 
 
-def judge(folder: Path, *, run: str, backend: ScriptedBackend) -> dict[str, Any]:
+def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
     """Judge the items in `folder`, and return what that took."""
-    models.open_backend = lambda *_, **__: backend  # type: ignore[assignment]
+    options = {"backend": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
     wall, cpu = time.perf_counter(), time.process_time()
     outcome = judge_files(
         folder / "clusters.jsonl",
         folder / "summaries.jsonl",
         folder / f"{run}.jsonl",
         options=JudgeOptions(aspect="faithfulness", protocol="likert"),
-        model=models.ModelOptions(
-            backend="openai:mock", base_url="http://127.0.0.1:9/v1", cache=folder / "cache"
-        ),
+        model=models.ModelOptions(cache=folder / "cache", **options),
         run=folder / run,
         skip_bad=False,
         progress=lambda _: lambda _: None,
@@ -94,12 +85,29 @@ def judge(folder: Path, *, run: str, backend: ScriptedBackend) -> dict[str, Any]
     results = (folder / f"{run}.jsonl").read_bytes()
     return {
         "n": len(outcome.judgements),
-        "wall_s": wall,
-        "cpu_s": cpu,
+        "wall_seconds": wall,
+        "cpu_seconds": cpu,
         "n_unscored": outcome.n_unscored,
+        "n_calls": outcome.spent.n_calls if outcome.spent else 0,
         "sha256": hashlib.sha256(results).hexdigest(),
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+
+
+class _Mock(ScriptedBackend):
+    """A model in this process; keeps no list of what it was asked."""
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer by a score that depends on the prompt's length."""
+        return Completion(text=REPLY.format(len(request.messages[-1].content) % 5 + 1))
+
+
+def prepare(n_items: int, folder: Path) -> None:
+    """Write the input files, unless they are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "summaries.jsonl").exists():
+        write(folder / "clusters.jsonl", clusters(n_items))
+        write(folder / "summaries.jsonl", summaries(n_items))
 
 
 def main() -> None:
@@ -107,23 +115,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("n", type=int)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--run", default="first")
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--concurrency", type=int, default=8)
+    parser.add_argument("--rpm", type=int)
     given = parser.parse_args()
-    if not (given.folder / "clusters.jsonl").exists():
-        write(given.folder / "clusters.jsonl", clusters(given.n))
-        write(given.folder / "summaries.jsonl", summaries(given.n))
-    n_calls = 0
-
-    def counted(request):
-        nonlocal n_calls
-        n_calls += 1
-        return mock(request)
-
-    backend = ScriptedBackend(counted)
-    backend.requests = type("Nothing", (list,), {"append": lambda *_: None})()
-    os.environ.setdefault("OPENAI_API_KEY", "x")
-    found = judge(given.folder, run="second" if given.again else "first", backend=backend)
-    print(json.dumps(found | {"n_calls": n_calls}))
+    prepare(given.n, given.folder)
+    model: dict[str, Any] = {"concurrency": given.concurrency, "rpm": given.rpm}
+    if given.port is None:
+        models.open_backend = lambda *_, **__: _Mock()  # type: ignore[assignment]
+    else:
+        model["base_url"] = f"http://127.0.0.1:{given.port}/v1"
+    print(json.dumps(judge(given.folder, run=given.run, **model)))
 
 
 if __name__ == "__main__":

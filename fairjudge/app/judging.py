@@ -20,6 +20,7 @@ from fairjudge.app.runs import (
     digest,
     open_run,
     resume,
+    seldom_collecting,
     start,
 )
 from fairjudge.datasets import (
@@ -230,7 +231,7 @@ async def _judge_all(
             cascade_scorer=options.cascade_scorer,
         )
         span = scale_range(judge, plan)
-        with opened as run:
+        with opened as run, seldom_collecting():
             judgements = await judge_tasks(
                 tasks,
                 judge=judge,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import json
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,23 @@ async def checkpoints(run: RunFolder) -> AsyncIterator[AsyncSqliteSaver]:
             f"{path}: cannot use the checkpoints: {error}; without that file the run starts anew, "
             "and what it has recorded or cached is not asked again"
         ) from None
+
+
+@contextmanager
+def seldom_collecting() -> Iterator[None]:
+    """Let Python look for cycles less often while a run makes many short-lived values.
+
+    Inputs and libraries are a million values that stay; to look through them again and again takes
+    a fifth of a run's time. What is made here is freed by counting references all the same.
+    """
+    before = gc.get_threshold()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 async def start(

@@ -75,6 +75,7 @@ class OpenAIBackend:
         self._timeout_seconds = timeout_seconds
         self._dialect = Dialect(server=self._url, warn=warn)
         self._clients = PerLoop(self._make_client)
+        self._last_format: tuple[Mapping[str, Any], dict[str, Any]] | None = None
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -113,12 +114,18 @@ class OpenAIBackend:
         }
         body: dict[str, Any] = {
             self._limit(): request.max_output_tokens,
-            "response_format": None if schema is None else response_format(schema),
+            "response_format": None if schema is None else self._format(schema),
         }
         options = self._taken(wanted)
         if "logprobs" in options and request.top_logprobs:
             options["top_logprobs"] = request.top_logprobs
         return {**options, "extra_body": self._taken(body)}
+
+    def _format(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the ``response_format`` for `schema`; a run asks for one schema over and over."""
+        if self._last_format is None or self._last_format[0] != schema:
+            self._last_format = (schema, response_format(schema))
+        return self._last_format[1]
 
     def _taken(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         return {

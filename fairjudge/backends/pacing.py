@@ -125,8 +125,9 @@ class Pace:
     """How many calls may be under way, and how many may begin.
 
     After a 429 the number at once is halved (once for all calls that were under way together) and
-    none begins for the time that the server asked for, or a moment. Every reply lets it grow by its own reciprocal: by about one each time that as many were
-    answered. Waiting calls go in the order in which they came.
+    none begins for the time that the server asked for, or a moment. Every reply lets it grow by its
+    own reciprocal: by about one each time that as many were answered. Waiting
+    calls go in the order in which they came.
 
     Parameters
     ----------
