@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fairjudge.app.interrupts import answering_first
 from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetingBackend
 from fairjudge.backends.caching import CachingBackend
@@ -20,6 +21,7 @@ from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
 from fairjudge.cache import ReplyCache, default_cache_dir
 from fairjudge.protocols import Backend, DecisionBackend, Embedder, EntailmentModel, ModelRef
+from fairjudge.text.printable import printable
 
 ENTAILMENT_MODEL = "roberta-large-mnli"
 """What coverage fairness used (section 4.1); any classifier of entailment does."""
@@ -159,31 +161,33 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
     budget.check_priced(target)
     client = open_backend(target, warn=_warn)
     cache = ReplyCache(options.cache_folder, warn=_warn)
-    caching = CachingBackend(_wrapped(client, budget, options), cache=cache, warn=_warn)
+    pace = Pace(
+        most=options.concurrency, requests_a_minute=options.rpm, tokens_a_minute=options.tpm
+    )
+    caching = CachingBackend(_wrapped(client, budget, options, pace), cache=cache, warn=_warn)
+    models = Models(
+        llm=Llm(
+            backend=caching,
+            target=target,
+            seed=options.seed,
+            decides=caching if decides(target) else None,
+        ),
+        _embedding_model=options.embedding_model,
+        _entailment_model=options.entailment_model,
+        _budget=budget,
+        _caching=caching,
+        _cache=cache,
+    )
     try:
-        yield Models(
-            llm=Llm(
-                backend=caching,
-                target=target,
-                seed=options.seed,
-                decides=caching if decides(target) else None,
-            ),
-            _embedding_model=options.embedding_model,
-            _entailment_model=options.entailment_model,
-            _budget=budget,
-            _caching=caching,
-            _cache=cache,
-        )
+        with answering_first(pace, tell=_tell):
+            yield models
     finally:
         await aclose(caching)
         cache.close()
 
 
-def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBackend:
+def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions, pace: Pace) -> AnyBackend:
     """Wrap `client`: a place, then money for what holds a place, then calls at a server's pace."""
-    pace = Pace(
-        most=options.concurrency, requests_a_minute=options.rpm, tokens_a_minute=options.tpm
-    )
     paced = PacingBackend(client, pace=pace)
     calls = FirstContactBackend(
         RetryingBackend(paced, warn=_warn),
@@ -193,4 +197,8 @@ def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBa
 
 
 def _warn(message: str) -> None:
-    print(f"warning: {message}", file=sys.stderr)  # noqa: T201  # the terminal is all there is
+    _tell(f"warning: {message}")
+
+
+def _tell(message: str) -> None:
+    print(printable(message), file=sys.stderr)  # noqa: T201  # the terminal is all there is

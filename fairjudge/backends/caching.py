@@ -64,7 +64,12 @@ class CachingBackend:
         return await self._answer(request, decision_port(self._inner), Decisions)
 
     async def aclose(self) -> None:
-        """Close `inner`; the cache is its owner's to close."""
+        """End the calls that nobody waits for any more, and close `inner`; the cache stays open."""
+        loop = id(asyncio.get_running_loop())
+        left = [task for (place, _), task in self._under_way.items() if place == loop]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         await aclose(self._inner)
 
     async def _answer(

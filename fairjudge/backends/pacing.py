@@ -173,11 +173,12 @@ class Pace:
         self._under_way = 0
         self._n_shrunk = 0
         self._closed_until = clock()
+        self._then: Callable[[], object] | None = None
 
     async def begin(self, tokens: float) -> Call:
         """Wait until a call may begin that will take about so many tokens."""
         async with self._turn:
-            while self._under_way >= int(self.limit):
+            while self._then is not None or self._under_way >= int(self.limit):
                 self._room.clear()
                 await self._room.wait()
             while (closed_seconds := self._closed_until - self._clock()) > 0:
@@ -213,6 +214,15 @@ class Pace:
         if self._tokens is not None and call.tokens is not None and tokens is not None:
             self._tokens.correct(call.tokens, tokens)
         self._room.set()
+        if self._then is not None and self._under_way == 0:
+            self._then()
+
+    def stop(self, *, then: Callable[[], object]) -> int:
+        """Begin no more calls; call `then` when none is under way; return how many are."""
+        self._then = then
+        if self._under_way == 0:
+            then()
+        return self._under_way
 
     async def _take(self, allowance: Allowance, amount: float) -> _Taken:
         while wait_seconds := allowance.seconds_until(amount):

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 
 def quickstart(
@@ -41,7 +42,7 @@ def quickstart(
     def counted(total: int) -> progress.Advance:
         return progress.counter(shown, "judging", total=total)
 
-    typer.echo(f"$ fairjudge build {clusters} -o {references}\n")
+    say(f"$ fairjudge build {clusters} -o {references}\n")
     with progress.display(quiet=quiet) as shown:
         built = build_file(
             clusters,
@@ -56,7 +57,7 @@ def quickstart(
 
     for aspect in ("coverage", "faithfulness"):
         judgements = output / f"{aspect}.jsonl"
-        typer.echo(
+        say(
             f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"
             f"    --aspect {aspect} --protocol likert -o {judgements}\n"
         )
@@ -73,6 +74,6 @@ def quickstart(
             )
         display.judged(judged, output=judgements, json_file=str(output / f"{aspect}.report.json"))
 
-    typer.echo("\nFiles:")
+    say("\nFiles:")
     for path in sorted(output.iterdir()):
-        typer.echo(f"  {path}")
+        say(f"  {path}")
