@@ -1,6 +1,6 @@
 """One run of ``judge`` over a model in this process or on loopback: its time and memory.
 
-    python benchmarks/_mock_run.py N FOLDER [--run NAME] [--port N] [--concurrency N] [--rpm N]
+    python benchmarks/_mock_run.py N FOLDER [--run NAME] [--port N] [--concurrency N] ...
 
 Makes `N` items with prompts of about 10 KB in FOLDER, judges them through everything that a run
 goes through (reading, prompts, cache, retries, budget, graph, checkpoints, records, results file)
@@ -12,8 +12,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import random
 import resource
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,10 +97,21 @@ def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
 
 
 class _Mock(ScriptedBackend):
-    """A model in this process; keeps no list of what it was asked."""
+    """A model in this process; ends it by SIGKILL after `dies_after` calls."""
+
+    def __init__(self, *, dies_after: int | None) -> None:
+        super().__init__()
+        self._left = dies_after
+        self.first_call_at: float | None = None
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer by a score that depends on the prompt's length."""
+        if self.first_call_at is None:
+            self.first_call_at = time.perf_counter()
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
         return Completion(text=REPLY.format(len(request.messages[-1].content) % 5 + 1))
 
 
@@ -119,14 +132,20 @@ def main() -> None:
     parser.add_argument("--port", type=int)
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--rpm", type=int)
+    parser.add_argument("--dies-after", type=int)
     given = parser.parse_args()
     prepare(given.n, given.folder)
     model: dict[str, Any] = {"concurrency": given.concurrency, "rpm": given.rpm}
+    mock = _Mock(dies_after=given.dies_after)
     if given.port is None:
-        models.open_backend = lambda *_, **__: _Mock()  # type: ignore[assignment]
+        models.open_backend = lambda *_, **__: mock  # type: ignore[assignment]
     else:
         model["base_url"] = f"http://127.0.0.1:{given.port}/v1"
-    print(json.dumps(judge(given.folder, run=given.run, **model)))
+    begun = time.perf_counter()
+    found = judge(given.folder, run=given.run, **model)
+    first = mock.first_call_at
+    found["first_call_seconds"] = None if first is None else first - begun
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

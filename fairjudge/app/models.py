@@ -14,6 +14,7 @@ from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetingBackend
 from fairjudge.backends.caching import CachingBackend
 from fairjudge.backends.first_contact import FirstContactBackend
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS
 from fairjudge.backends.limiting import LimitingBackend
 from fairjudge.backends.pacing import Pace, PacingBackend
 from fairjudge.backends.ports import AnyBackend, aclose
@@ -43,6 +44,7 @@ class ModelOptions:
     max_calls: int | None = None
     rpm: int | None = None
     tpm: int | None = None
+    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
 
     @property
     def cache_folder(self) -> Path:
@@ -159,7 +161,7 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
         )
         return
     budget.check_priced(target)
-    client = open_backend(target, warn=_warn)
+    client = open_backend(target, timeout_seconds=options.timeout_seconds, warn=_warn)
     cache = ReplyCache(options.cache_folder, warn=_warn)
     pace = Pace(
         most=options.concurrency, requests_a_minute=options.rpm, tokens_a_minute=options.tpm

@@ -68,6 +68,9 @@ Tpm: TypeAlias = Annotated[
     int | None,
     typer.Option("--tpm", min=1, help="Most tokens (prompts and replies) in any minute."),
 ]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option("--timeout", min=0.1, help="Seconds to wait for one whole reply.")
+]
 MaxUnscored: TypeAlias = Annotated[
     float,
     typer.Option(min=0.0, max=1.0, help="Exit with 3 if a larger share than this is unscored."),
@@ -101,6 +104,7 @@ def _calling(
     max_calls: MaxCalls = None,
     rpm: Rpm = None,
     tpm: Tpm = None,
+    timeout_seconds: Timeout = 300.0,
 ) -> None:
     """Declare the options of whatever calls models, by the names that `ModelOptions` has."""
 

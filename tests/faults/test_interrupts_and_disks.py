@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -136,10 +137,14 @@ def tiny_disk(tmp_path):
 
 def fill(folder: Path) -> None:
     """Leave not a byte of room."""
-    with pytest.raises(OSError, match="No space left"), (folder / "ballast").open("wb") as file:
+    descriptor = os.open(folder / "ballast", os.O_WRONLY | os.O_CREAT)
+    try:
         while True:
-            file.write(b"x" * 1024)
-            file.flush()
+            os.write(descriptor, b"x" * 1024)
+    except OSError as error:
+        assert error.errno == errno.ENOSPC
+    finally:
+        os.close(descriptor)
 
 
 def test_a_full_disk_under_the_cache_costs_no_reply_of_the_run(server, inputs, tiny_disk):
