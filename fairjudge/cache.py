@@ -23,6 +23,7 @@ import diskcache
 from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
 
 from fairjudge import cache_quarantine as quarantine
+from fairjudge.cache_claims import Claims
 from fairjudge.errors import CacheError
 
 Warn = Callable[[str], None]
@@ -155,6 +156,7 @@ class ReplyCache:
         self._warn = warn or logging.getLogger(__name__).warning
         self._told: set[str] = set()
         self._disk = self._open()
+        self.claims = Claims(self.path)
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the value kept under `key`, or None."""
@@ -243,7 +245,8 @@ class ReplyCache:
             os.close(log)
 
     def close(self) -> None:
-        """Close this thread's connection."""
+        """Close this thread's connection, and end this process's claims."""
+        self.claims.close()
         self._disk.close()
 
     def _check_database(self) -> None:

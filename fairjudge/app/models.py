@@ -166,7 +166,8 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
     pace = Pace(
         most=options.concurrency, requests_a_minute=options.rpm, tokens_a_minute=options.tpm
     )
-    caching = CachingBackend(_wrapped(client, budget, options, pace), cache=cache, warn=_warn)
+    inner = _wrapped(client, budget, options, pace)
+    caching = CachingBackend(inner, cache=cache, claims=cache.claims, warn=_warn)
     models = Models(
         llm=Llm(
             backend=caching,

@@ -1,4 +1,4 @@
-"""A server of which every fifth reply goes wrong in one of many ways: nothing is lost or made up."""
+"""A server of which every fifth reply goes wrong: nothing is lost, and nothing made up."""
 
 from __future__ import annotations
 
