@@ -180,8 +180,7 @@ class _Client:
         self._model = model
         given = model.root_async_client.default_headers
         headers = {name: value for name, value in given.items() if isinstance(value, str)}
-        headers["Authorization"] = f"Bearer {key}"
-        self._poster = JsonPoster(url, headers=headers, timeout_seconds=timeout_seconds)
+        self._poster = JsonPoster(url, key=key, headers=headers, timeout_seconds=timeout_seconds)
 
     async def ask(self, messages: list[BaseMessage], options: Mapping[str, Any]) -> ChatResult:
         body = self._model.payload(messages, options)

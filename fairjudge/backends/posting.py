@@ -16,7 +16,7 @@ import certifi
 import httpx
 import openai
 
-from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, is_loopback
+from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, PLACEHOLDER_KEY, is_loopback
 
 
 class JsonPoster:
@@ -28,18 +28,22 @@ class JsonPoster:
     ----------
     base_url : str
         The server, without a slash at its end.
+    key : str
+        Sent as the bearer of every call. Whatever a server says, it is taken out of that: what
+        comes back is kept and shown.
     headers : mapping
-        Sent with every call.
+        Sent with every call too.
     timeout_seconds : float
         Longest wait for one whole reply.
     """
 
     def __init__(
-        self, base_url: str, *, headers: Mapping[str, str], timeout_seconds: float
+        self, base_url: str, *, key: str, headers: Mapping[str, str], timeout_seconds: float
     ) -> None:
         self._url = base_url
+        self._secret = b"" if key == PLACEHOLDER_KEY else key.encode()
         self._session = aiohttp.ClientSession(
-            headers=headers,
+            headers={**headers, "Authorization": f"Bearer {key}"},
             connector=aiohttp.TCPConnector(limit=0, ssl=_tls(base_url)),
             timeout=aiohttp.ClientTimeout(
                 total=timeout_seconds, sock_connect=CONNECT_TIMEOUT_SECONDS
@@ -63,6 +67,8 @@ class JsonPoster:
         try:
             async with self._session.post(url, data=data) as reply:
                 content = await reply.read()
+            if self._secret and self._secret in content:
+                content = content.replace(self._secret, b"[key]")
         except aiohttp.ClientError as error:
             request = httpx.Request("POST", url)
             raise openai.APIConnectionError(message=str(error), request=request) from error

@@ -46,6 +46,10 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
         )
     if isinstance(error, sdk.APIError):
         return BackendError(f"{where}: {one_line(error, secrets=secrets)}")
+    if isinstance(error, BackendError) and any(
+        secret in str(error) for secret in secrets if secret
+    ):
+        return type(error)(one_line(error, secrets=secrets))  # a refusal that repeats the key
     return error
 
 
