@@ -46,10 +46,14 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
         )
     if isinstance(error, sdk.APIError):
         return BackendError(f"{where}: {one_line(error, secrets=secrets)}")
-    if isinstance(error, BackendError) and any(
-        secret in str(error) for secret in secrets if secret
-    ):
-        return type(error)(one_line(error, secrets=secrets))  # a refusal that repeats the key
+    return _without(secrets, error)
+
+
+def _without(secrets: tuple[str, ...], error: Exception) -> Exception:
+    """Take keys out of an error of ours: a refusal may repeat what a server was sent."""
+    said = str(error)
+    if isinstance(error, BackendError) and any(secret and secret in said for secret in secrets):
+        return type(error)(one_line(said, secrets=secrets))
     return error
 
 
