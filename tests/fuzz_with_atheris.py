@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,12 @@ def fuzz_one(name: str, seconds: int, corpus: Path) -> None:
 
     with atheris.instrument_imports(include=["fairjudge"]):
         from fuzz_targets import TARGETS
-    options = [f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=2048", "-verbosity=0"]
+    options = [
+        f"-max_total_time={seconds}",
+        "-timeout=20",
+        "-rss_limit_mb=2048",
+        "-print_final_stats=1",
+    ]
     atheris.Setup([sys.argv[0], *options, str(corpus)], TARGETS[name])
     atheris.Fuzz()
 
@@ -46,10 +52,11 @@ def main() -> int:
             seeds(Path(folder))
             command = [sys.executable, __file__, "--one", name, seconds, folder]
             done = subprocess.run(command, check=False, capture_output=True, text=True)
-        runs = [line for line in done.stderr.splitlines() if line.startswith("Done ")]
-        print(f"{name}: {runs[-1] if runs else 'crashed'}", flush=True)  # noqa: T201
+        (n_runs,) = re.findall(r"number_of_executed_units: (\d+)", done.stderr) or ["?"]
+        how = "crashed" if done.returncode else "no crash"
+        print(f"{name}: {how} in {n_runs} runs", flush=True)  # noqa: T201
         if done.returncode:
-            print(done.stderr[-4000:])  # noqa: T201
+            print(done.stderr[-4000:], flush=True)  # noqa: T201
             failed.append(name)
     return int(bool(failed))
 
