@@ -65,9 +65,9 @@ in `fairjudge judge`: reading the files, rendering, hashing, cache, records and 
 The cached run's results file is the same, byte for byte.
 
 The same work through two other libraries, in the same run of the benchmark, each with its own mock
-model in its own process. inspect_ai writes its log; DeepEval (G-Eval, one call a case) keeps nothing
-unless told to, and then rewrites its file after every case, so that its time an item grows with
-their number.
+model in its own process. inspect_ai writes its log; DeepEval (G-Eval, one call a case) keeps
+nothing unless told to, and then rewrites its file after every case, so that its time an item grows
+with their number.
 
 | | version | items | ms an item | processor ms |
 | --- | --- | --: | --: | --: |

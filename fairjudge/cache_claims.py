@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from pathlib import Path
 
-try:
+if sys.platform != "win32":  # processes there may ask the same thing at the same time
     import fcntl
-except ImportError:  # Windows: processes there may ask the same thing at the same time
-    fcntl = None  # type: ignore[assignment]
 
 _FILE = "claims.lock"
 _TAKEN = {errno.EACCES, errno.EAGAIN}
@@ -33,7 +32,7 @@ class Claims:
 
     def take(self, key: str) -> bool:
         """Claim `key` (hexadecimal); False while another process has it."""
-        if fcntl is None:
+        if sys.platform == "win32":
             return True
         try:
             if self._file < 0:
@@ -46,7 +45,7 @@ class Claims:
 
     def release(self, key: str) -> None:
         """End the claim on `key`."""
-        if self._file >= 0:
+        if sys.platform != "win32" and self._file >= 0:
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _byte(key))
 
     def close(self) -> None:

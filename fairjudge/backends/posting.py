@@ -13,16 +13,33 @@ from typing import Any
 
 import aiohttp
 import certifi
-import httpx
-import openai
 
 from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, PLACEHOLDER_KEY, is_loopback
 
 
+class StatusError(Exception):
+    """The server answered with an error; named as OpenAI's client names the parts of one.
+
+    ``body`` is the reply's JSON, None where it has none; ``response`` has its headers.
+    """
+
+    def __init__(self, response: aiohttp.ClientResponse, content: bytes) -> None:
+        self.status_code = response.status
+        self.response = response
+        self.message = content.decode("utf-8", "replace") or f"status {response.status}"
+        try:
+            self.body = json.loads(self.message)
+        except ValueError:
+            self.body = None
+        super().__init__(self.message)
+
+
+class BrokenOffError(Exception):
+    """The server could not be reached, or broke off; the cause says how."""
+
+
 class JsonPoster:
     """Connections to one server, kept open; belongs to the event loop that it was made in.
-
-    Errors are those of OpenAI's client, which `fairjudge.backends.sdk_errors` puts in our words.
 
     Parameters
     ----------
@@ -56,8 +73,8 @@ class JsonPoster:
 
         Raises
         ------
-        openai.APIStatusError, openai.APIConnectionError, TimeoutError
-            As OpenAI's client raises them.
+        StatusError, BrokenOffError, TimeoutError
+            If there is no reply; `fairjudge.backends.sdk_errors` puts them in our words.
         ValueError
             If the reply is not JSON.
         """
@@ -70,10 +87,9 @@ class JsonPoster:
             if self._secret and self._secret in content:
                 content = content.replace(self._secret, b"[key]")
         except aiohttp.ClientError as error:
-            request = httpx.Request("POST", url)
-            raise openai.APIConnectionError(message=str(error), request=request) from error
+            raise BrokenOffError(str(error)) from error
         if reply.status >= 400:
-            raise _status_error(url, reply, content)
+            raise StatusError(reply, content)
         return json.loads(content)
 
     async def close(self) -> None:
@@ -88,19 +104,3 @@ def _tls(base_url: str) -> ssl.SSLContext | bool:
     context = ssl.create_default_context()
     context.load_verify_locations(certifi.where())
     return context
-
-
-def _status_error(url: str, reply: aiohttp.ClientResponse, content: bytes) -> openai.APIStatusError:
-    text = content.decode("utf-8", "replace")
-    try:
-        body = json.loads(text)
-    except ValueError:
-        body = None
-    response = httpx.Response(
-        reply.status,
-        # Not those on how the body was packed: it is unpacked.
-        headers=[(k, v) for k, v in reply.headers.items() if k.lower() != "content-encoding"],
-        content=content,
-        request=httpx.Request("POST", url),
-    )
-    return openai.APIStatusError(text or f"status {reply.status}", response=response, body=body)
