@@ -38,8 +38,11 @@ def join(*parts: str | Markup) -> Markup:
     return Markup("".join(part.text if isinstance(part, Markup) else _text(part) for part in parts))
 
 
-def html_table(table: TextTable) -> Markup:
-    """Return a table in a box that the keyboard can scroll, its notes below it."""
+def html_table(table: TextTable, *, sortable: bool = False) -> Markup:
+    """Return a table in a box that the keyboard can scroll, its notes below it.
+
+    The page's script lets readers sort a `sortable` one by its headings.
+    """
     aligned = [column.align for column in table.columns]
     head = element(
         "tr",
@@ -63,6 +66,7 @@ def html_table(table: TextTable) -> Markup:
         element("caption", table.title),
         element("thead", head),
         element("tbody", *body),
+        class_="sortable" if sortable else None,
     )
     box = element("div", shown, class_="wide", tabindex=0, role="region", aria_label=table.title)
     return join(box, *(element("p", note, class_="note") for note in table.notes))
