@@ -103,7 +103,10 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
     questions = cluster.question_answers if isinstance(cluster, Reference) else ()
     return {
         "articles": {
-            article.aid: [article.domain or article.title or article.aid, article.title]
+            article.aid: [
+                article.domain or article.title or f"article {article.aid}",
+                article.title,
+            ]
             for article in cluster.articles
         },
         "questions": [

@@ -113,5 +113,7 @@ def _estimates(
         averages = divide(drawn @ sums, drawn @ counts)
         return np.hstack([averages, averages[:, :1] - averages])
 
-    found = bootstrap_many(statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples)
+    found = bootstrap_many(
+        statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples, method="expanded"
+    )
     return list(zip(found[: len(means)], found[len(means) :], strict=True))

@@ -46,7 +46,8 @@ def _slice(by: str, found: Mapping[str, Json]) -> Markup:
     rows = [row(name, one) for name, one in found.items()]
     plot = forest(rows, title=by.capitalize(), across="share covered, 0 to 1", span=(0.0, 1.0))
     shown = element("div", plot, table, class_="beside")
-    return element("details", element("summary", by.capitalize()), shown, open="")
+    first = "" if by.endswith((" by system", " by outlet")) else None
+    return element("details", element("summary", by.capitalize()), shown, open=first)
 
 
 def _left_out(groups: list[Json]) -> TextTable:

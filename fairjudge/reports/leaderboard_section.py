@@ -11,6 +11,8 @@ from fairjudge.reports.markup import Markup, element, html_table
 from fairjudge.reports.plots import ForestRow, forest_plot
 from fairjudge.reports.tables import TextTable, columns, number
 
+FEW_DOCUMENTS = 15
+"""Below this an interval is flagged, as ``calibrate`` does."""
 _MEANING = {
     "likert": "mean rating",
     "binary": "share of positive verdicts",
@@ -29,6 +31,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Markup]:
     for board in boards:
         yield element("h3", f"{board.aspect.capitalize()}, by {board.judge}")
         yield element("p", f"{_described(board)}.", class_="note")
+        yield from _caution(board)
         yield element(
             "div", _plot(board), html_table(_table(board), sortable=True), class_="beside"
         )
@@ -40,6 +43,13 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Markup]:
             "overlapping intervals of two means do not say that they are alike.",
             class_="note",
         )
+
+
+def _caution(board: Leaderboard) -> Iterator[Markup]:
+    n = max((one.score.n_clusters for one in board.standings), default=0)
+    if n < FEW_DOCUMENTS:
+        said = f"Only {n} documents: intervals that rest on so few are too narrow."
+        yield element("p", element("strong", said))
 
 
 def _described(board: Leaderboard) -> str:
@@ -75,44 +85,37 @@ def _plot(board: Leaderboard) -> Markup:
 
 def _table(board: Leaderboard) -> TextTable:
     bounded = board.scale_range is not None and any(one.score.n_unscored for one in board.standings)
-    heads = ["mean", "95 % interval", "behind", *(["worst", "best"] if bounded else [])]
-    heads += ["documents", "judged", "unscored"]
+    unscored = any(one.score.n_unscored for one in board.standings)
+    bounded = unscored and board.scale_range is not None
+    heads = ["mean [95 %]", "behind", *(["worst", "best"] if bounded else [])]
+    heads += ["documents", "judged", *(["unscored"] if unscored else [])]
     return TextTable(
         title=f"{board.aspect}, {board.protocol}, {_UNITS.get(board.unit, board.unit)}",
         columns=columns("system", *heads, numbers=heads),
-        rows=tuple(_row(one, bounded=bounded) for one in board.standings),
+        rows=tuple(_row(one, bounded=bounded, unscored=unscored) for one in board.standings),
         notes=("Worst and best: the mean if every unscored item stood at the bottom or the top.",)
         if bounded
         else (),
     )
 
 
-def _row(one: Standing, *, bounded: bool) -> tuple[str, ...]:
-    score, mean = one.score, one.mean
-    value = mean.value if isinstance(mean, Estimate) else None
+def _row(one: Standing, *, bounded: bool, unscored: bool) -> tuple[str, ...]:
+    score = one.score
     ends = [score.low, score.high] if bounded else []
     return (
         score.system,
-        number(value),
-        _interval(mean),
+        _figure(one.mean),
         "-" if one.behind is None else _figure(one.behind),
         *(number(None if isinstance(end, Undefined) else end) for end in ends),
         str(score.n_clusters),
         str(score.n_judged),
-        str(score.n_unscored),
+        *([str(score.n_unscored)] if unscored else []),
     )
-
-
-def _interval(found: Estimate | Undefined) -> str:
-    if isinstance(found, Undefined) or found.low is None or found.high is None:
-        return "-"
-    return f"{found.low:.2f} to {found.high:.2f}"
 
 
 def _figure(found: Estimate | Undefined) -> str:
     if isinstance(found, Undefined):
         return "undefined"
-    interval = _interval(found)
-    return f"{found.value:.2f}" + (
-        "" if interval == "-" else f" [{found.low:.2f}, {found.high:.2f}]"
-    )
+    if found.low is None or found.high is None:
+        return f"{found.value:.2f}"
+    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

@@ -49,14 +49,15 @@ def _lead(content: Content) -> Markup:
     if counts is None:
         return join()
     figures = {
-        "judgements": counts.n_judgements,
-        "systems": counts.n_systems,
-        "clusters": counts.n_clusters,
-        "judges": counts.n_judges,
-        "without a score": counts.n_unscored,
+        "judgement": counts.n_judgements,
+        "system": counts.n_systems,
+        "cluster": counts.n_clusters,
+        "judge": counts.n_judges,
     }
+    named = {name if n == 1 else f"{name}s": n for name, n in figures.items()}
     pairs = [
-        element("div", element("dt", name), element("dd", f"{n:,}")) for name, n in figures.items()
+        element("div", element("dt", name), element("dd", f"{n:,}"))
+        for name, n in {**named, "without a score": counts.n_unscored}.items()
     ]
     return element("dl", *pairs, class_="counts")
 

@@ -1,6 +1,6 @@
 // Tables: headings that sort, and long lists shown a page at a time.
 
-const PAGE = 50;
+const PAGE = 25;
 
 function sortHeading(cell, text, onSort) {
   const button = make("button", { type: "button", class: "sort", onclick: onSort }, text);
