@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from fairjudge.app.models import ModelOptions, Spent, open_models
-from fairjudge.app.runs import bad_lines, check_writable, digest, open_run
+from fairjudge.app.runs import bad_lines, check_writable, digest, noting_spent, open_run
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
@@ -109,7 +109,7 @@ async def _summarize(
             system=options.system,
         )
         advance = progress(len(loaded))
-        with opened as run:
+        with opened as run, noting_spent(run, models.spent):
             kept = {row["eid"]: Summary.model_validate(row) for row in run.read(_ROWS)}
 
             async def one(cluster: Cluster) -> Summary | Unscored:

@@ -11,7 +11,7 @@ from fairjudge.judges.leaderboards import Leaderboard
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A file or folder that was read; ``n`` records, ``modified`` as a date, ``note`` if need be."""
+    """A file or folder that was read, with ``n`` records; ``modified`` is a date."""
 
     name: str
     kind: str

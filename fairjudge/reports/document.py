@@ -18,7 +18,8 @@ from typing import Any
 from fairjudge.reports.markup import Markup, element, join
 
 _FOLDER = Path(__file__).parent
-_SCRIPTS = ("dom.js", "tables.js", "judgements.js", "stories.js", "page.js")
+_TABLES = ("dom.js", "tables.js", "page.js")
+_BROWSING = ("dom.js", "tables.js", "judgements.js", "stories.js", "page.js")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ def document(
     data
         What the script looks through, as JSON.
     """
-    style, script = page_style(), page_script()
+    style, script = page_style(), page_script(_TABLES if data is None else _BROWSING)
     head = element(
         "head",
         element("meta", charset="utf-8"),
@@ -69,7 +70,11 @@ def document(
             element("main", *map(_section, sections), id="main", tabindex=-1),
             class_="columns",
         ),
-        *([element("script", _json(data), type="application/json", id="data")] if data else []),
+        *(
+            [element("script", _json(data), type="application/json", id="data")]
+            if data is not None
+            else []
+        ),
         element("script", Markup(script)),
     )
     return "<!DOCTYPE html>\n" + element("html", head, body, lang="en").text + "\n"
@@ -87,9 +92,9 @@ def page_style() -> str:
     return _FOLDER.joinpath("page.css").read_text("utf-8")
 
 
-def page_script() -> str:
-    """Return the script of all pages; its parts share one scope."""
-    parts = "\n".join(_FOLDER.joinpath(name).read_text("utf-8") for name in _SCRIPTS)
+def page_script(names: Sequence[str]) -> str:
+    """Return one script of the files `names`, which share one scope."""
+    parts = "\n".join(_FOLDER.joinpath(name).read_text("utf-8") for name in names)
     return f'"use strict";\n(() => {{\n{parts}}})();\n'
 
 

@@ -8,6 +8,8 @@ from html import escape
 from fairjudge.reports.tables import TextTable
 
 _VOID = frozenset({"meta", "br"})
+_LONG = 24
+"""Characters from which on a cell's text needs room to wrap into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,12 @@ def html_table(table: TextTable, *, sortable: bool = False) -> Markup:
         element(
             "tr",
             *(
-                element("td" if place else "th", cell, class_=align, scope=None if place else "row")
+                element(
+                    "td" if place else "th",
+                    cell,
+                    class_=f"{align} long" if align == "left" and len(cell) > _LONG else align,
+                    scope=None if place else "row",
+                )
                 for place, (cell, align) in enumerate(zip(row, aligned, strict=True))
             ),
         )

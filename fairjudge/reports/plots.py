@@ -195,7 +195,7 @@ def _forest_row(row: ForestRow, x: _Axis, top: float) -> Iterator[Markup]:
 
 
 def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
-    """Return a span around all intervals and 0."""
+    """Return a span around all intervals and 0, with a little room at both ends."""
     known = [
         value
         for row in rows
@@ -203,7 +203,8 @@ def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
         if value is not None and math.isfinite(value)
     ]
     low, high = min([0.0, *known]), max([0.0, *known])
-    return (low, high) if low < high else (-1.0, 1.0)
+    room = 0.04 * (high - low)
+    return (low - room, high + room) if low < high else (-1.0, 1.0)
 
 
 def _plot(*drawn: Markup, width: float, height: float, name: str) -> Markup:
