@@ -172,14 +172,16 @@ class Inputs:
     def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
         if not isinstance(spent, Mapping):
             return
+        n_calls, n_cached = spent.get("n_calls"), spent.get("n_cached")
+        cost = spent.get("cost_usd")
+        if not (
+            isinstance(n_calls, int)
+            and isinstance(n_cached, int)
+            and isinstance(cost, int | float | None)
+        ):
+            raise InputError("expected numbers of calls and their cost", path=name, field="spent")
         self.costs.append(
-            Cost(
-                source=name,
-                n_calls=int(spent.get("n_calls") or 0),
-                n_cached=int(spent.get("n_cached") or 0),
-                cost_usd=spent.get("cost_usd"),
-                when=when,
-            )
+            Cost(source=name, n_calls=n_calls, n_cached=n_cached, cost_usd=cost, when=when)
         )
 
     def _add_run(self, folder: Path) -> None:

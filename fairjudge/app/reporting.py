@@ -66,20 +66,39 @@ def make_report(
     )
     if not found.judgements and not found.clusters and not found.panels:
         raise InputError("nothing to report on: give judgements, references or a command's --json")
+    for panel in found.panels:
+        _check(panel)
     return Report(html=report_page(_content(found, title=title, seed=seed)), title=title)
+
+
+def _check(panel: Panel) -> None:
+    """Refuse what only looks like a command's JSON: another version's, or edited by hand."""
+    try:
+        browse = {"uncovered": list(_uncovered(panel))}
+        report_page(Content(title="", panels=(panel,), browse=browse))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        reason = f"not what 'fairjudge {panel.kind} --json' writes in this version"
+        raise InputError(reason, path=panel.source) from None
+
+
+def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
+    """Yield the answers that an audit of coverage names, each with its judge."""
+    if panel.kind != "audit covered":
+        return
+    for group in panel.report["groups"]:
+        for one in group["uncovered"]:
+            named = ("eid", "system", "question", "answer")
+            yield {
+                "judge": str(group["judge"]),
+                **{name: str(one[name]) for name in named},
+                "outlets": [str(outlet) for outlet in one["outlets"]],
+            }
 
 
 def _content(found: Inputs, *, title: str, seed: int) -> Content:
     given = {panel.kind for panel in found.panels}
     made, notes = _made(found, given, seed=seed)
     panels = (*found.panels, *made)
-    uncovered = [
-        {"judge": group["judge"], **one}
-        for panel in panels
-        if panel.kind == "audit covered"
-        for group in panel.report["groups"]
-        for one in group["uncovered"]
-    ]
     return Content(
         title=title,
         counts=_counts(found.judgements) if found.judgements else None,
@@ -89,7 +108,7 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
         signatures=Counter(row.signature for row in found.judgements if row.signature),
         leaderboards=leaderboards(found.judgements, seed=seed),
         panels=panels,
-        browse=browse_data(found, uncovered),
+        browse=browse_data(found, [one for panel in panels for one in _uncovered(panel)]),
         notes=tuple(notes),
     )
 
@@ -149,8 +168,12 @@ def _calibration(found: Inputs, *, seed: int) -> dict[str, Any]:
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.to_json import analysis_json
 
+    labelled = {label.aspect for label in found.labels}
+    rows = [row for row in found.judgements if row.aspect in labelled]
+    if not rows:
+        raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
     analysis = analyse(
-        found.judgements,
+        rows,
         found.labels,
         settings=Settings(seed=seed),
         summaries=list(found.summaries.values()),

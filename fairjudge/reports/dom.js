@@ -45,6 +45,16 @@ function searchField(label, onInput) {
   return { input, box: make("div", { class: "field wide-field" }, make("label", { for: id }, label), input) };
 }
 
+// A button that cannot act just now. It stays where the keyboard is: a disabled one would lose it.
+function allow(button, allowed) {
+  button.setAttribute("aria-disabled", String(!allowed));
+}
+
+function action(text, act) {
+  const button = make("button", { type: "button", onclick: () => { if (button.getAttribute("aria-disabled") !== "true") act(); } }, text);
+  return button;
+}
+
 const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
 
 // Numbers before words, nothing last, whatever the direction.

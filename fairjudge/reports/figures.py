@@ -66,6 +66,11 @@ def forest(
     span: tuple[float, float] | None = None,
     caption: str = "",
 ) -> Markup:
-    """Return a forest plot as a figure, named by its title and all its rows."""
+    """Return a forest plot as a figure, named by its title and all its rows.
+
+    Nothing where no row has a value: the table beside it says why.
+    """
+    if all(one.value is None for one in rows):
+        return Markup("")
     said = "; ".join(f"{one.label} {one.text}" for one in rows)
     return drawn(forest_plot(rows, name=f"{title}: {said}", across=across, span=span), caption)

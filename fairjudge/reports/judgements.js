@@ -134,9 +134,9 @@ class JudgementView {
     const titleId = newId("title");
     this.title = make("h2", { id: titleId, tabindex: -1 });
     this.body = make("div", { class: "dialog-body", tabindex: 0, role: "group", "aria-label": "Judgement" });
-    this.before = make("button", { type: "button", onclick: () => this.step(-1) }, "Previous");
-    this.after = make("button", { type: "button", onclick: () => this.step(1) }, "Next");
-    const close = make("button", { type: "button", onclick: () => this.dialog.close() }, "Close");
+    this.before = action("Previous", () => this.step(-1));
+    this.after = action("Next", () => this.step(1));
+    const close = action("Close", () => this.dialog.close());
     this.dialog = make("dialog", { "aria-labelledby": titleId, onkeydown: (event) => this.key(event) },
       make("div", { class: "dialog-head" }, this.title, make("div", { class: "pager" }, this.before, this.after, close)), this.body);
     document.body.append(this.dialog);
@@ -168,8 +168,8 @@ class JudgementView {
     this.place = place;
     const j = this.judgements;
     const at = this.others.indexOf(place);
-    this.before.disabled = at <= 0;
-    this.after.disabled = at < 0 || at >= this.others.length - 1;
+    allow(this.before, at > 0);
+    allow(this.after, at >= 0 && at < this.others.length - 1);
     this.title.textContent = `${j.who(place)} on ${j.get("eid", place)}`;
     this.body.replaceChildren(this.facts(place), ...this.reply(place), ...this.asked(place), ...this.labels(place), ...this.more(place));
     this.body.scrollTop = 0;

@@ -21,8 +21,8 @@ class Stepper {
     const options = names.map((name) => [name, name]);
     const { list, box } = choice(label, options, names[0], () => this.go(names.indexOf(list.value)));
     this.list = list;
-    this.before = make("button", { type: "button", onclick: () => this.go(this.place - 1) }, "Previous");
-    this.after = make("button", { type: "button", onclick: () => this.go(this.place + 1) }, "Next");
+    this.before = action("Previous", () => this.go(this.place - 1));
+    this.after = action("Next", () => this.go(this.place + 1));
     this.where = make("span", { class: "note", role: "status" });
     this.parts = [box, make("div", { class: "pager" }, this.before, this.after, this.where)];
   }
@@ -30,8 +30,8 @@ class Stepper {
   go(place) {
     this.place = place;
     this.list.value = this.names[place];
-    this.before.disabled = place === 0;
-    this.after.disabled = place === this.names.length - 1;
+    allow(this.before, place > 0);
+    allow(this.after, place < this.names.length - 1);
     this.where.textContent = `${place + 1} of ${this.names.length}`;
     this.show(this.names[place]);
   }

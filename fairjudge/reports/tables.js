@@ -60,9 +60,9 @@ class PagedTable {
     const table = make("table", { class: "paged" }, make("caption", { class: "hidden" }, title),
       make("thead", null, make("tr", null, this.heads)), this.body);
     const box = make("div", { class: "wide", tabindex: 0, role: "group", "aria-label": title }, table);
-    this.before = make("button", { type: "button", onclick: () => this.turn(-1) }, "Previous page");
-    this.after = make("button", { type: "button", onclick: () => this.turn(1) }, "Next page");
-    this.place = make("span");
+    this.before = action("Previous page", () => this.turn(-1));
+    this.after = action("Next page", () => this.turn(1));
+    this.place = make("span", { role: "status" });
     this.pager = make("div", { class: "pager" }, this.before, this.place, this.after);
     this.box = make("div", null, this.status, box, this.pager);
   }
@@ -112,8 +112,8 @@ class PagedTable {
     const found = this.items.length === this.all ? all : `${this.items.length.toLocaleString("en")} of ${all}`;
     this.status.textContent = this.items.length ? found : `None of ${all} fits.`;
     this.place.textContent = `Page ${this.page + 1} of ${pages}`;
-    this.before.disabled = this.page === 0;
-    this.after.disabled = this.page === pages - 1;
+    allow(this.before, this.page > 0);
+    allow(this.after, this.page < pages - 1);
     this.pager.hidden = pages === 1;
   }
 

@@ -112,7 +112,11 @@ def test_pages_turn_and_keep_the_focus(report):
     page.keyboard.press("Enter")
     pages = -(-N_JUDGEMENTS // PAGE)
     assert f"Page 2 of {pages}" in page.locator("#explorer").inner_text()
+    for _ in range(pages):
+        page.keyboard.press("Enter")
+    assert f"Page {pages} of {pages}" in page.locator("#explorer").inner_text()
     assert following.evaluate("button => button === document.activeElement")
+    assert following.get_attribute("aria-disabled") == "true"
 
 
 def test_questions_show_who_said_what_and_who_left_it_out(report):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import random
 
 import pytest
 from cli_tools import write_jsonl
-from report_study import N_CLUSTERS, judgements, reference
+from report_study import N_CLUSTERS, judgements, reference, run
 
 from fairjudge.app.report_inputs import Inputs
 from fairjudge.app.reporting import make_report
@@ -178,3 +179,73 @@ def test_labels_of_some_annotators(tmp_path):
     found.add(path)
     assert [label.annotator for label in found.labels] == ["expert1"]
     assert found.sources[0].note == "1 of other annotators left out"
+
+
+def _mutated(value, rng):
+    """Drop, empty or retype something at a random place of a JSON value."""
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice(sorted(value))
+        if rng.random() < 0.15:
+            return {name: item for name, item in value.items() if name != key}
+        return {**value, key: _mutated(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        place = rng.randrange(len(value))
+        return [*value[:place], _mutated(value[place], rng), *value[place + 1 :]]
+    return rng.choice([None, "text", -1.5, [], {}, [None], True])
+
+
+@pytest.fixture(scope="module")
+def written(study, tmp_path_factory):
+    """A folder with the JSON of commands that need no model."""
+    folder = tmp_path_factory.mktemp("written")
+    for path in study.glob("*.json"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    rows, given = study / "judgements.jsonl", ["--max-unscored", "1"]
+    references = ["--references", study / "references.jsonl"]
+    quality = write_jsonl(
+        folder / "quality.jsonl", [row for row in judgements() if row["aspect"] == "quality"]
+    )
+    run("audit", "position", rows, *given, "--json", folder / "position.json")
+    run("audit", "parse", rows, *given, "--json", folder / "parse.json")
+    run("audit", "covered", rows, *references, "--json", folder / "covered.json")
+    labels = ["--labels", study / "labels.jsonl", "--resamples", "100"]
+    run("calibrate", quality, *labels, *given, "--json", folder / "calibrate.json")
+    summaries = ["--summaries", study / "summaries.jsonl"]
+    whole = [study / "references.jsonl", *summaries, "--representation", "counts"]
+    run("bias", "distinguishability", *whole, "--json", folder / "distinguishability.json")
+    run("audit", "length", rows, *summaries, "--json", folder / "length.json")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "proportional", "coverage", "words", "inputs", "position", "parse", "covered", "calibrate",
+        "distinguishability", "length",
+    ],
+)  # fmt: skip
+def test_damaged_json_makes_a_page_or_one_clear_error(written, tmp_path, name):
+    whole = json.loads((written / f"{name}.json").read_text("utf-8"))
+    make_report(written / f"{name}.json")
+    rng = random.Random(name)
+    refused = 0
+    for _ in range(60):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(_mutated(whole, rng)), "utf-8")
+        try:
+            make_report(path)
+        except InputError as error:
+            assert f"{name}.json" in str(error)  # noqa: PT017  # either way is right
+            refused += 1
+    assert refused > 0
+
+
+def test_costs_must_be_numbers(tmp_path):
+    report = {"n_summaries": 1, "failed": [], "spent": {"n_calls": "many", "n_cached": 0}}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report), "utf-8")
+    with pytest.raises(InputError, match="expected numbers of calls"):
+        make_report(path)
+    report["spent"]["n_calls"] = 3
+    path.write_text(json.dumps(report), "utf-8")
+    assert "What models were asked" in make_report(path).html
