@@ -12,7 +12,8 @@ from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.to_json import analysis_json
 from fairjudge.domain import Judgement, Label, Summary
-from fairjudge.reports.calibration_page import calibration_page, verdict
+from fairjudge.reports.calibration_page import calibration_page
+from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.markup import element, join
 
 EVIL = "<script>alert('1')</script>\"><img src=x onerror=y>"
