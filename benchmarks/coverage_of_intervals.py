@@ -1,6 +1,6 @@
 """Whether intervals cover what they say, and tests err as rarely as they say, in simulation.
 
-    python benchmarks/coverage_of_intervals.py [--datasets 500] [--seeds 200] [--all-methods]
+    python benchmarks/coverage_of_intervals.py [--datasets 2000] [--seeds 200] [--all-methods]
 
 Nominal 95 % intervals should cover 93 to 97 %; planted biases should lie in their interval in about
 95 % of seeds, and a clean judge should be flagged in at most 5 %. Truths of statistics come from a
@@ -324,7 +324,7 @@ def timed(work: Callable[[], None]) -> None:
 def main() -> None:
     """Run everything."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=500)
+    parser.add_argument("--datasets", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--all-methods", action="store_true")
     options = parser.parse_args()

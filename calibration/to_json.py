@@ -128,6 +128,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "protocol": joined.protocol,
         "n_items": len(joined.keys),
         "n_documents": len(set(joined.documents)),
+        "few_documents": 0 < len(set(joined.documents)) < FEW_DOCUMENTS,
         "n_systems": len(set(joined.systems)),
         "n_unscored": sum(joined.counts.unscored.values()),
         "annotators": list(joined.annotators),

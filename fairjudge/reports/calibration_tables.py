@@ -8,6 +8,8 @@ from typing import Any
 from fairjudge.reports.tables import TextTable, columns
 
 _STATISTICS = ("kendall", "spearman", "pearson")
+FEWEST_DOCUMENTS = 5
+"""Nothing is said at first sight of a judge held against people on fewer documents."""
 LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece": "ECE"}
 
@@ -39,6 +41,14 @@ def group_title(group: Mapping[str, Any]) -> str:
 
 def verdict(group: Mapping[str, Any]) -> str:
     """Say in a few words what the pooled Spearman correlation shows of a judge."""
+    n_documents = group["n_documents"]
+    if 0 < n_documents < FEWEST_DOCUMENTS:
+        return f"{n_documents} documents with labels: too few to tell"
+    said = _verdict(group)
+    return f"{said} (few documents: {n_documents})" if group.get("few_documents") else said
+
+
+def _verdict(group: Mapping[str, Any]) -> str:
     agreement = group["agreement"]
     found = agreement.get("pooled", {}).get("spearman", {})
     if found.get("value") is None:

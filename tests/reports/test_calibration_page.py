@@ -164,6 +164,13 @@ def test_a_worthless_judge_is_called_so():
     assert verdict(good) == "Agrees with people about as well as they do with one another"
 
 
+def test_few_documents_are_said_at_first_sight():
+    (group,) = study(noise=0.1)["groups"]
+    fewer = {**group, "n_documents": 14, "few_documents": True}
+    assert verdict(fewer).endswith("(few documents: 14)")
+    assert verdict({**fewer, "n_documents": 4}) == "4 documents with labels: too few to tell"
+
+
 def test_degenerate_studies_make_a_page():
     assert "undefined" in read_text(calibration_page(study(constant=True)))
     alone = calibration_page(study(systems=("only",)))
