@@ -165,8 +165,9 @@ def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
     def table(values: FloatArray, cells: IntArray) -> FloatArray:
         """Return means of shape (documents, systems), NaN where there is no value."""
         size = n_documents * len(names)
-        sums = np.bincount(cells, weights=values, minlength=size)
-        return divide(sums, np.bincount(cells, minlength=size)).reshape(n_documents, len(names))
+        sums = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
+        counts = np.bincount(cells, minlength=size).astype(np.float64)
+        return divide(sums, counts).reshape(n_documents, len(names))
 
     labelled = cells[: len(joined.keys)]
     human, judged = table(joined.human, labelled), table(mapped, labelled)
