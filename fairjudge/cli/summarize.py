@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairjudge.app.models import ModelOptions
 
 
-@opt.with_model
+@opt.taking(model=opt.models)
 def summarize(
     clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
     output: opt.Output,
