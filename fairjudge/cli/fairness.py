@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from fairjudge.cli import fairness_compare
+from fairjudge.cli import fairness_changes, fairness_compare
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ app = typer.Typer(
 
 app.command("overall")(fairness_compare.overall)
 app.command("agreement")(fairness_compare.agreement)
+app.command("compare")(fairness_changes.compare)
 
 _Clusters: TypeAlias = Annotated[
     Path, typer.Argument(help="Clusters whose articles carry attributes.")
@@ -161,7 +162,8 @@ def proportional(
         read_target,
     )
     from fairjudge.cli import display, fairness_tables, progress
-    from fairjudge.fairness.proportional_report import ProportionalOptions, proportional_json
+    from fairjudge.fairness.proportional_json import proportional_json
+    from fairjudge.fairness.proportional_report import ProportionalOptions
 
     with progress.display(quiet=quiet) as shown:
         outcome = proportional_fairness(

@@ -21,7 +21,9 @@ from fairjudge.fairness.dominance import Dominance, LargestDifference
 def coverage_json(report: CoverageReport) -> dict[str, Any]:
     """Return the report as the JSON of ``fairness coverage``; coverage as it is, not in percent."""
     return {
+        "measure": "coverage",
         "attribute": report.attribute,
+        "variant": report.variant,
         "systems": {system: _system_json(result) for system, result in report.systems.items()},
         "samples": [
             _sample_json(system, sample)
@@ -48,6 +50,14 @@ def _system_json(result: SystemCoverage) -> Figure:
         "equal_coverage": figure(result.equal.mean),
         "r_ec": figure(result.equal.unfair_share),
         "r_ec_strict": figure(result.equal.unfair_share_strict),
+    }
+    shown["coverage_by_value"] = {
+        value: {
+            "n": means.n,
+            "coverage": figure(means.coverage),
+            "difference": figure(means.difference) | {"p_holm": means.p_holm},
+        }
+        for value, means in result.by_value.items()
     }
     shown["dominance"] = _dominance_json(result.dominance)
     if result.corrected is not None:
@@ -87,6 +97,7 @@ def _sample_json(system: str, sample: CoverageSample) -> Figure:
         "p_value_strict": sample.test.p_value_strict,
         "relabellings": sample.test.n_relabellings,
         "exact": sample.test.exact,
+        "unfair": sample.unfair,
         "coverage": sample.coverage.overall,
         "by_value": {
             entry.value: {"coverage": entry.coverage, "documents": entry.n_documents}

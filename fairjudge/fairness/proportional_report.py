@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from fairjudge.domain import Summary, Undefined
+from fairjudge.errors import StatisticsError
 from fairjudge.fairness._reporting import (
     Excluded,
-    Figure,
-    count_reasons,
-    figure,
     generator,
     texts_by_system,
     unmatched_notes,
@@ -42,8 +40,6 @@ from fairjudge.text.tokens import Normaliser
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 """A neural score of each (eid, system)'s summary against each value's text."""
 
-_PERCENT = 100.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProportionalOptions:
@@ -65,10 +61,11 @@ class ProportionalOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProportionalSample:
-    """One summary that takes part."""
+    """One summary that takes part; ``wanted`` is p_g over the values of its distribution."""
 
     eid: str
     distribution: ValueDistribution
+    wanted: tuple[float, ...]
     unfair: bool
     uer: float
     auc: float
@@ -236,10 +233,22 @@ def _samples(
     )
     return tuple(
         ProportionalSample(
-            eid=eid, distribution=distribution, unfair=bool(bur), uer=float(uer), auc=float(auc)
+            eid=eid,
+            distribution=distribution,
+            wanted=_wanted(distribution, options.target),
+            unfair=bool(bur),
+            uer=float(uer),
+            auc=float(auc),
         )
         for (eid, distribution), bur, uer, auc in measured
     )
+
+
+def _wanted(distribution: ValueDistribution, target: Target) -> tuple[float, ...]:
+    wanted = target_shares(distribution, target)
+    if isinstance(wanted, Undefined):
+        raise StatisticsError(wanted.why)
+    return wanted
 
 
 def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
@@ -259,73 +268,3 @@ def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
             "seed": options.seed,
         }
     )
-
-
-def proportional_json(report: ProportionalReport) -> dict[str, Any]:
-    """Return the report as the JSON of ``fairness proportional``; shares in percent."""
-    return {
-        "attribute": report.attribute,
-        "systems": {system: _system_json(result) for system, result in report.systems.items()},
-        "samples": [
-            {
-                "eid": sample.eid,
-                "system": system,
-                "values": list(sample.distribution.values),
-                "source": list(sample.distribution.source),
-                "summary": list(sample.distribution.summary),
-                "unfair": sample.unfair,
-                "uer": sample.uer * _PERCENT,
-                "auc": sample.auc * _PERCENT,
-            }
-            for system, result in report.systems.items()
-            for sample in result.samples
-        ],
-        "excluded": [
-            {"eid": entry.eid, "system": system, "reason": entry.reason}
-            for system, result in report.systems.items()
-            for entry in result.excluded
-        ],
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
-
-
-def _system_json(result: SystemProportional) -> Figure:
-    shown: Figure = {
-        "n": len(result.samples),
-        "excluded": len(result.excluded),
-        "excluded_by_reason": count_reasons(result.excluded),
-        "one_value": result.n_one_value,
-        **_measures_json(result.measures),
-    }
-    shown["several_values"] = {
-        "n": len(result.samples) - result.n_one_value,
-        **_measures_json(result.several_values),
-    }
-    if isinstance(result.measures, Proportional):
-        shown["tau"] = result.measures.tau
-        shown["by_value"] = {
-            value: {
-                "n": entry.n,
-                "under": figure(entry.under, scale=_PERCENT),
-                "shortfall": figure(entry.shortfall, scale=_PERCENT),
-                "difference": figure(entry.difference, scale=_PERCENT) | {"p_holm": entry.p_holm},
-            }
-            for value, entry in result.measures.by_value.items()
-        }
-        shown["sweep"] = [
-            {"tau": tau} | figure(bur, scale=_PERCENT) for tau, bur in result.measures.sweep
-        ]
-    return shown
-
-
-def _measures_json(measures: Proportional | Undefined) -> Figure:
-    if isinstance(measures, Undefined):
-        return {name: figure(measures) for name in ("bur", "uer", "auc", "auc_ten_point", "sof")}
-    return {
-        "bur": figure(measures.bur, scale=_PERCENT),
-        "uer": figure(measures.uer, scale=_PERCENT),
-        "auc": figure(measures.auc, scale=_PERCENT),
-        "auc_ten_point": figure(measures.auc_ten_point, scale=_PERCENT),
-        "sof": figure(measures.sof, scale=_PERCENT),
-    }

@@ -9,11 +9,8 @@ from fairjudge.domain import Summary
 from fairjudge.errors import InputError
 from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
-from fairjudge.fairness.proportional_report import (
-    ProportionalOptions,
-    proportional_json,
-    report_proportional,
-)
+from fairjudge.fairness.proportional_json import proportional_json
+from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.values import label_corpus
 from tests.fairness.conftest import make_cluster, make_support
 
