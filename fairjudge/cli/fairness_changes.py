@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -60,7 +61,8 @@ def compare(
 
     found = changes_of_files(reports, baseline=baseline, seed=seed, n_resamples=resamples)
     if json_file != "-":
-        print_table(_table(found))
+        for table in _tables(found):
+            print_table(table)
     display.write_json(json_file, _json(found, seed=seed, resamples=resamples))
 
 
@@ -69,42 +71,48 @@ def _scale(change: Change) -> float:
     return 100.0 if _TITLES[change.measure].endswith("%") else 1.0
 
 
-def _table(found: ChangeReport) -> TextTable:
+def _tables(found: ChangeReport) -> list[TextTable]:
+    """Return one table a system; what holds for all stands under the last."""
     comparison = found.comparison
-    excluded = [
-        f"Left out of {measure}, {system}: "
-        + ", ".join(f"{n} {reason}" for reason, n in reasons.items())
-        for measure, by_system in found.excluded.items()
-        for system, reasons in by_system.items()
-        if reasons
+    by_system: dict[str, list[Change]] = {}
+    for change in comparison.changes:
+        by_system.setdefault(change.variant_name, []).append(change)
+    tables = [
+        TextTable(
+            title=f"{system} beside {comparison.baseline}; below 0 is fairer",
+            columns=columns("measure", *_HEADS, numbers=_HEADS),
+            rows=tuple(map(_row, changes)),
+        )
+        for system, changes in by_system.items()
     ]
+    return [*tables[:-1], replace(tables[-1], notes=tuple(_notes(found)))]
+
+
+def _notes(found: ChangeReport) -> list[str]:
+    comparison = found.comparison
     unpaired = sorted({c.variant_name for c in comparison.changes if c.n_unpaired})
-    notes = [
+    return [
         "EC: Equal Coverage; R_EC: share of summaries in which it is significant; CP: Coverage "
         "Parity.",
         f"p (Holm) and q (Benjamini-Hochberg) are over the family of all {comparison.family} "
         "differences shown.",
-        *([f"Samples that only one has were left out: {', '.join(unpaired)}"] if unpaired else []),
-        *excluded,
+        *([f"Samples that only one has were left out: {', '.join(unpaired)}."] if unpaired else []),
+        *(
+            f"Left out of {measure}, {system}: "
+            + ", ".join(f"{n} {reason}" for reason, n in reasons.items())
+            for measure, by_system in found.excluded.items()
+            for system, reasons in by_system.items()
+            if reasons
+        ),
         *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
         *(f"Signature of {name}: {text}" for name, text in found.signatures.items()),
     ]
-    return TextTable(
-        title=f"Change beside {comparison.baseline}; below 0 is fairer",
-        columns=columns("system", "measure", *_HEADS, numbers=_HEADS),
-        rows=tuple(_row(change, comparison.baseline) for change in comparison.changes),
-        notes=tuple(notes),
-    )
 
 
-def _row(change: Change, baseline: str) -> tuple[str, ...]:
-    """Return a line; a variant of the baseline is called by what it changes."""
+def _row(change: Change) -> tuple[str, ...]:
     from fairjudge.domain import Undefined
 
-    name = change.variant_name
-    if name.startswith(f"{baseline}+"):
-        name = name.removeprefix(baseline)
-    first = (name, _TITLES[change.measure], str(change.n))
+    first = (_TITLES[change.measure], str(change.n))
     difference, scale = change.difference, _scale(change)
     digits = 2 if scale > 1.0 else 4
     if isinstance(difference, Undefined) or change.baseline is None or change.variant is None:
