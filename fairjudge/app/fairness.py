@@ -16,7 +16,12 @@ from fairjudge.datasets import (
     read_judgements,
     read_summaries,
 )
-from fairjudge.datasets.supports import read_supports, read_value_scores, write_supports
+from fairjudge.datasets.supports import (
+    read_supports,
+    read_value_scores,
+    read_value_shares,
+    write_supports,
+)
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.coverage_report import CoverageOptions, CoverageReport, report_coverage
@@ -27,6 +32,7 @@ from fairjudge.fairness.proportional_report import (
     ValueScores,
     report_proportional,
 )
+from fairjudge.fairness.share_error import HumanShares
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.fairness.verdicts import supports_from_judgements
@@ -151,7 +157,12 @@ def coverage_fairness(
 
 
 def proportional_fairness(
-    source: FairnessInput, *, scorer: ScorerChoice, options: ProportionalOptions, progress: Progress
+    source: FairnessInput,
+    *,
+    scorer: ScorerChoice,
+    options: ProportionalOptions,
+    human: Path | None = None,
+    progress: Progress,
 ) -> ProportionalOutcome:
     """Measure whether each value has its share of the summaries.
 
@@ -167,8 +178,14 @@ def proportional_fairness(
         loaded.summaries.records,
         options=replace(options, scorer=name),
         scores=scores,
+        human=None if human is None else _human_shares(human, source),
     )
     return ProportionalOutcome(report=report, bad_lines=loaded.bad_lines)
+
+
+def _human_shares(path: Path, source: FairnessInput) -> HumanShares:
+    records = read_value_shares(path, skip_bad=source.skip_bad)
+    return {(record.eid, record.system): record.shares for record in records}
 
 
 def read_target(text: str) -> Target:

@@ -142,6 +142,21 @@ def proportional(
     ] = 0.8,
     bins: _Bins = None,
     seed: _Seed = 0,
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            help="How people share out a random part of the summaries among the values: eid, "
+            "system, shares; corrects the means by prediction-powered inference."
+        ),
+    ] = None,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Assumed part of a summary given to wrong values, for a worst-case band.",
+        ),
+    ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -169,7 +184,10 @@ def proportional(
         outcome = proportional_fairness(
             _source(clusters, summaries, attribute=attribute, bins=bins, skip_bad=skip_bad),
             scorer=parse_scorer(scorer, PROPORTIONAL_SCORERS),
-            options=ProportionalOptions(target=read_target(target), tau=tau, seed=seed),
+            options=ProportionalOptions(
+                target=read_target(target), tau=tau, seed=seed, error_rate=error_rate
+            ),
+            human=human,
             progress=lambda total: progress.counter(shown, "scoring sets", total=total),
         )
     if json_file != "-":

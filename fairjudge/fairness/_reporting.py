@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.values import Exclusion, LabelledCorpus
@@ -84,3 +85,14 @@ def figure(estimate: Estimate | Undefined, *, scale: float = 1.0) -> Figure:
     if estimate.p_value is not None:
         shown["p_value"] = estimate.p_value
     return shown
+
+
+def ppi_figure(found: PpiMean | Undefined, *, scale: float = 1.0) -> Figure:
+    """Return the corrected figure beside the uncorrected one and that of the labels alone."""
+    if isinstance(found, Undefined):
+        return figure(found)
+    return figure(found.ppi_plus, scale=scale) | {
+        "uncorrected": found.naive.value * scale,
+        "labels_only": figure(found.classical, scale=scale),
+        "n_labelled": found.n_labelled,
+    }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Undefined
-from fairjudge.fairness._reporting import Figure, count_reasons, figure
+from fairjudge.fairness._reporting import Figure, count_reasons, figure, ppi_figure
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.fairness.coverage_report import (
     Corrected,
@@ -132,19 +131,9 @@ def _largest_json(found: LargestDifference | Undefined) -> Figure:
 def _corrected_json(found: Corrected) -> Figure:
     return {
         "n_labelled": found.n_labelled,
-        "equal_coverage": _ppi_json(found.equal_coverage),
-        "r_ec": _ppi_json(found.unfair_share),
-        "difference": {value: _ppi_json(mean) for value, mean in found.difference.items()},
-    }
-
-
-def _ppi_json(found: PpiMean | Undefined) -> Figure:
-    if isinstance(found, Undefined):
-        return figure(found)
-    return figure(found.ppi_plus) | {
-        "uncorrected": found.naive.value,
-        "labels_only": figure(found.classical),
-        "n_labelled": found.n_labelled,
+        "equal_coverage": ppi_figure(found.equal_coverage),
+        "r_ec": ppi_figure(found.unfair_share),
+        "difference": {value: ppi_figure(mean) for value, mean in found.difference.items()},
     }
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from fairjudge.domain import Undefined
-from fairjudge.fairness._reporting import Figure, count_reasons, figure
+from fairjudge.fairness._reporting import Figure, count_reasons, figure, ppi_figure
+from fairjudge.fairness.judge_error import Band
 from fairjudge.fairness.proportional import Proportional
 from fairjudge.fairness.proportional_report import ProportionalReport, SystemProportional
+from fairjudge.fairness.share_error import CorrectedShares, ShareSensitivity
 
 _PERCENT = 100.0
 
@@ -55,6 +57,10 @@ def _system_json(result: SystemProportional) -> Figure:
         "n": len(result.samples) - result.n_one_value,
         **_measures_json(result.several_values),
     }
+    if result.corrected is not None:
+        shown["corrected"] = _corrected_json(result.corrected)
+    if result.sensitivity is not None:
+        shown["sensitivity"] = _sensitivity_json(result.sensitivity)
     if isinstance(result.measures, Proportional):
         shown["tau"] = result.measures.tau
         shown["by_value"] = {
@@ -84,3 +90,41 @@ def _measures_json(measures: Proportional | Undefined) -> Figure:
         "auc_ten_point": figure(measures.auc_ten_point, scale=_PERCENT),
         "sof": figure(measures.sof, scale=_PERCENT),
     }
+
+
+def _corrected_json(found: CorrectedShares) -> Figure:
+    return {
+        "n_labelled": found.n_labelled,
+        "n_unused": found.n_unused,
+        "bur": ppi_figure(found.bur, scale=_PERCENT),
+        "uer": ppi_figure(found.uer, scale=_PERCENT),
+        "auc": ppi_figure(found.auc, scale=_PERCENT),
+        "difference": {
+            value: ppi_figure(mean, scale=_PERCENT) for value, mean in found.difference.items()
+        },
+    }
+
+
+def _sensitivity_json(found: ShareSensitivity | Undefined) -> Figure:
+    if isinstance(found, Undefined):
+        return {"undefined": found.why}
+    return {
+        "error_rate": found.error_rate,
+        "bur": _band_json(found.bur),
+        "uer": _band_json(found.uer),
+        "auc": _band_json(found.auc),
+        "sof": _band_json(found.sof),
+        "by_value": {
+            value: {
+                "mean": entry.mean * _PERCENT,
+                **_band_json(entry.band),
+                "tipping_rate": entry.tipping_rate,
+                "n": entry.n,
+            }
+            for value, entry in found.by_value.items()
+        },
+    }
+
+
+def _band_json(band: Band) -> Figure:
+    return {"low": band.low * _PERCENT, "high": band.high * _PERCENT}

@@ -33,6 +33,13 @@ from fairjudge.fairness.proportional import (
     proportional,
     unfair_error,
 )
+from fairjudge.fairness.share_error import (
+    CorrectedShares,
+    HumanShares,
+    ShareSensitivity,
+    corrected_shares,
+    share_sensitivity,
+)
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.signature import signature
 from fairjudge.text.tokens import Normaliser
@@ -57,6 +64,8 @@ class ProportionalOptions:
     seed: int = 0
     n_resamples: int = 2000
     level: float = 0.95
+    error_rate: float | None = None
+    """Assumed part of a summary given to wrong values, for a sensitivity band; None for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,12 +86,15 @@ class SystemProportional:
 
     ``measures`` cover every sample, those whose documents share one value among them: such a
     summary is fair by definition, and the published figures count it. ``several_values`` leaves
-    these ``n_one_value`` samples out.
+    these ``n_one_value`` samples out. ``corrected`` is there where people gave shares for some
+    summaries, ``sensitivity`` where an error rate was assumed; both are over every sample.
     """
 
     measures: Proportional | Undefined
     several_values: Proportional | Undefined
     n_one_value: int
+    corrected: CorrectedShares | None
+    sensitivity: ShareSensitivity | Undefined | None
     samples: tuple[ProportionalSample, ...]
     excluded: tuple[Excluded, ...]
 
@@ -103,6 +115,7 @@ def report_proportional(
     *,
     options: ProportionalOptions,
     scores: ValueScores | None = None,
+    human: HumanShares | None = None,
 ) -> ProportionalReport:
     """Measure every system that has a summary of a cluster.
 
@@ -110,12 +123,14 @@ def report_proportional(
     ----------
     scores
         For neural matching; unigrams where None. A summary without scores is ``unscored``.
+    human
+        Shares by people, for a random part of the summaries.
 
     Raises
     ------
     InputError
-        Two summaries of one cluster by one system, no summary of any cluster, or a target that
-        does not fit the attribute.
+        Two summaries of one cluster by one system, no summary of any cluster, or a target or
+        shares by people that do not fit the attribute.
     """
     check_target(options.target, corpus.values)
     texts = texts_by_system(corpus, summaries)
@@ -128,6 +143,7 @@ def report_proportional(
             terms=terms,
             options=options,
             scores=scores,
+            human=human,
         )
         for system, by_eid in texts.items()
     }
@@ -156,6 +172,7 @@ def _system(
     terms: Mapping[str, Mapping[str, tuple[str, ...]]],
     options: ProportionalOptions,
     scores: ValueScores | None,
+    human: HumanShares | None,
 ) -> SystemProportional:
     found: list[tuple[str, ValueDistribution]] = []
     excluded: list[Excluded] = []
@@ -189,6 +206,21 @@ def _system(
         measures=measure(distributions),
         several_values=measure(several),
         n_one_value=len(distributions) - len(several),
+        corrected=None
+        if human is None
+        else corrected_shares(
+            system,
+            dict(found),
+            human,
+            target=options.target,
+            tau=options.tau,
+            level=options.level,
+        ),
+        sensitivity=None
+        if options.error_rate is None
+        else share_sensitivity(
+            distributions, error_rate=options.error_rate, target=options.target, tau=options.tau
+        ),
         samples=_samples(found, options),
         excluded=tuple(excluded),
     )
