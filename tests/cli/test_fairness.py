@@ -161,7 +161,7 @@ def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
     # by unigrams p_y = (1/2, 1/2) of a wanted (2/3, 1/3); people see the wanted shares: UER 0
     assert found["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
     assert found["corrected"]["uer"]["value"] == pytest.approx(0.0)
-    # (1/6 +- .1) / 2
+    # the shortfall of 1/6 moves by the rate, over two values
     assert found["sensitivity"]["uer"]["low"] == pytest.approx(100 * (1 / 6 - 0.1) / 2)
     odd = write("odd.jsonl", [{"eid": "e0", "system": "s", "shares": {"z": 1}}])
     done = invoke(
