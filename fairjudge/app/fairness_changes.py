@@ -74,7 +74,7 @@ def changes_of_files(
     attributes = sorted({str(report.get("attribute")) for _, report in reports.values()})
     if len(attributes) > 1:
         raise InputError(f"the reports are of different attributes: {', '.join(attributes)}")
-    kinds = [_rows(path, report) for path, report in reports.values()]
+    kinds = [rows_of_report(report, path) for path, report in reports.values()]
     return ChangeReport(
         comparison=compare_with_baseline(
             kinds, baseline=baseline, seed=seed, n_resamples=n_resamples
@@ -85,8 +85,14 @@ def changes_of_files(
     )
 
 
-def _rows(path: Path, report: Mapping[str, Any]) -> dict[str, Rows]:
-    """Return each system's samples; a system of which none is left has no rows."""
+def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Rows]:
+    """Return each system's samples; a system of which none is left has no rows.
+
+    Raises
+    ------
+    InputError
+        `report` is not the JSON of one of the two commands; `path` is named.
+    """
     try:
         make: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
         if report["measure"] == "coverage":
@@ -150,7 +156,7 @@ def _excluded(report: Mapping[str, Any]) -> dict[str, dict[str, int]]:
     return {name: dict(sorted(found.items())) for name, found in counts.items()}
 
 
-def _no_report(path: Path) -> InputError:
+def _no_report(path: Path | None) -> InputError:
     return InputError(
         "expected what 'fairjudge fairness coverage --json' or 'fairness proportional --json' "
         "writes",

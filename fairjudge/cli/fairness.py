@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from fairjudge.cli import fairness_changes, fairness_compare
+from fairjudge.cli import fairness_changes, fairness_checks, fairness_compare
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ app = typer.Typer(
 app.command("overall")(fairness_compare.overall)
 app.command("agreement")(fairness_compare.agreement)
 app.command("compare")(fairness_changes.compare)
+app.command("chunk-size")(fairness_checks.chunk_size)
+app.command("oracle")(fairness_checks.oracle)
 
 _Clusters: TypeAlias = Annotated[
     Path, typer.Argument(help="Clusters whose articles carry attributes.")
@@ -207,10 +209,24 @@ def _source(
 ) -> FairnessInput:
     from fairjudge.app.fairness import FairnessInput
 
-    try:
-        cuts = tuple(float(cut) for cut in bins.split(",")) if bins else ()
-    except ValueError:
-        raise typer.BadParameter(f"expected numbers, not {bins!r}", param_hint="--bins") from None
     return FairnessInput(
-        clusters=clusters, summaries=summaries, attribute=attribute, bins=cuts, skip_bad=skip_bad
+        clusters=clusters,
+        summaries=summaries,
+        attribute=attribute,
+        bins=read_bins(bins),
+        skip_bad=skip_bad,
     )
+
+
+def read_bins(text: str | None) -> tuple[float, ...]:
+    """Return the cut points of ``--bins``.
+
+    Raises
+    ------
+    typer.BadParameter
+        One is not a number.
+    """
+    try:
+        return tuple(float(cut) for cut in text.split(",")) if text else ()
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers, not {text!r}", param_hint="--bins") from None

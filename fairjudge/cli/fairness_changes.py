@@ -25,7 +25,7 @@ _TITLES: Mapping[str, str] = {
     "auc": "AUC %",
     "sof": "SOF %",
 }
-_HEADS = ("n", "baseline", "here", "difference", "95 % interval", "p (Holm)", "q")
+HEADS = ("n", "baseline", "here", "difference", "95 % interval", "p (Holm)", "q")
 
 
 def compare(
@@ -80,8 +80,8 @@ def _tables(found: ChangeReport) -> list[TextTable]:
     tables = [
         TextTable(
             title=f"{system} beside {comparison.baseline}; below 0 is fairer",
-            columns=columns("measure", *_HEADS, numbers=_HEADS),
-            rows=tuple(map(_row, changes)),
+            columns=columns("measure", *HEADS, numbers=HEADS),
+            rows=tuple(map(change_row, changes)),
         )
         for system, changes in by_system.items()
     ]
@@ -109,7 +109,8 @@ def _notes(found: ChangeReport) -> list[str]:
     ]
 
 
-def _row(change: Change) -> tuple[str, ...]:
+def change_row(change: Change) -> tuple[str, ...]:
+    """Return one measure as cells: its name, then those of `HEADS`."""
     from fairjudge.domain import Undefined
 
     first = (_TITLES[change.measure], str(change.n))
@@ -136,7 +137,7 @@ def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
 
     systems: dict[str, dict[str, Any]] = {}
     for change in found.comparison.changes:
-        systems.setdefault(change.variant_name, {})[change.measure] = _change_json(change)
+        systems.setdefault(change.variant_name, {})[change.measure] = change_json(change)
     return {
         "baseline": found.comparison.baseline,
         "family": {"tests": found.comparison.family, "over": "all systems and measures here"},
@@ -155,7 +156,8 @@ def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
     }
 
 
-def _change_json(change: Change) -> dict[str, Any]:
+def change_json(change: Change) -> dict[str, Any]:
+    """Return one measure as JSON, in the unit of its own report."""
     from fairjudge.fairness._reporting import figure
 
     scale = _scale(change)
