@@ -186,7 +186,12 @@ def _oracle_table(found: OracleReport) -> TextTable:
         title=f"Biased beside balanced pseudo-summaries of {found.n_sets} sets; a sound scorer "
         "finds the biased far above 0",
         columns=columns(
-            "measure", "n", "balanced", "biased", *HEADS[3:], numbers=("n", *HEADS[3:])
+            "measure",
+            "n",
+            "balanced",
+            "biased",
+            *HEADS[3:],
+            numbers=("n", "balanced", "biased", *HEADS[3:]),
         ),
         rows=tuple(map(change_row, found.comparison.changes)),
         notes=(
