@@ -23,6 +23,7 @@ def coverage_json(report: CoverageReport) -> dict[str, Any]:
         "measure": "coverage",
         "attribute": report.attribute,
         "variant": report.variant,
+        "family": "the values of a system (Holm)",
         "systems": {system: _system_json(result) for system, result in report.systems.items()},
         "samples": [
             _sample_json(system, sample)

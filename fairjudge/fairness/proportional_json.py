@@ -19,6 +19,7 @@ def proportional_json(report: ProportionalReport) -> dict[str, Any]:
     return {
         "measure": "proportional",
         "attribute": report.attribute,
+        "family": "the values of a system (Holm)",
         "systems": {system: _system_json(result) for system, result in report.systems.items()},
         "samples": [
             {
