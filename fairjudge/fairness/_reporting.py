@@ -56,15 +56,24 @@ def texts_by_system(
 
 
 def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Say which summaries have no cluster."""
+    """Say which summaries have no cluster, and which systems lack summaries of some clusters."""
     eids = {labelled.eid for labelled in corpus.sets}
+    notes = []
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
-    if not stray:
-        return []
-    more = ", ..." if len(stray) > 5 else ""
-    return [
-        f"summaries of {len(stray)} unknown clusters were left out: {', '.join(stray[:5])}{more}"
-    ]
+    if stray:
+        notes.append(f"summaries of {len(stray)} unknown clusters were left out: {_first(stray)}")
+    for system, by_eid in texts.items():
+        missing = sorted(eids - by_eid.keys())
+        if missing:
+            notes.append(
+                f"{system!r} has no summary of {len(missing)} of {len(eids)} clusters: "
+                f"{_first(missing)}"
+            )
+    return notes
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def generator(seed: int, system: str) -> np.random.Generator:

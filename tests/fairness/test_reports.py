@@ -47,7 +47,10 @@ def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):
         "unlabelled": "no_values", "silent": "empty_summary",
         "unsupported": "no_support", "blank": "no_text",
     }  # fmt: skip
-    assert "3 documents without a known 'side' were left out" in found["notes"]
+    assert found["notes"][0] == (
+        "3 documents without a known 'side' were left out: unlabelled/unlabelled-0, "
+        "unlabelled/unlabelled-1, partly/partly-2"
+    )
 
 
 def test_proportional_takes_scores_and_says_who_has_none(odd_corpus):
