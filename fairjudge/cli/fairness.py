@@ -19,11 +19,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-app.command("overall")(fairness_compare.overall)
-app.command("agreement")(fairness_compare.agreement)
-app.command("compare")(fairness_changes.compare)
-app.command("chunk-size")(fairness_checks.chunk_size)
-app.command("oracle")(fairness_checks.oracle)
 
 _Clusters: TypeAlias = Annotated[
     Path, typer.Argument(help="Clusters whose articles carry attributes.")
@@ -230,3 +225,10 @@ def read_bins(text: str | None) -> tuple[float, ...]:
         return tuple(float(cut) for cut in text.split(",")) if text else ()
     except ValueError:
         raise typer.BadParameter(f"expected numbers, not {text!r}", param_hint="--bins") from None
+
+
+app.command("compare")(fairness_changes.compare)
+app.command("overall")(fairness_compare.overall)
+app.command("agreement")(fairness_compare.agreement)
+app.command("chunk-size")(fairness_checks.chunk_size)
+app.command("oracle")(fairness_checks.oracle)
