@@ -20,7 +20,8 @@ from fairjudge.calibration.planning import (
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
+from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.clustered import clustered_mean
 
 MOST_SYSTEMS_IN_PAIRS = 20
@@ -69,13 +70,16 @@ class Planning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Series:
-    """One quantity's values document by document; the rest is judged alone."""
+    """One quantity's values document by document; the rest is judged alone.
+
+    ``documents`` is None where every row is a document of its own.
+    """
 
     human: FloatArray
     judged: FloatArray
-    documents: tuple[str, ...]
+    documents: tuple[str, ...] | None
     rest: FloatArray
-    rest_documents: tuple[str, ...]
+    rest_documents: tuple[str, ...] | None
 
 
 def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
@@ -86,13 +90,9 @@ def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, .
         return tuple(
             _estimate("win_rate", names[name], _as_wins(one), level) for name, one in series.items()
         )
-    means = [_estimate("mean", (name,), one, level) for name, one in series.items()]
     return (
-        *means,
-        *(
-            _estimate("difference", pair, _difference(series[pair[0]], series[pair[1]]), level)
-            for pair in _pairs(series)
-        ),
+        *(_estimate("mean", (name,), one, level) for name, one in series.items()),
+        *(_estimate("difference", pair, one, level) for pair, one in _differences(joined).items()),
     )
 
 
@@ -109,23 +109,19 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
         if human
         else Undefined(why="no labelled items")
     )
-    pairs = () if joined.protocol == "pairwise" else _pairs(series)
     return Planning(
         n_judged=n_judged,
         curve=known
         if isinstance(known, Undefined)
         else planning_curve(known, n_judged=n_judged, level=level),
         separations=tuple(
-            _separation(a, b, _difference(series[a], series[b]), level, n_judged) for a, b in pairs
+            _separation(a, b, one, level, n_judged) for (a, b), one in _differences(joined).items()
         ),
     )
 
 
 def _by_system(joined: Joined) -> dict[str, _Series]:
-    # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
-    scale = joined.judge_scale if joined.protocol == "pairwise" else joined.label_scale
-    mapped = rescale(joined.judged, joined.judge_scale, scale)
-    mapped_rest = rescale(joined.judged_rest, joined.judge_scale, scale)
+    mapped, mapped_rest = _mapped(joined)
     here, there = _rows(joined.keys), _rows(joined.rest)
     return {
         name: _Series(
@@ -139,6 +135,16 @@ def _by_system(joined: Joined) -> dict[str, _Series]:
     }
 
 
+def _mapped(joined: Joined) -> tuple[FloatArray, FloatArray]:
+    """Return the judge's values of labelled and of other items on the labels' scale."""
+    # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
+    scale = joined.judge_scale if joined.protocol == "pairwise" else joined.label_scale
+    return (
+        rescale(joined.judged, joined.judge_scale, scale),
+        rescale(joined.judged_rest, joined.judge_scale, scale),
+    )
+
+
 def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
     out: dict[str, list[int]] = defaultdict(list)
     for row, key in enumerate(keys):
@@ -146,37 +152,39 @@ def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
     return dict(out)
 
 
-def _pairs(series: dict[str, _Series]) -> tuple[tuple[str, str], ...]:
-    if len(series) > MOST_SYSTEMS_IN_PAIRS:
-        return ()
-    return tuple(combinations(series, 2))
+def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
+    """Pair systems document by document; a document takes part where both have it."""
+    names = tuple(dict.fromkeys(system_name(key) for key in (*joined.keys, *joined.rest)))
+    if joined.protocol == "pairwise" or len(names) > MOST_SYSTEMS_IN_PAIRS:
+        return {}
+    mapped, mapped_rest = _mapped(joined)
+    every = (*joined.keys, *joined.rest)
+    documents, n_documents = document_codes([key[0] for key in every], len(every))
+    cells = documents * len(names) + np.array([names.index(system_name(key)) for key in every])
 
+    def table(values: FloatArray, cells: IntArray) -> FloatArray:
+        """Return means of shape (documents, systems), NaN where there is no value."""
+        size = n_documents * len(names)
+        sums = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
+        counts = np.bincount(cells, minlength=size).astype(np.float64)
+        return divide(sums, counts).reshape(n_documents, len(names))
 
-def _difference(first: _Series, second: _Series) -> _Series:
-    """Pair two systems document by document; a document takes part where both have it."""
-    human = [_document_means(one.documents, one.human) for one in (first, second)]
-    judged = [_document_means(one.documents, one.judged) for one in (first, second)]
-    everything = [
-        _document_means((*one.documents, *one.rest_documents), np.r_[one.judged, one.rest])
-        for one in (first, second)
-    ]
-    labelled = [name for name in human[0] if name in human[1]]
-    taken = set(labelled)
-    rest = [name for name in everything[0] if name in everything[1] and name not in taken]
-    return _Series(
-        human=np.array([human[0][name] - human[1][name] for name in labelled]),
-        judged=np.array([judged[0][name] - judged[1][name] for name in labelled]),
-        documents=tuple(labelled),
-        rest=np.array([everything[0][name] - everything[1][name] for name in rest]),
-        rest_documents=tuple(rest),
-    )
-
-
-def _document_means(documents: tuple[str, ...], values: FloatArray) -> dict[str, float]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for name, value in zip(documents, values.tolist(), strict=True):
-        found[name].append(value)
-    return {name: sum(some) / len(some) for name, some in found.items()}
+    labelled = cells[: len(joined.keys)]
+    human, judged = table(joined.human, labelled), table(mapped, labelled)
+    everything = table(np.r_[mapped, mapped_rest], cells)
+    out = {}
+    for i, j in combinations(range(len(names)), 2):
+        people = human[:, i] - human[:, j]
+        judge = everything[:, i] - everything[:, j]
+        known = ~np.isnan(people)
+        out[names[i], names[j]] = _Series(
+            human=people[known],
+            judged=(judged[:, i] - judged[:, j])[known],
+            documents=None,
+            rest=judge[~known & ~np.isnan(judge)],
+            rest_documents=None,
+        )
+    return out
 
 
 def _as_wins(series: _Series) -> _Series:
@@ -204,9 +212,12 @@ def _estimate(kind: Kind, systems: tuple[str, ...], one: _Series, level: float) 
         naive: Estimate | Undefined = found.naive
     else:
         classical = clustered_mean(one.human, one.documents, level=level)
-        naive = clustered_mean(
-            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
+        names = (
+            None
+            if one.documents is None or one.rest_documents is None
+            else (*one.documents, *one.rest_documents)
         )
+        naive = clustered_mean(np.r_[one.judged, one.rest], names, level=level)
     return SystemEstimate(
         kind=kind,
         systems=systems,

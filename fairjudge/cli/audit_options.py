@@ -39,32 +39,6 @@ Run: TypeAlias = Annotated[
 ]
 
 
-def model(
-    *,
-    backend: str,
-    embedding_model: str | None,
-    cache: Path | None,
-    concurrency: int,
-    base_url: str | None,
-    seed: int | None,
-    max_cost: float | None,
-    max_calls: int | None,
-) -> ModelOptions:
-    """Return the model's options."""
-    from fairjudge.app.models import ModelOptions
-
-    return ModelOptions(
-        backend=backend,
-        base_url=base_url,
-        embedding_model=embedding_model,
-        cache=cache,
-        concurrency=concurrency,
-        seed=seed,
-        max_cost=max_cost,
-        max_calls=max_calls,
-    )
-
-
 def material(
     judgements: Path | None,
     *,

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
 
+
+@opt.taking(model=opt.models)
 def summarize(
     clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
     output: opt.Output,
@@ -49,12 +54,7 @@ def summarize(
         str | None, typer.Option(help="Name of the resulting system; by default model-strategy.")
     ] = None,
     run: opt.Run = None,
-    cache: opt.CacheDir = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -72,7 +72,6 @@ def summarize(
         fairjudge summarize clusters.json -o summaries.jsonl \
             --backend openai:gpt-4o-mini --sweep temperature=0.5,1 --sweep fair=party
     """
-    from fairjudge.app.models import ModelOptions
     from fairjudge.app.summaries import SummarizeOptions, summarize_file
     from fairjudge.cli import display, progress
     from fairjudge.summarizing import Wishes
@@ -89,15 +88,7 @@ def summarize(
                 system=system,
                 sweeps=tuple(sweep or ()),
             ),
-            model=ModelOptions(
-                backend=backend,
-                base_url=base_url,
-                cache=cache,
-                concurrency=concurrency,
-                seed=seed,
-                max_cost=max_cost,
-                max_calls=max_calls,
-            ),
+            model=replace(model, backend=backend),
             run=run,
             skip_bad=skip_bad,
             progress=lambda total: progress.counter(shown, "summarizing", total=total),

@@ -20,11 +20,13 @@ from fairjudge.reports.calibration_figures import (
 )
 from fairjudge.reports.calibration_tables import (
     agreement_tables,
+    best_baseline,
     comparison_table,
     errors_table,
     group_title,
     replaceability_note,
     shown,
+    verdict,
 )
 from fairjudge.reports.markup import Markup, element, html_table
 from fairjudge.reports.tables import TextTable, columns
@@ -85,32 +87,6 @@ def calibration_page(
     return "<!DOCTYPE html>\n" + element("html", head, body, lang="en").text + "\n"
 
 
-def verdict(group: Mapping[str, Any]) -> str:
-    """Say in a few words what the pooled Spearman correlation shows of a judge."""
-    agreement = group["agreement"]
-    found = agreement.get("pooled", {}).get("spearman", {})
-    if found.get("value") is None:
-        return f"Undefined: {found.get('why') or agreement.get('why') or 'no reason given'}"
-    if found["low"] is None:
-        return "No interval: nothing can be said"
-    if found["low"] <= 0:
-        return "Worthless: no agreement with people shown"
-    return _against_others(found, group)
-
-
-def _against_others(found: Mapping[str, Any], group: Mapping[str, Any]) -> str:
-    """Hold a judge that agrees with people at all against baselines and people."""
-    name, best = _best_baseline(group)
-    if best is not None and found["low"] <= best:
-        return f"Not shown to beat the baseline '{name}'"
-    ceiling = group["human"].get("pooled", {}).get("spearman", {})
-    if ceiling.get("low") is None:
-        return "Agrees with people; how far people agree is not known"
-    if found["value"] < ceiling["low"]:
-        return "Agrees with people less than they do with one another"
-    return "Agrees with people about as well as they do with one another"
-
-
 def _overview(groups: Sequence[Mapping[str, Any]]) -> TextTable:
     heads = ("judge", "people", "best baseline", "RMSE as judged", "RMSE held out")
     return TextTable(
@@ -125,7 +101,7 @@ def _overview(groups: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def _overview_row(group: Mapping[str, Any]) -> tuple[str, ...]:
-    name, best = _best_baseline(group)
+    name, best = best_baseline(group)
     calibration = group["calibration"]
     return (
         group_title(group),
@@ -137,16 +113,6 @@ def _overview_row(group: Mapping[str, Any]) -> tuple[str, ...]:
         "-" if best is None else f"{name} {best:.2f}",
         *(shown(calibration[stage].get("rmse", {})) for stage in ("before", "after")),
     )
-
-
-def _best_baseline(group: Mapping[str, Any]) -> tuple[str, float | None]:
-    known = {
-        name: value
-        for name, found in group["baselines"].items()
-        if (value := found.get("pooled", {}).get("spearman", {}).get("value")) is not None
-    }
-    best = max(known, key=lambda name: known[name], default=None)
-    return ("", None) if best is None else (best, known[best])
 
 
 def _group(

@@ -12,7 +12,8 @@ from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.to_json import analysis_json
 from fairjudge.domain import Judgement, Label, Summary
-from fairjudge.reports.calibration_page import calibration_page, verdict
+from fairjudge.reports.calibration_page import calibration_page
+from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.markup import element, join
 
 EVIL = "<script>alert('1')</script>\"><img src=x onerror=y>"
@@ -161,6 +162,13 @@ def test_a_worthless_judge_is_called_so():
     assert verdict(constant).startswith("Undefined: ")
     (good,) = study(noise=0.1)["groups"]
     assert verdict(good) == "Agrees with people about as well as they do with one another"
+
+
+def test_few_documents_are_said_at_first_sight():
+    (group,) = study(noise=0.1)["groups"]
+    fewer = {**group, "n_documents": 14, "few_documents": True}
+    assert verdict(fewer).endswith("(few documents: 14)")
+    assert verdict({**fewer, "n_documents": 4}) == "4 documents with labels: too few to tell"
 
 
 def test_degenerate_studies_make_a_page():
