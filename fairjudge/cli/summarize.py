@@ -73,7 +73,7 @@ def summarize(
                 temperature=temperature,
                 system=system,
             ),
-            model=replace(model, backend=backend),
+            model=replace(model, backend=backend, on_retry=progress.retries(shown)),
             run=run,
             skip_bad=skip_bad,
             progress=lambda total: progress.counter(shown, "summarizing", total=total),
