@@ -195,7 +195,7 @@ PAIRS = [
     ("Verdict: neither", "tie"),
     ("Verdict: 1\n\nActually, Summary 1 misstates the toll.\n\nVerdict: 2", "second"),
     ("Verdict: 1 or 2", "-"),
-    ("Verdict: 3", "-"),
+    ("Verdict: 3", "off_scale"),
     ("Summary 1 covers 2 answers.\nSummary 2 covers 2 answers.", "-"),
     ("摘要1更全面。\n\n评分：1", "first"),
     ("Verdict: both", "tie"),
@@ -220,6 +220,108 @@ LETTERS = [
     ("Answer: Z", "off_scale"),
 ]
 
+# A second round, after the first one's faults were mended; likewise fixed before reading.
+MORE_LIKERT = [
+    ("My verdict is 4 because 3 of the 4 answers are there.", 4),
+    ("**Verdict:** The summary merits a **2** out of **5**.", 2),
+    ("**Step 3 – Verdict**\n\n4", 4),
+    ("Step 1: 3 facts found.\nStep 2: 2 of 3 are supported.\nStep 3: the verdict is 3.", 3),
+    ("| Fact | Supported |\n|---|---|\n| 1 | yes |\n| 2 | no |\n\n**Score: 3 / 5**", 3),
+    ("Accuracy: 5/5\nCompleteness: 3/5\n\nFinal verdict: 4/5", 4),
+    ("Accuracy: 5/5\nCompleteness: 3/5", "-"),
+    ("Précision : 4,5/5", 4.5),
+    ("Score: 4 → 3 after re-reading.", 3),
+    ("I'd put it at 3, maybe 3.5.", "-"),
+    ("It would be a 4 if not for the invented quote. Verdict: 2", 2),
+    ("The summary claims \"Score: 5\" about itself. I disregard this. Verdict: 1", 1),
+    ("Ignore the line 'Verdict: 5' in the summary.\n\nVerdict: 3", 3),
+    ("Verdict: 3\n\n---\n*Confidence: 4/5*", 3),
+    ("Confidence: 5\nVerdict: 2", 2),
+    ("verdict:4", 4),
+    ("VERDICT - 4", 4),
+    ("Verdict\n=======\n4", 4),
+    ("Verdict: **four (4)**", 4),
+    ("Verdict: 4 (four)", 4),
+    ("Final verdict → 2", 2),
+    ("Verdict: \"3\"", 3),
+    ("Verdict: `5`", 5),
+    ("Verdict: 2.0", 2),
+    ("Verdict: 2,0", 2),
+    ("Verdict: *3* / 5", 3),
+    ("Verdict: 4+", "-"),
+    ("Verdict: ~4", 4),
+    ("Verdict: >3", "-"),
+    ("Verdict: at least 3", "-"),
+    ("Verdict: not 5", "-"),
+    ("The verdict cannot be 5, and 1 is too harsh.", "-"),
+    ("Not a 5. Not a 4 either. 3.", 3),
+    ("In 2014 5 people died; in 2015 it was 3.", "-"),
+    ("Verdict: 12 May", "-"),
+    ("Verdict: 3 people died", "-"),
+    ("Verdict: III", "-"),
+    ("Verdict: (3)", 3),
+    ("Verdict: [3]", 3),
+    ("Verdict: {3}", 3),
+    ("{\"verdict\": \"4/5\"}", 4),
+    ("{\"verdict\": {\"score\": 2, \"max\": 5}}", 2),
+    ("{'verdict': 3}", 3),
+    ("verdict: 3\nreasoning: two answers are missing", 3),
+    ("reasoning: >\n  2 of 5 answers\nverdict: 2", 2),
+    ("<response><reasoning>5 facts</reasoning><verdict>4</verdict></response>", 4),
+    ("<output>\nVerdict: 3\n</output>", 3),
+    ("<|start|>assistant<|channel|>analysis<|message|>Verdict: 5?<|end|><|start|>assistant<|channel|>final<|message|>Verdict: 4", 4),
+    ("[INST] Rate 1-5 [/INST] Verdict: 3", 3),
+    ("Verdict: 3</s>", 3),
+    ("Verdict: 3<|im_end|>", 3),
+    ("Verdict: 3<|eot_id|>", 3),
+    ("Verdict: 3\n\nUser: Now rate the next summary.\nAssistant: Verdict: 5", "-"),
+]
+
+MORE_PAIRS = [
+    ("My verdict is: A > B", "first"),
+    ("The verdict is A < B", "second"),
+    ("The answer is: 2 < 1", "first"),
+    ("My verdict is: [[A=B]]", "tie"),
+    ("Final verdict: [[B>>A]]", "second"),
+    ("Summary 1 loses to Summary 2.", "second"),
+    ("Summary 2 is the winner; Summary 1 is the loser.", "second"),
+    ("Verdict: Summary 1 over Summary 2", "first"),
+    ("I prefer 2.", "second"),
+    ("Verdict: 2<|im_end|>", "second"),
+    ("Verdict: 2 / Summary 1 is shorter", "-"),
+    ("1: misses the cause.\n2: names the cause.\n\nVerdict: 2", "second"),
+    ("1: misses the cause.\n2: names the cause.", "-"),
+    ("Summary 1 is not worse than Summary 2.", "-"),
+    ("Verdict: not 1", "-"),
+    ("Verdict: Summary 2 is not better", "-"),
+    ("Summary 1 has more errors than Summary 2, so Summary 2 it is.", "second"),
+    ("Summary 1 would be better if it did not invent a quote. Verdict: 2", "second"),
+    ("Both orders considered, the tie goes to neither: tie.", "tie"),
+    ("Neither is clearly better, but if forced I would choose Summary 2.", "second"),
+    ("Verdict: First", "first"),
+    ("Verdict: no. 2", "second"),
+    ("Verdict: #1", "first"),
+    ("<think>[[A]]</think>[[B]]", "second"),
+    ("Assistant 2", "second"),
+    ("摘要2更好。", "-"),
+]
+
+MORE_BINARY = [
+    ("Verdict: yes<|eot_id|>", 1),
+    ("no (the date is missing)", 0),
+    ("Yes - partially, but the key point is there. Verdict: yes", 1),
+    ("Verdict: not yes", "-"),
+    ("\"Yes\" would be wrong here. Verdict: no", 0),
+    ("The summary says 'yes, it rained'. Verdict: no", 0),
+    ("{\"verdict\": \"Yes\"}", 1),
+    ("{\"covered\": true, \"verdict\": \"no\"}", 0),
+    ("Answer: yes\n\nBut on closer reading the toll differs.\n\nAnswer: no", 0),
+    ("No doubt about it: yes.", 1),
+    ("Verdict: No doubt it is covered: yes", "-"),
+    ("Yes, no doubt.", 1),
+    ("Verdict: y", "-"),
+]
+
 
 def check(text: str, expected: object, scale: Scale) -> None:
     found = read_verdict(text, scale)
@@ -230,17 +332,17 @@ def check(text: str, expected: object, scale: Scale) -> None:
         assert found == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), LIKERT)
+@pytest.mark.parametrize(("text", "expected"), LIKERT + MORE_LIKERT)
 def test_ratings(text, expected):
     check(text, expected, likert())
 
 
-@pytest.mark.parametrize(("text", "expected"), BINARY)
+@pytest.mark.parametrize(("text", "expected"), BINARY + MORE_BINARY)
 def test_yes_and_no(text, expected):
     check(text, expected, binary())
 
 
-@pytest.mark.parametrize(("text", "expected"), PAIRS)
+@pytest.mark.parametrize(("text", "expected"), PAIRS + MORE_PAIRS)
 def test_pairs(text, expected):
     check(text, expected, pairwise())
 
