@@ -141,7 +141,7 @@ class Desk:
                 turn = Turn(board=self._board, now=self._clock())
                 results = [_result(request, turn) for request in batch]
             self._keep(turn)
-        except Exception as error:  # noqa: BLE001  # whatever it was, nobody may be told "kept"
+        except Exception as error:  # whatever it was, nobody may be told "kept"
             self._broken = True
             results = [error] * len(batch)
         for request, result in zip(batch, results, strict=True):
@@ -174,5 +174,5 @@ class Desk:
 def _result(request: _Request[Any], turn: Turn) -> Any:
     try:
         return request.act(turn)
-    except Exception as error:  # noqa: BLE001  # it belongs to the one who asked
+    except Exception as error:  # it belongs to the one who asked
         return error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -50,8 +51,7 @@ class LabelsFile:
         """Add lines; they are on disk when this returns."""
         data = b"".join(lines)
         try:
-            if os.write(self._descriptor, data) != len(data):
-                raise OSError("the disk is full")
+            _write_whole(self._descriptor, data)
             os.fsync(self._descriptor)
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error}") from None
@@ -80,3 +80,8 @@ class LabelsFile:
         if self._descriptor >= 0:
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _write_whole(descriptor: int, data: bytes) -> None:
+    if os.write(descriptor, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

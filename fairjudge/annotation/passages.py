@@ -21,7 +21,8 @@ from fairjudge.text.sentences import Span
 from fairjudge.text.statements import split_statements
 from fairjudge.text.tokens import Normaliser
 
-Mark: TypeAlias = Literal["best", "near"]
+Mark: TypeAlias = Literal["best", "near", "asked"]
+"""The most similar passage, another text's similar passage, or the statement itself."""
 
 LEAST_SIMILARITY = 0.1
 """Below this cosine nothing is marked: a random passage would mislead."""
