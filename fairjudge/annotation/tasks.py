@@ -134,8 +134,8 @@ def _coverage(aspect: str) -> LabelTask:
             _CHECKED,
         ),
         examples=(
-            ("the summary names the topic and leaves this answer out", "not covered"),
-            ("the summary says the opposite", "not covered"),
+            ("the summary names the topic and leaves this answer out", "only the topic"),
+            ("the summary says the opposite", "a contradiction"),
         ),
         scale=_yes_no(
             "covered",

@@ -53,7 +53,7 @@ class Hosts:
         no name that could be pointed here). `others` are names that the user vouches for.
         """
         given = {name.lower() for name in others}
-        return Hosts(names=LOOPBACK | {bound.lower()} | given, addresses=bound not in LOOPBACK)
+        return Hosts(names=LOOPBACK | {bound.lower()} | given, addresses=not is_loopback(bound))
 
     def allow(self, header: str) -> bool:
         """Say whether a Host header is fine; its port may be any, as through a tunnel."""
@@ -62,6 +62,14 @@ class Hosts:
         except ValueError:
             return False
         return name in self.names or (self.addresses and _is_address(name))
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine can reach a server that listens at `host`."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def _is_address(name: str) -> bool:

@@ -9,7 +9,7 @@
 
   // The best passage is brought into view inside its own column; the page itself does not move.
   for (const box of document.querySelectorAll(".scroll")) {
-    const mark = box.querySelector("mark.best") ?? box.querySelector("mark");
+    const mark = box.querySelector("mark.m-best") ?? box.querySelector("mark");
     if (mark) {
       const offset = mark.getBoundingClientRect().top - box.getBoundingClientRect().top;
       if (offset + mark.offsetHeight > box.clientHeight) box.scrollTop = offset - box.clientHeight / 3;
