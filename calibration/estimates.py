@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.drawn import DrawnSample, drawn_difference, drawn_mean
 from fairjudge.calibration.items import ItemKey, Joined, system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
@@ -69,13 +70,27 @@ class Planning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Series:
-    """One quantity's values document by document; the rest is judged alone."""
+    """One quantity's values document by document; the rest is judged alone.
+
+    ``chances`` of being drawn for labelling are as in `Joined`.
+    """
 
     human: FloatArray
     judged: FloatArray
     documents: tuple[str, ...]
     rest: FloatArray
     rest_documents: tuple[str, ...]
+    chances: FloatArray | Undefined | None = None
+
+    def drawn(self, chances: FloatArray) -> DrawnSample:
+        return DrawnSample(
+            human=self.human,
+            judged=self.judged,
+            chances=chances,
+            documents=self.documents,
+            rest=self.rest,
+            rest_documents=self.rest_documents,
+        )
 
 
 def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
@@ -90,7 +105,7 @@ def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, .
     return (
         *means,
         *(
-            _estimate("difference", pair, _difference(series[pair[0]], series[pair[1]]), level)
+            _estimate_difference(pair, series[pair[0]], series[pair[1]], level)
             for pair in _pairs(series)
         ),
     )
@@ -134,6 +149,9 @@ def _by_system(joined: Joined) -> dict[str, _Series]:
             documents=tuple(joined.keys[row][0] for row in here.get(name, [])),
             rest=mapped_rest[there.get(name, [])],
             rest_documents=tuple(joined.rest[row][0] for row in there.get(name, [])),
+            chances=joined.chances[here.get(name, [])]
+            if isinstance(joined.chances, np.ndarray)
+            else joined.chances,
         )
         for name in dict.fromkeys((*here, *there))
     }
@@ -169,6 +187,7 @@ def _difference(first: _Series, second: _Series) -> _Series:
         documents=tuple(labelled),
         rest=np.array([everything[0][name] - everything[1][name] for name in rest]),
         rest_documents=tuple(rest),
+        chances=first.chances if isinstance(first.chances, Undefined) else None,
     )
 
 
@@ -187,23 +206,55 @@ def _as_wins(series: _Series) -> _Series:
         documents=series.documents,
         rest=(series.rest + 1.0) / 2.0,
         rest_documents=series.rest_documents,
+        chances=series.chances,
     )
+
+
+def _estimate_difference(
+    systems: tuple[str, str], first: _Series, second: _Series, level: float
+) -> SystemEstimate:
+    paired = _difference(first, second)
+    one, two = first.chances, second.chances
+    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
+        found = drawn_difference(first.drawn(one), second.drawn(two), level=level)
+        return _with(found, "difference", systems, paired, level)
+    return _estimate("difference", systems, paired, level)
 
 
 def _estimate(kind: Kind, systems: tuple[str, ...], one: _Series, level: float) -> SystemEstimate:
-    found = ppi_mean(
-        one.human,
-        one.judged,
-        one.rest,
-        documents=one.documents,
-        documents_unlabelled=one.rest_documents,
-        level=level,
-    )
+    found: PpiMean | Undefined
+    if isinstance(one.chances, Undefined):
+        found = one.chances
+    elif one.chances is not None:
+        found = drawn_mean(one.drawn(one.chances), level=level)
+    else:
+        found = ppi_mean(
+            one.human,
+            one.judged,
+            one.rest,
+            documents=one.documents,
+            documents_unlabelled=one.rest_documents,
+            level=level,
+        )
+    return _with(found, kind, systems, one, level)
+
+
+def _with(
+    found: PpiMean | Undefined,
+    kind: Kind,
+    systems: tuple[str, ...],
+    one: _Series,
+    level: float,
+) -> SystemEstimate:
+    """Put the classical and the naive interval beside what was found, or in its place."""
     if isinstance(found, PpiMean):
         classical: Estimate | Undefined = found.classical
         naive: Estimate | Undefined = found.naive
     else:
-        classical = clustered_mean(one.human, one.documents, level=level)
+        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
+        classical = (
+            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
+        )
         naive = clustered_mean(
             np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
         )

@@ -17,7 +17,7 @@ from fairjudge.scales import Scale, to_verdict
 PieceKind: TypeAlias = Mark | Literal[""]
 
 _LINE = re.compile(r"[^\n]+")
-_CONTROL = {code: " " for code in (*range(9), 11, 12, *range(14, 32), *range(127, 160))}
+_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,9 +169,7 @@ def _summary(title: str, text: str, mark: Marked | None = None) -> Pane:
     return Pane(title=title, texts=(shown,))
 
 
-def _articles(
-    title: str, item: Item, numbers: Iterable[int], marks: Mapping[int, Marked]
-) -> Pane:
+def _articles(title: str, item: Item, numbers: Iterable[int], marks: Mapping[int, Marked]) -> Pane:
     texts = []
     for number in numbers:
         article, mark = item.articles[number], marks.get(number)
@@ -213,4 +211,3 @@ def _pieces(text: str, start: int, end: int, marks: Sequence[Marked]) -> Iterato
 def clean(text: str) -> str:
     """Put spaces for control characters, which HTML does not allow; the length stays."""
     return text.translate(_CONTROL)
-

@@ -100,9 +100,7 @@ def prepare(
             seed=options.seed,
             leave_out=controls,
         )
-    job = plan_job(
-        items, options=options, controls=controls, drawn=drawn.drawn if drawn else None
-    )
+    job = plan_job(items, options=options, controls=controls, drawn=drawn.drawn if drawn else None)
     return Prepared(task=task, items=items, job=job, drawn=drawn)
 
 

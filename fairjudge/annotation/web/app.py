@@ -132,9 +132,7 @@ class _Pages:
         if not position.isascii() or not position.isdecimal() or len(position) > 9:
             raise _Refusal(404, "There is no such item.")
         pair = self._site.task.scale.kind == "pair"
-        place = self._desk.look(
-            lambda board: moves.place_of(board, name, int(position), pair=pair)
-        )
+        place = self._desk.look(lambda board: moves.place_of(board, name, int(position), pair=pair))
         if place is None:
             return _to("/item")
         item = self._desk.items[place.item]
