@@ -95,9 +95,7 @@ def test_a_pair_whose_orders_disagree_is_most_uncertain():
 
 def test_a_larger_budget_keeps_what_a_smaller_one_drew():
     items = [item(n, (system,)) for n in range(100) for system in ("s", "t")]
-    rows = [
-        judgement(n, (n % 11) / 10, system=system) for n in range(100) for system in ("s", "t")
-    ]
+    rows = [judgement(n, (n % 11) / 10, system=system) for n in range(100) for system in ("s", "t")]
     draws = [draw(items, rows, budget=budget, seed=5) for budget in (20, 60, 200)]
     assert set(draws[0].drawn) < set(draws[1].drawn) < set(draws[2].drawn)
     assert sum(draws[1].probabilities) == pytest.approx(60)

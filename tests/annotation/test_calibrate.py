@@ -116,4 +116,4 @@ def test_two_people_label_and_agree_as_calibrate_says(folder):
             who.label("dam" in who.page.text.split('class="statement"')[1][:300])
     server.interrupt()
     group = calibrated(folder)
-    assert group["human"]["pooled"]["krippendorff_alpha"]["value"] == 1.0
+    assert group["human"]["pooled"]["alpha_nominal"]["value"] == 1.0

@@ -13,6 +13,8 @@ from annotation_tools import HOSTILE, Annotator, Server, rows, serve, write_worl
 
 from fairjudge.annotation.web.guard import MOST_BODY_BYTES, Hosts, is_loopback
 
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # on purpose: what is tested is how it is guarded
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -220,7 +222,7 @@ def test_figures_on_the_progress_page(tmp_path):
 
 def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
     write_world(tmp_path)
-    server = serve(tmp_path, "--host", "0.0.0.0")
+    server = serve(tmp_path, "--host", EVERYWHERE)
     link = urlsplit(server.url)
     base = f"http://127.0.0.1:{link.port}"
     assert httpx.get(base).status_code == 403
@@ -245,10 +247,10 @@ def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
         ("127.0.0.1", "192.168.0.5", False),
         ("127.0.0.1", "label.example", True),
         ("127.0.0.1", "evil.example", False),
-        ("0.0.0.0", "192.168.0.5:8765", True),
-        ("0.0.0.0", "[fe80::1]", True),
-        ("0.0.0.0", "evil.example", False),
-        ("0.0.0.0", "[broken", False),
+        (EVERYWHERE, "192.168.0.5:8765", True),
+        (EVERYWHERE, "[fe80::1]", True),
+        (EVERYWHERE, "evil.example", False),
+        (EVERYWHERE, "[broken", False),
     ],
 )
 def test_which_names_are_answered(bound, host, fine):
@@ -257,4 +259,4 @@ def test_which_names_are_answered(bound, host, fine):
 
 def test_what_is_loopback():
     assert [is_loopback(h) for h in ("127.0.0.1", "127.9.9.9", "::1", "localhost")] == [True] * 4
-    assert [is_loopback(h) for h in ("0.0.0.0", "::", "192.168.0.5", "example")] == [False] * 4
+    assert [is_loopback(h) for h in (EVERYWHERE, "::", "192.168.0.5", "example")] == [False] * 4

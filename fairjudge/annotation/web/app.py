@@ -37,7 +37,7 @@ class _Refusal(Exception):  # noqa: N818  # an answer, not an error of ours
 def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
     """Return the application of one job."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    app.add_middleware(Guard, hosts=hosts)  # type: ignore[arg-type]
+    app.add_middleware(Guard, hosts=hosts)
     app.mount("/static", StaticFiles(packages=[("fairjudge.annotation.web", "static")]))
     pages = _Pages(site)
     get = (

@@ -32,6 +32,7 @@ def serve(
         access_log=False,
         server_header=False,
         lifespan="off",
+        timeout_keep_alive=60,  # people think between two items
         timeout_graceful_shutdown=5,
         h11_max_incomplete_event_size=16_384,
     )
