@@ -129,8 +129,8 @@ def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[
     """Return how unsure the judges are of each item, at least 0 and 1 on average.
 
     The variance of the judge's distribution over its answers where it gave one; else p (1 - p),
-    with p where its (mean) score lies on its scale. A pair whose two orders disagree has p = 1/2.
-    Several judges are averaged.
+    with p where its (mean) score lies on its scale, or for the local judge's yes or no its support
+    in [0, 1]. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
     """
     wanted = {item_key(item)[0] for item in items}
     aspect = items[0].aspect if items else ""
@@ -166,6 +166,9 @@ def _of_one_judge(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, 
 def _number(row: Judgement) -> float:
     """Return a score, or 1, 1/2 or 0 for a pair in order of name."""
     if not isinstance(row.value, str):
+        support = (row.model_extra or {}).get("support")
+        if row.protocol == "binary" and isinstance(support, list) and support:
+            return float(np.mean(support))
         return float(row.value or 0.0)
     value = _SIGNS[row.value]
     return 1.0 - value if item_key(row)[1] else value

@@ -61,6 +61,13 @@ def test_uncertainty_of_scores_on_a_scale():
     )
 
 
+def test_uncertainty_of_the_local_judges_yes_and_no():
+    # Supports 0.5 and 0.9: 0.25 and 0.09, whatever was answered.
+    rows = [judgement(0, 1, support=[0.5]), judgement(1, 1, support=[0.9, 0.9])]
+    found = list(uncertainty([item(0), item(1)], rows).values())
+    assert found[0] / found[1] == pytest.approx(0.25 / 0.09)
+
+
 def test_uncertainty_of_distributions():
     # Likert: the variance of 1 and 5 at a half each is 4, or 1/4 of the squared scale; of 3 and 4
     # at a half each 1/4, or 1/64. Binary words: half of 1 - (0.81 + 0.01) is 0.09 = 0.9 x 0.1.
