@@ -27,6 +27,7 @@ from fairjudge.cli import (
     plan,
     prompts,
     quickstart,
+    report,
     split,
     summarize,
 )
@@ -81,6 +82,7 @@ app.command("import", short_help="Recorded replies of a judge to judgements")(im
 app.command("annotate", short_help="A local page where people label")(annotate.annotate)
 app.command("calibrate", short_help="Measure judges against people")(calibrate.calibrate)
 app.command("apply", short_help="Calibrate a judge's scores")(calibrate.apply)
+app.command("report", short_help="One page to read it all, with every reply")(report.report)
 app.command("quickstart", short_help="The whole job on the bundled example")(quickstart.quickstart)
 app.command("backends", short_help="Who can answer, and what each needs")(backends.backends)
 app.add_typer(cache.app, name="cache", short_help="Look after the reply cache")

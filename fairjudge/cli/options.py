@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
 
 Output: TypeAlias = Annotated[
     Path,
@@ -46,6 +52,9 @@ CacheDir: TypeAlias = Annotated[
 Concurrency: TypeAlias = Annotated[
     int, typer.Option(min=1, max=4096, help="Most model calls in flight at once.")
 ]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option(min=0.001, help="Longest wait for one reply, in seconds.")
+]
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(help="Passed to the model where it takes one; part of the cache key.")
 ]
@@ -54,6 +63,13 @@ MaxCost: TypeAlias = Annotated[
 ]
 MaxCalls: TypeAlias = Annotated[
     int | None, typer.Option(min=0, help="Stop calling after this many paid calls.")
+]
+Prices: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Your own prices (TOML: [[price]] with model, input and output in US dollars per "
+        "million tokens, date, source); they hold at any --base-url."
+    ),
 ]
 MaxUnscored: TypeAlias = Annotated[
     float,
@@ -67,8 +83,10 @@ Json: TypeAlias = Annotated[
     typer.Option("--json", help="Also write the table's numbers as JSON; - is standard output."),
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+ENTAILMENT_MODEL = "roberta-large-mnli"
 EntailmentModel: TypeAlias = Annotated[
-    str, typer.Option(help="Entailment model by hub id or folder, for --fallback entailment.")
+    str,
+    typer.Option(help="Entailment model by hub id or folder, for --fallback and --cascade-scorer."),
 ]
 EmbeddingModel: TypeAlias = Annotated[
     str | None,
@@ -76,6 +94,72 @@ EmbeddingModel: TypeAlias = Annotated[
         help="Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."
     ),
 ]
+
+
+def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that functions declare, and call it with what they return.
+
+    ``@taking(model=models)`` puts the parameters of `models` in place of the command's parameter
+    ``model``, so that several commands take the same options without repeating them.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        declared = {name: _parameters(bundle) for name, bundle in bundles.items()}
+
+        @functools.wraps(command)
+        def called(**given: Any) -> None:
+            for name, bundle in bundles.items():
+                own = {one.name: given.pop(one.name) for one in declared[name]}
+                given[name] = bundle(**own)
+            command(**given)
+
+        every = [
+            parameter for own in _parameters(command) for parameter in declared.get(own.name, [own])
+        ]
+        called.__dict__["__signature__"] = inspect.Signature(every)
+        called.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
+        return called
+
+    return decorate
+
+
+_FOR_TYPES = ("BuildOptions", "JudgeOptions", "ModelOptions")
+"""Commands import these for type checkers alone: to import them here would slow every command."""
+
+
+def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
+    names = dict.fromkeys(_FOR_TYPES, Any)
+    hints = get_type_hints(declaring, localns=names, include_extras=True)
+    return [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(declaring).parameters.items()
+    ]
+
+
+def models(
+    *,
+    cache: CacheDir = None,
+    concurrency: Concurrency = 8,
+    base_url: BaseUrl = None,
+    timeout: Timeout = 300.0,
+    seed: Seed = None,
+    max_cost: MaxCost = None,
+    max_calls: MaxCalls = None,
+    prices: Prices = None,
+) -> ModelOptions:
+    """Return the options of whatever calls models; commands add the backend."""
+    from fairjudge.app.models import ModelOptions
+
+    return ModelOptions(
+        cache=cache,
+        concurrency=concurrency,
+        base_url=base_url,
+        timeout_seconds=timeout,
+        seed=seed,
+        max_cost=max_cost,
+        max_calls=max_calls,
+        prices=prices,
+    )
 
 
 def check_targets(output: Path, json_file: str | None) -> None:

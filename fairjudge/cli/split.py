@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
 
+
+@opt.taking(model=opt.models)
 def split(
     summaries: Annotated[Path, typer.Argument(help="Summaries: eid, system, text.")],
     *,
     output: opt.Output,
     backend: opt.Backend = "local",
-    cache: opt.CacheDir = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Split summaries to atomic content units, one fact each, by an LLM; locally to sentences.
@@ -28,21 +28,12 @@ def split(
     Where the LLM's units cannot be read or lose much of the summary, its sentences are written,
     and 'split_by' and 'why' say so.
     """
-    from fairjudge.app.models import ModelOptions
     from fairjudge.app.splitting import split_file
 
     found = split_file(
         summaries,
         output,
-        model=ModelOptions(
-            backend=backend,
-            base_url=base_url,
-            cache=cache,
-            concurrency=concurrency,
-            seed=seed,
-            max_cost=max_cost,
-            max_calls=max_calls,
-        ),
+        model=replace(model, backend=backend),
         skip_bad=skip_bad,
     )
     n_units = sum(len(one.units) for _, one in found)
