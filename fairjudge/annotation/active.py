@@ -11,7 +11,6 @@ smaller one drew.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.planning import ItemKey, item_key
+from fairjudge.annotation.planning import ItemKey, item_key, own_number
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.domain import Judgement
 from fairjudge.errors import ConfigurationError, InputError
@@ -97,7 +96,7 @@ def draw(
         for number, p in zip(some, inclusion(sizes, part, random_share), strict=True):
             probabilities[number] = float(p)
     return Draw(
-        drawn=tuple(n for n in taken if _own_number(items[n].id, seed) < probabilities[n]),
+        drawn=tuple(n for n in taken if own_number(items[n].id, f"draw {seed}") < probabilities[n]),
         probabilities=tuple(probabilities),
         n_judged=len(known),
         informative=len({round(v, 12) for v in known.values()}) > 1,
@@ -182,9 +181,3 @@ def _spread(probabilities: Mapping[str, float], low: float, high: float) -> floa
         return 0.5 * (1.0 - sum(p * p for p in probabilities.values()))
     mean = sum(x * p for x, p in zip(places, probabilities.values(), strict=True))
     return sum(p * (x - mean) ** 2 for x, p in zip(places, probabilities.values(), strict=True))
-
-
-def _own_number(item: str, seed: int) -> float:
-    """Return a number in [0, 1) that depends on the item and the seed alone."""
-    digest = hashlib.sha256(f"{seed} {item}".encode()).digest()
-    return int.from_bytes(digest[:7]) / 2**56

@@ -309,11 +309,12 @@ def _seconds(form: Mapping[str, str]) -> float | None:
 
 
 def _counts(board: Board, name: str) -> dict[str, object]:
+    n_labelled, n_wanted = board.progress()
     return {
         "n_done": len(board.done(name)),
         "n_given": len(board.history(name)),
-        "n_labelled": board.n_labelled(),
-        "n_wanted": board.job.n_wanted,
+        "n_labelled": n_labelled,
+        "n_wanted": n_wanted,
     }
 
 
