@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from fairjudge.app.supporting import load_support_scorer
 from fairjudge.datasets import (
     BadLine,
     Loaded,
@@ -16,7 +17,12 @@ from fairjudge.datasets import (
     read_judgements,
     read_summaries,
 )
-from fairjudge.datasets.supports import read_supports, read_value_scores, write_supports
+from fairjudge.datasets.supports import (
+    read_supports,
+    read_value_scores,
+    read_value_shares,
+    write_supports,
+)
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.coverage_report import CoverageOptions, CoverageReport, report_coverage
@@ -27,14 +33,13 @@ from fairjudge.fairness.proportional_report import (
     ValueScores,
     report_proportional,
 )
+from fairjudge.fairness.share_error import HumanShares
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.fairness.verdicts import supports_from_judgements
 
 Progress: TypeAlias = Callable[[int], Callable[[int], None]]
 """Takes a total and returns what counts towards it."""
-
-DEFAULT_ENTAILMENT = "roberta-large-mnli"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +156,12 @@ def coverage_fairness(
 
 
 def proportional_fairness(
-    source: FairnessInput, *, scorer: ScorerChoice, options: ProportionalOptions, progress: Progress
+    source: FairnessInput,
+    *,
+    scorer: ScorerChoice,
+    options: ProportionalOptions,
+    human: Path | None = None,
+    progress: Progress,
 ) -> ProportionalOutcome:
     """Measure whether each value has its share of the summaries.
 
@@ -167,8 +177,14 @@ def proportional_fairness(
         loaded.summaries.records,
         options=replace(options, scorer=name),
         scores=scores,
+        human=None if human is None else _human_shares(human, source),
     )
     return ProportionalOutcome(report=report, bad_lines=loaded.bad_lines)
+
+
+def _human_shares(path: Path, source: FairnessInput) -> HumanShares:
+    records = read_value_shares(path, skip_bad=source.skip_bad)
+    return {(record.eid, record.system): record.shares for record in records}
 
 
 def read_target(text: str) -> Target:
@@ -227,50 +243,41 @@ def _supports(
     # Sets that cannot be measured need no scores.
     measurable = {s.eid for s in loaded.corpus.sets if s.exclusion is None}
     clusters = [cluster for cluster in loaded.clusters if cluster.eid in measurable]
-    count = progress(len(clusters))
-    summaries = loaded.summaries.records
-    if scorer.name == "embedding":
-        from fairjudge.scorers.coverage import embedding_supports
-        from fairjudge.scorers.embedding import load_embedder
-
-        embedder = load_embedder(scorer.argument)
-        found: Iterable[Support] = embedding_supports(
-            clusters, summaries, embedder=embedder, max_words=max_words, on_cluster=count
-        )
-        fingerprint = embedder.fingerprint
-    else:
-        from fairjudge.scorers.coverage import entailment_supports
-        from fairjudge.scorers.entailment import load_entailment
-
-        model = load_entailment(scorer.argument or DEFAULT_ENTAILMENT)
-        found = entailment_supports(
-            clusters,
-            summaries,
-            model=model,
-            max_words=max_words,
-            between_units=options.variant == "released",
-            on_cluster=count,
-        )
-        fingerprint = model.fingerprint
-    return list(found), f"{scorer.name}:{fingerprint}+chunks{max_words}"
+    model = load_support_scorer(
+        scorer.name, scorer.argument, between_units=options.variant == "released"
+    )
+    found = model.supports(
+        clusters,
+        loaded.summaries.records,
+        max_words=max_words,
+        on_cluster=progress(len(clusters)),
+    )
+    return list(found), f"{scorer.name}:{model.fingerprint}+chunks{max_words}"
 
 
 def _value_scores(
     loaded: _Loaded, scorer: ScorerChoice, source: FairnessInput, progress: Progress
 ) -> tuple[ValueScores | None, str]:
     """Return the scores by value, None for unigrams, and what made them."""
-    if scorer.name == "unigrams":
-        return None, "unigrams"
     if scorer.name == "matrix":
         records = read_value_scores(scorer.path(), skip_bad=source.skip_bad)
         scores: ValueScores = {(r.eid, r.system): r.scores for r in records}
         return scores, f"matrix:{scorer.path().name}"
+    return value_scores_of(loaded.corpus, loaded.summaries.records, scorer, progress)
+
+
+def value_scores_of(
+    corpus: LabelledCorpus, summaries: Sequence[Summary], scorer: ScorerChoice, progress: Progress
+) -> tuple[ValueScores | None, str]:
+    """Score summaries against the text of each value by a model; None for unigrams."""
+    if scorer.name == "unigrams":
+        return None, "unigrams"
     from fairjudge.scorers.value_scores import load_value_scorer, value_scores
 
     kind: Literal["bert_score", "bart_score"] = (
         "bert_score" if scorer.name == "bert_score" else "bart_score"
     )
     model = load_value_scorer(kind, scorer.argument)
-    count = progress(len(loaded.corpus.sets))
-    found = value_scores(loaded.corpus, loaded.summaries.records, scorer=model, on_set=count)
+    count = progress(len(corpus.sets))
+    found = value_scores(corpus, summaries, scorer=model, on_set=count)
     return found, f"{scorer.name}:{model.fingerprint}"

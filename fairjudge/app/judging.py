@@ -17,6 +17,7 @@ from fairjudge.app.runs import (
     check_writable,
     checkpoints,
     digest,
+    noting_spent,
     open_run,
     resume,
     start,
@@ -254,7 +255,7 @@ async def _judge_all(
             cascade_scorer=options.cascade_scorer,
         )
         span = scale_range(judge, plan)
-        with opened as run:
+        with opened as run, noting_spent(run, models.spent):
             judgements = await judge_tasks(
                 tasks,
                 judge=judge,

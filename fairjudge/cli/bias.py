@@ -103,6 +103,13 @@ def entities(
         ),
     ],
     census: _Census = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your own name lists, as for 'bias inputs', to tell groups by instead of the "
+            "census: any grouping, and intersections. A name of two groups tells none."
+        ),
+    ] = None,
     lookup: Annotated[
         Path | None,
         typer.Option(help='Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
@@ -133,6 +140,7 @@ def entities(
         clusters,
         summaries,
         census=census,
+        names=names,
         lookup=lookup,
         pipeline=pipeline,
         skip_bad=skip_bad,

@@ -210,19 +210,38 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
     """Show what ``summarize`` wrote."""
     _skipped(outcome.bad_lines)
     failures = [
-        {"eid": eid, "reason": why.reason, "detail": why.detail} for eid, why in outcome.failed
+        {"eid": one.eid, "system": one.system, "reason": one.why.reason, "detail": one.why.detail}
+        for one in outcome.failed
     ]
+    written = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
-        typer.echo(f"{len(outcome.summaries)} summaries by {outcome.system}")
+        for system, n in written.items():
+            typer.echo(f"{n} summaries by {system}")
         if failures:
-            named = [f"{row['eid']} ({row['reason']}: {row['detail']})" for row in failures]
+            several = len(written) > 1
+            named = [
+                f"{row['eid']}{' by ' + str(row['system']) if several else ''} "
+                f"({row['reason']}: {row['detail']})"
+                for row in failures
+            ]
             typer.echo(f"Without a summary: {_named(named)}")
         _tail(output, outcome.run, outcome.spent)
     write_json(
         json_file,
         {
-            "system": outcome.system,
+            "system": next(iter(outcome.systems)),
             "n_summaries": len(outcome.summaries),
+            "systems": {
+                system: {
+                    "n_summaries": written[system],
+                    "change": setting.change,
+                    "temperature": setting.temperature,
+                    "sentences": setting.wishes.n_sentences,
+                    "words": setting.wishes.n_words,
+                    "fair": setting.wishes.fair_attribute,
+                }
+                for system, setting in outcome.systems.items()
+            },
             "failed": failures,
             "left_out": list(outcome.bad_lines),
             "spent": spent_json(outcome.spent),

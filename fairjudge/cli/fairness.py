@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from fairjudge.cli import fairness_compare
+from fairjudge.cli import fairness_changes, fairness_checks, fairness_compare
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-app.command("overall")(fairness_compare.overall)
-app.command("agreement")(fairness_compare.agreement)
 
 _Clusters: TypeAlias = Annotated[
     Path, typer.Argument(help="Clusters whose articles carry attributes.")
@@ -141,6 +139,21 @@ def proportional(
     ] = 0.8,
     bins: _Bins = None,
     seed: _Seed = 0,
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            help="How people share out a random part of the summaries among the values: eid, "
+            "system, shares; corrects the means by prediction-powered inference."
+        ),
+    ] = None,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Assumed part of a summary given to wrong values, for a worst-case band.",
+        ),
+    ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -161,13 +174,17 @@ def proportional(
         read_target,
     )
     from fairjudge.cli import display, fairness_tables, progress
-    from fairjudge.fairness.proportional_report import ProportionalOptions, proportional_json
+    from fairjudge.fairness.proportional_json import proportional_json
+    from fairjudge.fairness.proportional_report import ProportionalOptions
 
     with progress.display(quiet=quiet) as shown:
         outcome = proportional_fairness(
             _source(clusters, summaries, attribute=attribute, bins=bins, skip_bad=skip_bad),
             scorer=parse_scorer(scorer, PROPORTIONAL_SCORERS),
-            options=ProportionalOptions(target=read_target(target), tau=tau, seed=seed),
+            options=ProportionalOptions(
+                target=read_target(target), tau=tau, seed=seed, error_rate=error_rate
+            ),
+            human=human,
             progress=lambda total: progress.counter(shown, "scoring sets", total=total),
         )
     if json_file != "-":
@@ -187,10 +204,31 @@ def _source(
 ) -> FairnessInput:
     from fairjudge.app.fairness import FairnessInput
 
-    try:
-        cuts = tuple(float(cut) for cut in bins.split(",")) if bins else ()
-    except ValueError:
-        raise typer.BadParameter(f"expected numbers, not {bins!r}", param_hint="--bins") from None
     return FairnessInput(
-        clusters=clusters, summaries=summaries, attribute=attribute, bins=cuts, skip_bad=skip_bad
+        clusters=clusters,
+        summaries=summaries,
+        attribute=attribute,
+        bins=read_bins(bins),
+        skip_bad=skip_bad,
     )
+
+
+def read_bins(text: str | None) -> tuple[float, ...]:
+    """Return the cut points of ``--bins``.
+
+    Raises
+    ------
+    typer.BadParameter
+        One is not a number.
+    """
+    try:
+        return tuple(float(cut) for cut in text.split(",")) if text else ()
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers, not {text!r}", param_hint="--bins") from None
+
+
+app.command("compare")(fairness_changes.compare)
+app.command("overall")(fairness_compare.overall)
+app.command("agreement")(fairness_compare.agreement)
+app.command("chunk-size")(fairness_checks.chunk_size)
+app.command("oracle")(fairness_checks.oracle)

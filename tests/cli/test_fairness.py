@@ -142,6 +142,35 @@ def test_what_cannot_run_says_why(files, arguments, kind, message):
     assert message in str(done.exception)
 
 
+def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
+    write, *_ = files
+    rows = [{**CLUSTERS[0], "eid": f"e{i}"} for i in range(4)]
+    clusters = write("c4.jsonl", rows)
+    summaries = write("s4.jsonl", [{**SUMMARIES[0], "eid": f"e{i}"} for i in range(4)])
+    shares = write(
+        "people.jsonl",
+        [{"eid": f"e{i}", "system": "s", "shares": {"a": 2, "b": 1}} for i in range(2)],
+    )
+    done = invoke(
+        "proportional", clusters, "--summaries", summaries, "--attribute", "side",
+        "--human", shares, "--error-rate", "0.1", "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "UER, corrected by people" in " ".join(done.stdout.split())
+    found = json.loads((tmp_path / "out.json").read_text())["systems"]["s"]
+    # by unigrams p_y = (1/2, 1/2) of a wanted (2/3, 1/3); people see the wanted shares: UER 0
+    assert found["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
+    assert found["corrected"]["uer"]["value"] == pytest.approx(0.0)
+    # the shortfall of 1/6 moves by the rate, over two values
+    assert found["sensitivity"]["uer"]["low"] == pytest.approx(100 * (1 / 6 - 0.1) / 2)
+    odd = write("odd.jsonl", [{"eid": "e0", "system": "s", "shares": {"z": 1}}])
+    done = invoke(
+        "proportional", clusters, "--summaries", summaries, "--attribute", "side", "--human", odd
+    )
+    assert isinstance(done.exception, InputError)
+    assert "name the value 'z'" in str(done.exception)
+
+
 def test_bins_that_are_no_numbers_are_a_usage_error(files):
     _, clusters, summaries = files
     done = invoke(
