@@ -36,7 +36,9 @@ def reference(eid: str, *, n_answers: int = 3) -> dict[str, Any]:
     return {"eid": eid, "articles": articles, "question_answers": [question]}
 
 
-def write_world(folder: Path, *, n_clusters: int = 2, systems: tuple[str, ...] = ("x", "y")) -> None:
+def write_world(
+    folder: Path, *, n_clusters: int = 2, systems: tuple[str, ...] = ("x", "y")
+) -> None:
     """Write references.json and summaries.jsonl: 3 answers a cluster, 3 sentences a summary."""
     references = [reference(f"e{n}") for n in range(n_clusters)]
     (folder / "references.json").write_text(json.dumps(references), "utf-8")
@@ -118,5 +120,3 @@ class Annotator:
 
 def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-
