@@ -75,6 +75,7 @@ def _row(fitted: CascadeFit) -> dict[str, Any]:
         "high": fitted.thresholds.high,
         "saved_percent": figure(fitted.saved, times=100.0),
         "error_added": figure(fitted.error_added),
+        "agreement_lost": figure(fitted.agreement_lost),
         "kendall": kendall,
     }
 
