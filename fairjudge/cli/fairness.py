@@ -58,6 +58,13 @@ def coverage(
     permutations: Annotated[
         int, typer.Option(min=1, help="Random relabellings where not all can be gone through.")
     ] = 5000,
+    units: Annotated[
+        Path | None,
+        typer.Option(
+            help="Units of the summaries by 'fairjudge split', one fact each; without them the "
+            "summaries' sentences are the units."
+        ),
+    ] = None,
     bins: _Bins = None,
     seed: _Seed = 0,
     save_supports: Annotated[
@@ -102,6 +109,7 @@ def coverage(
             max_words=max_words,
             human=human,
             save_supports=save_supports,
+            units=units,
             progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
         )
     if json_file != "-":
