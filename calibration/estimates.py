@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.drawn import DrawnSample, drawn_difference, drawn_mean
 from fairjudge.calibration.items import ItemKey, Joined, system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
@@ -72,14 +74,25 @@ class Planning:
 class _Series:
     """One quantity's values document by document; the rest is judged alone.
 
-    ``documents`` is None where every row is a document of its own.
+    ``documents`` are any names; ``chances`` of being drawn for labelling are as in `Joined`.
     """
 
     human: FloatArray
     judged: FloatArray
-    documents: tuple[str, ...] | None
+    documents: Sequence[Hashable]
     rest: FloatArray
-    rest_documents: tuple[str, ...] | None
+    rest_documents: Sequence[Hashable]
+    chances: FloatArray | Undefined | None = None
+
+    def drawn(self, chances: FloatArray) -> DrawnSample:
+        return DrawnSample(
+            human=self.human,
+            judged=self.judged,
+            chances=chances,
+            documents=self.documents,
+            rest=self.rest,
+            rest_documents=self.rest_documents,
+        )
 
 
 def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
@@ -92,7 +105,10 @@ def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, .
         )
     return (
         *(_estimate("mean", (name,), one, level) for name, one in series.items()),
-        *(_estimate("difference", pair, one, level) for pair, one in _differences(joined).items()),
+        *(
+            _estimate_difference(pair, one, (series[pair[0]], series[pair[1]]), level)
+            for pair, one in _differences(joined).items()
+        ),
     )
 
 
@@ -130,6 +146,9 @@ def _by_system(joined: Joined) -> dict[str, _Series]:
             documents=tuple(joined.keys[row][0] for row in here.get(name, [])),
             rest=mapped_rest[there.get(name, [])],
             rest_documents=tuple(joined.rest[row][0] for row in there.get(name, [])),
+            chances=joined.chances[here.get(name, [])]
+            if isinstance(joined.chances, np.ndarray)
+            else joined.chances,
         )
         for name in dict.fromkeys((*here, *there))
     }
@@ -177,12 +196,14 @@ def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
         people = human[:, i] - human[:, j]
         judge = everything[:, i] - everything[:, j]
         known = ~np.isnan(people)
+        alone = ~known & ~np.isnan(judge)
         out[names[i], names[j]] = _Series(
             human=people[known],
             judged=(judged[:, i] - judged[:, j])[known],
-            documents=None,
-            rest=judge[~known & ~np.isnan(judge)],
-            rest_documents=None,
+            documents=np.flatnonzero(known).tolist(),
+            rest=judge[alone],
+            rest_documents=np.flatnonzero(alone).tolist(),
+            chances=joined.chances if isinstance(joined.chances, Undefined) else None,
         )
     return out
 
@@ -195,29 +216,58 @@ def _as_wins(series: _Series) -> _Series:
         documents=series.documents,
         rest=(series.rest + 1.0) / 2.0,
         rest_documents=series.rest_documents,
+        chances=series.chances,
     )
+
+
+def _estimate_difference(
+    systems: tuple[str, str], paired: _Series, both: tuple[_Series, _Series], level: float
+) -> SystemEstimate:
+    first, second = both
+    one, two = first.chances, second.chances
+    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
+        found = drawn_difference(first.drawn(one), second.drawn(two), level=level)
+        return _with(found, "difference", systems, paired, level)
+    return _estimate("difference", systems, paired, level)
 
 
 def _estimate(kind: Kind, systems: tuple[str, ...], one: _Series, level: float) -> SystemEstimate:
-    found = ppi_mean(
-        one.human,
-        one.judged,
-        one.rest,
-        documents=one.documents,
-        documents_unlabelled=one.rest_documents,
-        level=level,
-    )
+    found: PpiMean | Undefined
+    if isinstance(one.chances, Undefined):
+        found = one.chances
+    elif one.chances is not None:
+        found = drawn_mean(one.drawn(one.chances), level=level)
+    else:
+        found = ppi_mean(
+            one.human,
+            one.judged,
+            one.rest,
+            documents=one.documents,
+            documents_unlabelled=one.rest_documents,
+            level=level,
+        )
+    return _with(found, kind, systems, one, level)
+
+
+def _with(
+    found: PpiMean | Undefined,
+    kind: Kind,
+    systems: tuple[str, ...],
+    one: _Series,
+    level: float,
+) -> SystemEstimate:
+    """Put the classical and the naive interval beside what was found, or in its place."""
     if isinstance(found, PpiMean):
         classical: Estimate | Undefined = found.classical
         naive: Estimate | Undefined = found.naive
     else:
-        classical = clustered_mean(one.human, one.documents, level=level)
-        names = (
-            None
-            if one.documents is None or one.rest_documents is None
-            else (*one.documents, *one.rest_documents)
+        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
+        classical = (
+            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
         )
-        naive = clustered_mean(np.r_[one.judged, one.rest], names, level=level)
+        naive = clustered_mean(
+            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
+        )
     return SystemEstimate(
         kind=kind,
         systems=systems,

@@ -213,7 +213,7 @@ def _summed(
         n_cached=len(planner.cached),
         input_tokens=planner.input_tokens,
         output_tokens=planner.output_tokens,
-        cost_usd=load_prices().cost_usd(_target(model), usage),
+        cost_usd=load_prices(model.prices).cost_usd(_target(model), usage),
         seconds=n_calls * seconds_per_call / model.concurrency,
         requests=tuple(planner.requests.values()),
         assumes=assumes,

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from fairjudge.app.models import Llm, ModelOptions, Spent, open_models
-from fairjudge.app.runs import bad_lines, check_writable, digest, open_run
+from fairjudge.app.runs import bad_lines, check_writable, digest, noting_spent, open_run
 from fairjudge.app.sweeping import Setting, read_sweeps
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
@@ -89,7 +88,7 @@ def summarize_file(
     for setting in options.settings():
         _check_attribute(loaded, setting.wishes.fair_attribute)
     identity = {
-        "options": _identity(options),
+        "options": asdict(options),
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }
@@ -114,12 +113,6 @@ def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
     )
 
 
-def _identity(options: SummarizeOptions) -> dict[str, Any]:
-    """Return the options as a run's identity; a run without sweeps is what it always was."""
-    whole = asdict(options)
-    return whole if options.sweeps else {k: v for k, v in whole.items() if k != "sweeps"}
-
-
 async def _summarize(
     loaded: Loaded[Cluster],
     *,
@@ -134,7 +127,7 @@ async def _summarize(
         summarizers = _summarizers(models.llm, options)
         work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
-        with opened as run:
+        with opened as run, noting_spent(run, models.spent):
             kept = {(row["eid"], row["system"]): row for row in run.read(_ROWS)}
 
             async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:

@@ -104,7 +104,12 @@ def build(
             clusters,
             output,
             options=building,
-            model=replace(model, backend=backend, embedding_model=embedding_model),
+            model=replace(
+                model,
+                backend=backend,
+                embedding_model=embedding_model,
+                on_retry=progress.retries(shown),
+            ),
             run=run,
             skip_bad=skip_bad,
             progress=lambda eid: progress.stages(shown, eid),

@@ -253,7 +253,12 @@ def spent_json(spent: Spent | None) -> dict[str, Any] | None:
     """Return what was spent as JSON; null for the embedded default."""
     if spent is None:
         return None
-    return {"n_calls": spent.n_calls, "n_cached": spent.n_cached, "cost_usd": spent.cost_usd}
+    return {
+        "n_calls": spent.n_calls,
+        "n_cached": spent.n_cached,
+        "cost_usd": spent.cost_usd,
+        "retries": dict(spent.retries),
+    }
 
 
 def _skipped(bad: Sequence[str]) -> None:

@@ -153,8 +153,9 @@ def judge(
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
     model = replace(model, embedding_model=embedding_model, entailment_model=entailment_model)
-    models = [replace(model, backend=name) for name in backend or ["local"]]
     with progress.display(quiet=quiet) as shown:
+        model = replace(model, on_retry=progress.retries(shown))
+        models = [replace(model, backend=name) for name in backend or ["local"]]
 
         def counted(total: int) -> progress.Advance:
             return progress.counter(shown, "judging", total=total)

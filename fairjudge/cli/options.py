@@ -52,6 +52,9 @@ CacheDir: TypeAlias = Annotated[
 Concurrency: TypeAlias = Annotated[
     int, typer.Option(min=1, max=4096, help="Most model calls in flight at once.")
 ]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option(min=0.001, help="Longest wait for one reply, in seconds.")
+]
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(help="Passed to the model where it takes one; part of the cache key.")
 ]
@@ -60,6 +63,13 @@ MaxCost: TypeAlias = Annotated[
 ]
 MaxCalls: TypeAlias = Annotated[
     int | None, typer.Option(min=0, help="Stop calling after this many paid calls.")
+]
+Prices: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Your own prices (TOML: [[price]] with model, input and output in US dollars per "
+        "million tokens, date, source); they hold at any --base-url."
+    ),
 ]
 MaxUnscored: TypeAlias = Annotated[
     float,
@@ -138,9 +148,11 @@ def models(
     cache: CacheDir = None,
     concurrency: Concurrency = 8,
     base_url: BaseUrl = None,
+    timeout: Timeout = 300.0,
     seed: Seed = None,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
+    prices: Prices = None,
 ) -> ModelOptions:
     """Return the options of whatever calls models; commands add the backend."""
     from fairjudge.app.models import ModelOptions
@@ -149,9 +161,11 @@ def models(
         cache=cache,
         concurrency=concurrency,
         base_url=base_url,
+        timeout_seconds=timeout,
         seed=seed,
         max_cost=max_cost,
         max_calls=max_calls,
+        prices=prices,
     )
 
 

@@ -18,7 +18,7 @@ def quickstart(
     *,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Build references for two bundled stories and judge three summaries of each.
+    """Build references for two bundled stories, judge three summaries of each, write a report.
 
     Everything runs on this machine, with the embedded models: no key, no model hub, no GPU. The
     stories, outlets and people are invented. One summary is thorough, one tells a single side, one
@@ -27,6 +27,7 @@ def quickstart(
     from fairjudge.app.building import BuildOptions, build_file
     from fairjudge.app.judging import JudgeOptions, judge_files
     from fairjudge.app.models import ModelOptions
+    from fairjudge.app.reporting import make_report
     from fairjudge.app.runs import make_folder
     from fairjudge.cli import display, progress
     from fairjudge.datasets import example_path
@@ -73,6 +74,10 @@ def quickstart(
             )
         display.judged(judged, output=judgements, json_file=str(output / f"{aspect}.report.json"))
 
-    typer.echo("\nFiles:")
+    page = output / "report.html"
+    typer.echo(f"\n$ fairjudge report {output} -o {page}")
+    make_report(output, title="FairJudge quickstart").save(page)
+
+    typer.echo(f"\nOpen {page} in a browser to read it all. Files:")
     for path in sorted(output.iterdir()):
         typer.echo(f"  {path}")

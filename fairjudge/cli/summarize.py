@@ -88,7 +88,7 @@ def summarize(
                 system=system,
                 sweeps=tuple(sweep or ()),
             ),
-            model=replace(model, backend=backend),
+            model=replace(model, backend=backend, on_retry=progress.retries(shown)),
             run=run,
             skip_bad=skip_bad,
             progress=lambda total: progress.counter(shown, "summarizing", total=total),

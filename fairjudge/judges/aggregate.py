@@ -180,6 +180,21 @@ def system_scores(
     return tuple(sorted(scores, key=_best_first))
 
 
+def cluster_means(judgements: Sequence[Judgement]) -> dict[str, dict[str, float]]:
+    """Return each system's mean over its scored units in each cluster: system to eid to mean.
+
+    What `system_scores` averages over clusters. Clusters without a score are absent.
+    """
+    by_system: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for point in _points(judgements):
+        if point.value is not None:
+            by_system[point.system][point.eid].append(point.value)
+    return {
+        system: {eid: fmean(values) for eid, values in cells.items()}
+        for system, cells in by_system.items()
+    }
+
+
 def _best_first(score: SystemScore) -> tuple[bool, float, str]:
     if isinstance(score.mean, Undefined):
         return True, 0.0, score.system

@@ -20,6 +20,7 @@ _SAME = {
     "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
 }  # fmt: skip
 _TABLE = str.maketrans(_SAME)
+_STARS = frozenset("★☆⭐🌟✭✩✰")
 _KEYCAP = "\u20e3"
 
 _OPEN = re.compile(
@@ -86,7 +87,9 @@ def _ascii_digit(sign: str) -> str:
     if digit is not None and sign not in "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉":
         return str(digit)
     plain = unicodedata.normalize("NFKC", sign)
-    return plain if len(plain) == 1 and plain.isascii() else sign
+    if len(plain) == 1 and plain.isascii():
+        return plain
+    return " " if unicodedata.category(sign) == "So" and sign not in _STARS else sign
 
 
 def without_quotations(text: str) -> str:

@@ -11,7 +11,7 @@ _ENDS = re.compile(
     | \s{1,5}(?:for|on|because|since|as|due|given|based|with|and|but|overall|in|here|rather|from|too
         |which|is|seems|feels|to\s(?:reflect|this|the|it)|again|instead|now|therefore|so|if|had|were
         |would\sbe\s(?:fair|appropriate|right|suitable|more)|at\s(?:best|most)|by)\b
-    | \s{1,5}[-]\s | \s{1,5}[^\s\w]
+    | \s{0,3}</ | \s{1,5}[-]\s | \s{1,5}[^\s\w]
     """,
     re.VERBOSE | re.IGNORECASE,
 )

@@ -37,7 +37,7 @@ _FAULT = (
     r"|incorrect|inconsisten\w*|factual\serrors|issues|problems|contradict\w*|unfaithful|speculative|redundan\w*|repetiti\w*|biased|flaws|false|wrong|incomplete)"
 )
 _WORSE = re.compile(
-    rf"\b(?:worse|worst|inferior|weaker|poorer|loses|lags)\b|\bless\s(?!{_FAULT})\w+|\bfewer\s(?!(?:\w+\s)?{_FAULT})\w+|\bnot\s(?:as|so)\s\w+|\bmore\s(?:\w+ly\s)?{_FAULT}|\bmore\s(?:\w+\s){{1,2}}(?:errors|mistakes)\b",
+    rf"\b(?:worse|worst|inferior|weaker|poorer|loses|loser|lags)\b|\bless\s(?!{_FAULT})\w+|\bfewer\s(?!(?:\w+\s)?{_FAULT})\w+|\bnot\s(?:as|so)\s\w+|\bmore\s(?:\w+ly\s)?{_FAULT}|\bmore\s(?:\w+\s){{1,2}}(?:errors|mistakes)\b",
     re.IGNORECASE,
 )
 _BETTER = re.compile(
@@ -46,7 +46,7 @@ _BETTER = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
-    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
+    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|(?:better|stronger|superior)\sof\sthe\s\w+|stronger\s\w+|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
     r"[\s:]{1,3}(?:(?:the|is|to|be|for|towards?)\s){0,2}$",
     re.IGNORECASE,
 )

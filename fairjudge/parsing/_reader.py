@@ -11,7 +11,7 @@ from fairjudge.parsing._clean import without_reasoning
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 
 

@@ -27,6 +27,8 @@ def may_stand(frame: Frame, answer: Answer, text: str, scale: Scale) -> bool:
         return one_of_several or _may_follow_label(answer, text, scale)
     if denied(text, frame.start, answer.end):
         return False
+    if scale.kind == "pair" and _COMPARED.match(text, answer.end):
+        return False
     if one_of_several:
         return True
     if frame.bare and not answer.explicit:
@@ -61,12 +63,19 @@ def _may_follow_label(answer: Answer, text: str, scale: Scale) -> bool:
     if continues(text, answer.end):
         return False
     if scale.kind == "pair":
-        return ends(text, answer.end) and not _SUBJECT.match(text, answer.end)
-    return True
+        compared = _COMPARED.match(text, answer.end) or _SUBJECT.match(text, answer.end)
+        return ends(text, answer.end) and not compared
+    return not (scale.kind == "number" and _MEASURED.match(text, answer.end))
 
 
+_COMPARED = re.compile(r"\s?(?:[>=≈]|<(?!/))")
 _SUBJECT = re.compile(
-    r"\s?[<>=≈]|\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
+    r"\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
+)
+_MEASURED = re.compile(
+    r"\s{1,3}(?:years?|months?|weeks?|days?|hours?|minutes?|people|percent|thousand|million|billion"
+    r"|dollars?|euros?|pounds?|goals?|votes?|deaths?|miles|km|met(?:er|re)s)\b",
+    re.IGNORECASE,
 )
 _CLOSING = re.compile(r"[\s.!)\"']{0,20}$")
 _SENTENCE_START = re.compile(r"(?:[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE)
