@@ -14,7 +14,7 @@ from fairjudge.calibration.analysis import Analysis, CalibrationReport, Comparis
 from fairjudge.calibration.assessment import ErrorScores, ReliabilityBin
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, SystemEstimate
-from fairjudge.calibration.groups import GroupError
+from fairjudge.calibration.groups import FEW_DOCUMENTS, GroupError
 from fairjudge.calibration.items import ItemKey, Joined
 from fairjudge.calibration.length import VerbosityBias
 from fairjudge.calibration.position import PositionBias
@@ -128,13 +128,14 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "protocol": joined.protocol,
         "n_items": len(joined.keys),
         "n_documents": len(set(joined.documents)),
+        "few_documents": 0 < len(set(joined.documents)) < FEW_DOCUMENTS,
         "n_systems": len(set(joined.systems)),
         "n_unscored": sum(joined.counts.unscored.values()),
         "annotators": list(joined.annotators),
         "counts": {**asdict(joined.counts), "unscored": dict(joined.counts.unscored)},
         "unmatched": _unmatched(joined, list_all=list_all),
         "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
-        "notes": [*joined.notes, *_remarks(joined), *_doubts(report)],
+        "notes": [*joined.notes, *_remarks(joined)],
         "agreement": _agreement(report.agreement),
         "human": _agreement(report.human),
         "baselines": {name: _agreement(found) for name, found in report.baselines.items()},
@@ -165,34 +166,11 @@ def _remarks(joined: Joined) -> list[str]:
         "{} judged items have no label": len(joined.rest),
         "{} labelled items were not judged": len(joined.unjudged),
     }
-    return [text.format(n) for text, n in said.items() if n]
-
-
-def _doubts(report: GroupReport) -> list[str]:
-    """Say where the judge's ranking is not above chance, or not above a score that needs none."""
-    judge = _kendall(report.agreement)
-    if judge is None:
-        return []
-    said = []
-    if judge.low is not None and judge.low <= 0:
-        said.append(
-            "the judge's agreement with people is not shown to be above chance (pooled Kendall "
-            f"{judge.value:.2f}, interval from {judge.low:.2f})"
-        )
-    trivial = {name: _kendall(one) for name, one in report.baselines.items() if name != "random"}
-    known = {name: one.value for name, one in trivial.items() if one is not None}
-    if known and (most := max(known.values())) >= judge.value:
-        name = next(name for name, value in known.items() if value == most)
-        said.append(
-            f"the judge agrees with people no better than the baseline {name} (pooled Kendall "
-            f"{judge.value:.2f} against {most:.2f})"
-        )
-    return said
-
-
-def _kendall(found: Agreement | Undefined) -> Estimate | None:
-    value = None if isinstance(found, Undefined) else found["pooled"].get("kendall")
-    return value if isinstance(value, Estimate) else None
+    remarks = [text.format(n) for text, n in said.items() if n]
+    n_documents = len(set(joined.documents))
+    if 0 < n_documents < FEW_DOCUMENTS:
+        remarks.append(f"{n_documents} documents: intervals over so few are rough")
+    return remarks
 
 
 def _unmatched(joined: Joined, *, list_all: bool) -> Json:

@@ -17,6 +17,7 @@ from fairjudge.app.runs import (
     check_writable,
     checkpoints,
     digest,
+    noting_spent,
     open_run,
     resume,
     start,
@@ -137,7 +138,7 @@ async def _build_file(
         builder = make_builder(
             models, consolidation=options.consolidation, post_filter=options.post_filter
         )
-        with opened as run:
+        with opened as run, noting_spent(run, models.spent):
             built = await build_references(
                 loaded.records,
                 builder=builder,

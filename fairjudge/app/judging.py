@@ -18,11 +18,13 @@ from fairjudge.app.runs import (
     check_writable,
     checkpoints,
     digest,
+    noting_spent,
     open_run,
     resume,
     seldom_collecting,
     start,
 )
+from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import (
     Loaded,
     check_summaries,
@@ -120,8 +122,14 @@ def judge_files(
     run: Path | None,
     skip_bad: bool,
     progress: Callable[[int], Callable[[int], None]],
+    budget: Budget | None = None,
 ) -> JudgeOutcome:
     """Judge the summaries in one file against the references in another; write judgements.
+
+    Parameters
+    ----------
+    budget : Budget, optional
+        What may be spent, where it is shared; by default what `model` allows.
 
     Raises
     ------
@@ -133,15 +141,18 @@ def judge_files(
     check_writable(output)
     tasks = material.tasks
     judged = {task.eid for task in tasks}
-    identity = {
-        "options": _plain(options),
-        "model": model.identity(),
-        "references": digest(clusters.records),
-        "summaries": digest(written.records),
-    }
+    identity = {**_identity(material, options), "model": model.identity()}
     opened = open_run(run, cache_folder=model.cache_folder, command="judge", identity=identity)
     outcome = asyncio.run(
-        _judge_all(tasks, options=options, plan=plan, model=model, opened=opened, progress=progress)
+        _judge_all(
+            tasks,
+            options=options,
+            plan=plan,
+            model=model,
+            budget=budget,
+            opened=opened,
+            progress=progress,
+        )
     )
     write_records(output, outcome.judgements)
     return replace(
@@ -175,6 +186,22 @@ def _read(references: Path, summaries: Path, *, options: JudgeOptions, skip_bad:
     if not tasks:
         raise InputError(_why_nothing(plan), path=references)
     return _Material(clusters=clusters, summaries=written, plan=plan, tasks=tasks)
+
+
+def digests(
+    references: Path, summaries: Path, *, options: JudgeOptions, skip_bad: bool
+) -> dict[str, Any]:
+    """Return what ties a run to its options and inputs, whoever judges."""
+    material = _read(references, summaries, options=options, skip_bad=skip_bad)
+    return _identity(material, options)
+
+
+def _identity(material: _Material, options: JudgeOptions) -> dict[str, Any]:
+    return {
+        "options": _plain(options),
+        "references": digest(material.clusters.records),
+        "summaries": digest(material.summaries.records),
+    }
 
 
 def read_tasks(
@@ -214,10 +241,11 @@ async def _judge_all(
     options: JudgeOptions,
     plan: JudgingPlan,
     model: ModelOptions,
+    budget: Budget | None,
     opened: RunFolder,
     progress: Callable[[int], Callable[[int], None]],
 ) -> JudgeOutcome:
-    async with open_models(model) as models:
+    async with open_models(model, budget=budget) as models:
         judge = make_judge(
             models,
             plan=plan,
@@ -231,7 +259,7 @@ async def _judge_all(
             cascade_scorer=options.cascade_scorer,
         )
         span = scale_range(judge, plan)
-        with opened as run, seldom_collecting():
+        with opened as run, noting_spent(run, models.spent), seldom_collecting():
             judgements = await judge_tasks(
                 tasks,
                 judge=judge,

@@ -7,8 +7,10 @@ import hashlib
 import json
 import sqlite3
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
 from fairjudge import __version__
+from fairjudge.app.models import Spent
 from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
 from fairjudge.errors import InputError, RunError
@@ -93,6 +96,18 @@ def open_run(
         name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
         folder = cache_folder / "runs" / name
     return RunFolder(folder, identity=whole)
+
+
+@contextmanager
+def noting_spent(run: RunFolder, spent: Callable[[], Spent | None]) -> Iterator[None]:
+    """Add what this start of the run asked of a model to ``spent.jsonl``, also if it breaks off."""
+    try:
+        yield
+    finally:
+        asked = spent()
+        if asked is not None:
+            when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+            run.append("spent", {"when": when, **asdict(asked)})
 
 
 @asynccontextmanager

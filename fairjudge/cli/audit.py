@@ -18,7 +18,7 @@ app = typer.Typer(help="Measure how far a judge is swayed, from stored judgement
 
 
 @app.command("position")
-@opt.with_model
+@opt.taking(model=opt.models)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
@@ -69,7 +69,7 @@ def position(
 
 
 @app.command("verbosity")
-@opt.with_model
+@opt.taking(model=opt.models)
 def verbosity(
     judgements: audit_opt.Judgements = None,
     *,
@@ -192,7 +192,7 @@ def length(
 
 
 @app.command("order")
-@opt.with_model
+@opt.taking(model=opt.models)
 def order(
     *,
     references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
@@ -239,7 +239,7 @@ def order(
 
 
 @app.command("checks")
-@opt.with_model
+@opt.taking(model=opt.models)
 def checks(
     *,
     references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],

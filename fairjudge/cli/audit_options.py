@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
@@ -84,7 +85,7 @@ def rows(
             aspect=aspect,
             protocol=protocol,
             probes=probes,
-            model=model,
+            model=replace(model, on_retry=progress.retries(shown)),
             progress=lambda total: progress.counter(shown, "judging", total=total),
         )
 
@@ -108,4 +109,5 @@ def shown(
     from fairjudge.cli import progress
 
     with progress.display(quiet=quiet) as bars:
-        return report(model, lambda total: progress.counter(bars, "judging", total=total))
+        counted = replace(model, on_retry=progress.retries(bars))
+        return report(counted, lambda total: progress.counter(bars, "judging", total=total))

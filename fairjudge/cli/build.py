@@ -11,15 +11,12 @@ import typer
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
+    from fairjudge.app.building import BuildOptions
     from fairjudge.app.models import ModelOptions
 
 
-@opt.with_model
-def build(
-    clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
-    output: opt.Output,
+def build_options(
     *,
-    backend: opt.Backend = "local",
     max_articles: Annotated[
         int, typer.Option(min=2, help="Articles kept: those that answer most questions.")
     ] = 10,
@@ -56,6 +53,31 @@ def build(
             "answers do not differ. The local backend has none."
         ),
     ] = True,
+) -> BuildOptions:
+    """Return what shapes references."""
+    from fairjudge.app.building import BuildOptions
+    from fairjudge.references.steps import Validity
+
+    return BuildOptions(
+        max_articles=max_articles,
+        n_questions=questions,
+        validity=Validity(
+            min_source_share=min_sources,
+            max_largest_share=0.5 if consensus_filter else None,
+            max_source_overlap=0.8 if merge_same_sources else None,
+        ),
+        consolidation=consolidation,
+        post_filter=post_filter,
+    )
+
+
+@opt.taking(building=build_options, model=opt.models)
+def build(
+    clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
+    output: opt.Output,
+    *,
+    backend: opt.Backend = "local",
+    building: BuildOptions,
     embedding_model: opt.EmbeddingModel = None,
     run: opt.Run = None,
     model: ModelOptions,
@@ -73,27 +95,21 @@ def build(
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
     """
-    from fairjudge.app.building import BuildOptions, build_file
+    from fairjudge.app.building import build_file
     from fairjudge.cli import display, progress
-    from fairjudge.references.steps import Validity
 
     opt.check_targets(output, json_file)
     with progress.display(quiet=quiet) as shown:
         outcome = build_file(
             clusters,
             output,
-            options=BuildOptions(
-                max_articles=max_articles,
-                n_questions=questions,
-                validity=Validity(
-                    min_source_share=min_sources,
-                    max_largest_share=0.5 if consensus_filter else None,
-                    max_source_overlap=0.8 if merge_same_sources else None,
-                ),
-                consolidation=consolidation,
-                post_filter=post_filter,
+            options=building,
+            model=replace(
+                model,
+                backend=backend,
+                embedding_model=embedding_model,
+                on_retry=progress.retries(shown),
             ),
-            model=replace(model, backend=backend, embedding_model=embedding_model),
             run=run,
             skip_bad=skip_bad,
             progress=lambda eid: progress.stages(shown, eid),

@@ -46,6 +46,14 @@ def calibrate(
             "one more baseline; takes minutes for a hundred documents.",
         ),
     ] = False,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PATTERN",
+            help="Compare errors between families of systems too: a name and a shell pattern of "
+            "system names, such as 'openai=gpt-*'. Repeatable; the first that fits counts.",
+        ),
+    ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the fitted calibrators here, as JSON.")
     ] = None,
@@ -91,6 +99,7 @@ def calibrate(
         resampling=Resampling(n_resamples=resamples),
         calibrator=method,
         epsilon=margin,
+        families=tuple(_family(text) for text in family or ()),
         seed=seed,
     )
     if support and (summaries is None or clusters is None):
@@ -147,6 +156,13 @@ def apply(
         f"{applied.n_unscored} unscored",
     ]
     say("; ".join(said), err=True)
+
+
+def _family(text: str) -> tuple[str, str]:
+    name, found, pattern = text.partition("=")
+    if not (name and found and pattern):
+        raise typer.BadParameter(f"expected NAME=PATTERN, got {text!r}", param_hint="--family")
+    return name, pattern
 
 
 def _support(

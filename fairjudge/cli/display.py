@@ -211,19 +211,38 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
     """Show what ``summarize`` wrote."""
     _skipped(outcome.bad_lines)
     failures = [
-        {"eid": eid, "reason": why.reason, "detail": why.detail} for eid, why in outcome.failed
+        {"eid": one.eid, "system": one.system, "reason": one.why.reason, "detail": one.why.detail}
+        for one in outcome.failed
     ]
+    written = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
-        say(f"{len(outcome.summaries)} summaries by {outcome.system}")
+        for system, n in written.items():
+            say(f"{n} summaries by {system}")
         if failures:
-            named = [f"{row['eid']} ({row['reason']}: {row['detail']})" for row in failures]
+            several = len(written) > 1
+            named = [
+                f"{row['eid']}{' by ' + str(row['system']) if several else ''} "
+                f"({row['reason']}: {row['detail']})"
+                for row in failures
+            ]
             say(f"Without a summary: {_named(named)}")
         _tail(output, outcome.run, outcome.spent)
     write_json(
         json_file,
         {
-            "system": outcome.system,
+            "system": next(iter(outcome.systems)),
             "n_summaries": len(outcome.summaries),
+            "systems": {
+                system: {
+                    "n_summaries": written[system],
+                    "change": setting.change,
+                    "temperature": setting.temperature,
+                    "sentences": setting.wishes.n_sentences,
+                    "words": setting.wishes.n_words,
+                    "fair": setting.wishes.fair_attribute,
+                }
+                for system, setting in outcome.systems.items()
+            },
             "failed": failures,
             "left_out": list(outcome.bad_lines),
             "spent": spent_json(outcome.spent),
@@ -235,7 +254,12 @@ def spent_json(spent: Spent | None) -> dict[str, Any] | None:
     """Return what was spent as JSON; null for the embedded default."""
     if spent is None:
         return None
-    return {"n_calls": spent.n_calls, "n_cached": spent.n_cached, "cost_usd": spent.cost_usd}
+    return {
+        "n_calls": spent.n_calls,
+        "n_cached": spent.n_cached,
+        "cost_usd": spent.cost_usd,
+        "retries": dict(spent.retries),
+    }
 
 
 def _skipped(bad: Sequence[str]) -> None:

@@ -6,9 +6,12 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
 
 Output: TypeAlias = Annotated[
     Path,
@@ -52,6 +55,9 @@ Concurrency: TypeAlias = Annotated[
         min=1, max=4096, help="Most model calls at once; fewer for a while after a server's 429."
     ),
 ]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option(min=0.001, help="Longest wait for one reply, in seconds.")
+]
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(help="Passed to the model where it takes one; part of the cache key.")
 ]
@@ -68,8 +74,12 @@ Tpm: TypeAlias = Annotated[
     int | None,
     typer.Option("--tpm", min=1, help="Most tokens (prompts and replies) in any minute."),
 ]
-Timeout: TypeAlias = Annotated[
-    float, typer.Option("--timeout", min=0.1, help="Seconds to wait for one whole reply.")
+Prices: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Your own prices (TOML: [[price]] with model, input and output in US dollars per "
+        "million tokens, date, source); they hold at any --base-url."
+    ),
 ]
 MaxUnscored: TypeAlias = Annotated[
     float,
@@ -83,8 +93,10 @@ Json: TypeAlias = Annotated[
     typer.Option("--json", help="Also write the table's numbers as JSON; - is standard output."),
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+ENTAILMENT_MODEL = "roberta-large-mnli"
 EntailmentModel: TypeAlias = Annotated[
-    str, typer.Option(help="Entailment model by hub id or folder, for --fallback entailment.")
+    str,
+    typer.Option(help="Entailment model by hub id or folder, for --fallback and --cascade-scorer."),
 ]
 EmbeddingModel: TypeAlias = Annotated[
     str | None,
@@ -94,50 +106,81 @@ EmbeddingModel: TypeAlias = Annotated[
 ]
 
 
-def _calling(
+def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that functions declare, and call it with what they return.
+
+    ``@taking(model=models)`` puts the parameters of `models` in place of the command's parameter
+    ``model``, so that several commands take the same options without repeating them.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        declared = {name: _parameters(bundle) for name, bundle in bundles.items()}
+
+        @functools.wraps(command)
+        def called(**given: Any) -> None:
+            for name, bundle in bundles.items():
+                own = {one.name: given.pop(one.name) for one in declared[name]}
+                given[name] = bundle(**own)
+            command(**given)
+
+        every = [
+            parameter for own in _parameters(command) for parameter in declared.get(own.name, [own])
+        ]
+        called.__dict__["__signature__"] = inspect.Signature(every)
+        called.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
+        return called
+
+    return decorate
+
+
+_FOR_TYPES = (
+    "BuildOptions",
+    "CoverageOptions",
+    "FairnessInput",
+    "JudgeOptions",
+    "ModelOptions",
+    "ProportionalOptions",
+)
+"""Commands import these for type checkers alone: to import them here would slow every command."""
+
+
+def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
+    names = dict.fromkeys(_FOR_TYPES, Any)
+    hints = get_type_hints(declaring, localns=names, include_extras=True)
+    return [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(declaring).parameters.items()
+    ]
+
+
+def models(
     *,
     cache: CacheDir = None,
     concurrency: Concurrency = 8,
     base_url: BaseUrl = None,
+    timeout: Timeout = 300.0,
     seed: Seed = None,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
     rpm: Rpm = None,
     tpm: Tpm = None,
-    timeout_seconds: Timeout = 300.0,
-) -> None:
-    """Declare the options of whatever calls models, by the names that `ModelOptions` has."""
+    prices: Prices = None,
+) -> ModelOptions:
+    """Return the options of whatever calls models; commands add the backend."""
+    from fairjudge.app.models import ModelOptions
 
-
-def with_model(command: Callable[..., None]) -> Callable[..., None]:
-    """Give `command` the options of `_calling` in place of its parameter ``model``.
-
-    It is called with one `fairjudge.app.models.ModelOptions`; the backend it sets itself.
-    """
-    own, shared = _parameters(command), _parameters(_calling)
-    place = [parameter.name for parameter in own].index("model")
-
-    @functools.wraps(command)
-    def called(**given: Any) -> None:
-        from fairjudge.app.models import ModelOptions
-
-        model = ModelOptions(**{one.name: given.pop(one.name) for one in shared})
-        command(**given, model=model)
-
-    every = [*own[:place], *shared, *own[place + 1 :]]
-    called.__dict__["__signature__"] = inspect.Signature(every)
-    called.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
-    return called
-
-
-def _parameters(command: Callable[..., None]) -> list[inspect.Parameter]:
-    # Commands import the class for type checkers alone: to import it here would slow all of them.
-    names = {"ModelOptions": Any}
-    hints = get_type_hints(command, localns=names, include_extras=True)
-    return [
-        parameter.replace(annotation=hints[name])
-        for name, parameter in inspect.signature(command).parameters.items()
-    ]
+    return ModelOptions(
+        cache=cache,
+        concurrency=concurrency,
+        base_url=base_url,
+        timeout_seconds=timeout,
+        seed=seed,
+        max_cost=max_cost,
+        max_calls=max_calls,
+        rpm=rpm,
+        tpm=tpm,
+        prices=prices,
+    )
 
 
 def check_targets(output: Path, json_file: str | None) -> None:

@@ -37,6 +37,18 @@ def counter(progress: Progress, description: str, *, total: int | None) -> Advan
     return lambda done: progress.update(bar, advance=done)
 
 
+def retries(progress: Progress) -> Callable[[str], None]:
+    """Return what counts retries in a bar of their own, from the first one on."""
+    bars: list[Advance] = []
+
+    def advance(_kind: str) -> None:
+        if not bars:
+            bars.append(counter(progress, "retries", total=None))
+        bars[0](1)
+
+    return advance
+
+
 def stages(progress: Progress, eid: str) -> Callable[[str, int], None]:
     """Return what shows a reference build's stages, one bar a stage, as they begin."""
     bars: dict[str, Advance] = {}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairjudge.app.models import ModelOptions
 
 
-@opt.with_model
+@opt.taking(model=opt.models)
 def split(
     summaries: Annotated[Path, typer.Argument(help="Summaries: eid, system, text.")],
     *,

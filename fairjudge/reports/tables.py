@@ -51,7 +51,7 @@ def print_table(table: TextTable) -> None:
 
     console = Console(highlight=False)
     console.print(Text(printable(table.title), "bold"), soft_wrap=True)
-    shown = Table(box=SIMPLE_HEAD)
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
         right = column.align == "right"
         shown.add_column(

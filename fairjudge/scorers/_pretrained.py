@@ -6,7 +6,7 @@ torch and transformers are imported inside functions: importing this module load
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,6 +91,8 @@ def load_pretrained(
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ConfigurationError(f"cannot load {what} {name!r}: {reason}") from error
     model = model.to("cuda" if cuda else "cpu").eval()
+    if not cuda:
+        use_onednn(model)
     return Pretrained(
         model=model,
         tokenizer=tokenizer,
@@ -106,6 +108,33 @@ def require_libraries(feature: str) -> None:
         import transformers  # noqa: F401
     except ImportError as error:
         raise MissingExtraError(feature, extra="local") from error
+
+
+def use_onednn(model: Any) -> None:
+    """Let the linear layers of a float32 CPU model run by oneDNN, where torch has it.
+
+    torch's default, MKL, leaves the wider instructions of AMD processors unused: oneDNN took half
+    as long there. The layers keep their weights, so all else sees them unchanged; results agree up
+    to float rounding.
+    """
+    import torch
+
+    if torch.backends.mkldnn.is_available() and hasattr(torch.ops.aten, "mkldnn_linear"):
+        for layer in model.modules():
+            if type(layer) is torch.nn.Linear:
+                layer.forward = _onednn_forward(layer)
+
+
+def _onednn_forward(layer: Any) -> Callable[[Any], Any]:
+    import torch
+
+    weight = layer.weight.detach().to_mkldnn()
+    bias = None if layer.bias is None else layer.bias.detach().to_mkldnn()
+
+    def forward(inputs: Any) -> Any:
+        return torch.ops.aten.mkldnn_linear(inputs.to_mkldnn(), weight, bias).to_dense()
+
+    return forward
 
 
 def batches(lengths: Sequence[int], *, budget: int = BATCH_TOKENS) -> Iterator[list[int]]:

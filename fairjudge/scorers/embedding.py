@@ -31,8 +31,8 @@ PACKAGE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 MAX_WINDOW_TOKENS = 512
 """Longest piece that is embedded at once where a model states no window of its own."""
 
-BATCH_TOKENS = 8192
-"""Tokens, padding included, in one forward pass."""
+BATCH_TOKENS = 2048
+"""Tokens, padding included, in one forward pass: on a CPU more at once leave its caches."""
 
 _POOLING = "mean-v1"
 _FEATURE = "the embedding model"

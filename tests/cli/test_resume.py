@@ -21,6 +21,7 @@ from cli_tools import (
     prompts_of,
     start,
     summary,
+    text_of,
     write_jsonl,
 )
 from stub_server import StubServer
@@ -252,3 +253,29 @@ def test_a_killed_summarizer_resumes(cli, server):
     assert cli(*command).code == 0
     assert len(server.calls) == 7
     assert len(Path("s.jsonl").read_text().splitlines()) == 6
+
+
+def test_a_killed_sweep_resumes_and_names_every_variant(cli, server):
+    rows = [cluster(f"c{n}") for n in range(3)]
+    for row in rows:
+        for place, article in enumerate(row["articles"]):
+            article["attributes"] = {"leaning": "left" if place else "right"}
+    write_jsonl(Path("clusters.jsonl"), rows)
+    sweeps = ("--sweep", "temperature=0,1", "--sweep", "fair=leaning")
+    options = ("-o", "s.jsonl", "--concurrency", "1", *openai(server))
+    command = ("summarize", "clusters.jsonl", *options, *sweeps)
+    end_in_the_middle(server, command, signal.SIGKILL, passing=4)
+    report = json.loads(cli(*command, "--json", "-").out)
+    # 3 clusters by 3 systems, one of which the killed run was in the middle of
+    assert len(server.calls) == 10
+    own = "stub-model-direct"
+    assert {name: each["n_summaries"] for name, each in report["systems"].items()} == {
+        own: 3, f"{own}+temperature=1": 3, f"{own}+fair=leaning": 3,
+    }  # fmt: skip
+    assert report["systems"][f"{own}+temperature=1"]["temperature"] == 1.0
+    written = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    assert len({(row["eid"], row["system"]) for row in written}) == 9
+    instructed = [call for call in server.calls if "differ in leaning" in text_of(call)]
+    assert len(instructed) >= 3
+    assert {call.body["temperature"] for call in server.calls} == {0.0, 1.0}
+    assert "3 summaries by stub-model-direct+fair=leaning" in cli(*command).out
