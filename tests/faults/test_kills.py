@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import signal
+import subprocess
 import time
 from collections import Counter
 from pathlib import Path
@@ -29,7 +30,8 @@ CONCURRENCY = 8
 def kill_after(server, command: tuple[str, ...], n_calls: int, *, pause_seconds: float) -> bool:
     """Start `command`, and kill it some time after so many calls came; False if it was through."""
     until = len(server.calls) + n_calls
-    process = start(*command)
+    # Nobody reads what it prints: a pipe that is full would hold it for ever.
+    process = start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
     while len(server.calls) < until and process.poll() is None:
         assert time.monotonic() < deadline
@@ -37,7 +39,7 @@ def kill_after(server, command: tuple[str, ...], n_calls: int, *, pause_seconds:
     time.sleep(pause_seconds)
     through = process.poll() is not None
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
+    process.wait(timeout=60)
     return not through
 
 
@@ -107,7 +109,7 @@ def test_judging_ends_as_if_never_killed(server, n_items, n_kills):
 
 BUILD_SIZES = [
     pytest.param(4, 3, id="short"),
-    pytest.param(100, 20, id="2000-calls-20-kills", marks=pytest.mark.slow),
+    pytest.param(120, 20, id="2000-calls-20-kills", marks=pytest.mark.slow),
 ]
 
 
@@ -116,7 +118,7 @@ def test_building_ends_as_if_never_killed(server, n_clusters, n_kills):
     write_jsonl(Path("clusters.jsonl"), [cluster(f"c{n}") for n in range(n_clusters)])
     command = building(server, concurrency=CONCURRENCY)
     expected, n_calls = uninterrupted(server, command)
-    assert n_calls >= 20 * n_clusters
+    assert n_calls > 15 * n_clusters
     killed = end_in_pieces(server, (*command, "--run", "run"), n_calls=n_calls, n_kills=n_kills)
     assert killed >= n_kills // 2
     check_calls(server, n_calls=n_calls, killed=killed)
