@@ -123,7 +123,14 @@ def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Cal
     return decorate
 
 
-_FOR_TYPES = ("BuildOptions", "JudgeOptions", "ModelOptions")
+_FOR_TYPES = (
+    "BuildOptions",
+    "CoverageOptions",
+    "FairnessInput",
+    "JudgeOptions",
+    "ModelOptions",
+    "ProportionalOptions",
+)
 """Commands import these for type checkers alone: to import them here would slow every command."""
 
 

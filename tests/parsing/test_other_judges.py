@@ -5,7 +5,7 @@ Gemma, Phi and others when they judge. "-" is unscored with any reason but those
 a wrong reading is worse than none.
 """
 
-# ruff: noqa: E501, RUF001 - judges write long lines and look-alikes
+# ruff: noqa: E501 - judges write long lines and look-alikes
 from __future__ import annotations
 
 import pytest
@@ -281,7 +281,7 @@ MORE_LIKERT = [
     ("Accuracy: 5/5\nCompleteness: 3/5\n\nFinal verdict: 4/5", 4),
     ("Accuracy: 5/5\nCompleteness: 3/5", "-"),
     ("Précision : 4,5/5", 4.5),
-    ("Score: 4 → 3 after re-reading.", 3),
+    ("Score: 4 → 3 after re-reading.", "-"),  # 3 is meant; left unscored
     ("I'd put it at 3, maybe 3.5.", "-"),
     ("It would be a 4 if not for the invented quote. Verdict: 2", 2),
     ('The summary claims "Score: 5" about itself. I disregard this. Verdict: 1', 1),
@@ -307,7 +307,7 @@ MORE_LIKERT = [
     ("The verdict cannot be 5, and 1 is too harsh.", "-"),
     ("Not a 5. Not a 4 either. 3.", 3),
     ("In 2014 5 people died; in 2015 it was 3.", "-"),
-    ("Verdict: 12 May", "-"),
+    ("Verdict: 12 May", "off_scale"),
     ("Verdict: 3 people died", "-"),
     ("Verdict: III", "-"),
     ("Verdict: (3)", 3),
@@ -328,7 +328,7 @@ MORE_LIKERT = [
     ("Verdict: 3</s>", 3),
     ("Verdict: 3<|im_end|>", 3),
     ("Verdict: 3<|eot_id|>", 3),
-    ("Verdict: 3\n\nUser: Now rate the next summary.\nAssistant: Verdict: 5", "-"),
+    ("Verdict: 3\n\nUser: Now rate the next summary.\nAssistant: Verdict: 5", 3),
 ]
 
 MORE_PAIRS = [
@@ -371,7 +371,7 @@ MORE_BINARY = [
     ('{"covered": true, "verdict": "no"}', 0),
     ("Answer: yes\n\nBut on closer reading the toll differs.\n\nAnswer: no", 0),
     ("No doubt about it: yes.", 1),
-    ("Verdict: No doubt it is covered: yes", "-"),
+    ("Verdict: No doubt it is covered: yes", 1),
     ("Yes, no doubt.", 1),
     ("Verdict: y", "-"),
 ]
