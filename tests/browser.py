@@ -27,9 +27,13 @@ def _without(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
-    """One Chromium for all tests of a process."""
+    """One Chromium for all tests of a module.
+
+    Not of the session: while Playwright is open its event loop runs in the tests' thread, and
+    `asyncio.run` of any other test would be refused.
+    """
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

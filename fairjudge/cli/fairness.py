@@ -105,6 +105,13 @@ def coverage(
         int, typer.Option(min=0, help="Words of a document chunk; 0 for single sentences.")
     ] = 100,
     options: CoverageOptions,
+    units: Annotated[
+        Path | None,
+        typer.Option(
+            help="Units of the summaries by 'fairjudge split', one fact each; without them the "
+            "summaries' sentences are the units."
+        ),
+    ] = None,
     save_supports: Annotated[
         Path | None, typer.Option(help="Keep the scores, to be read by --scorer matrix:FILE.")
     ] = None,
@@ -139,6 +146,7 @@ def coverage(
             max_words=max_words,
             human=human,
             save_supports=save_supports,
+            units=units,
             progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
         )
     if json_file != "-":

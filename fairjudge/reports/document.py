@@ -77,7 +77,8 @@ def document(
         ),
         element("script", Markup(script)),
     )
-    return "<!DOCTYPE html>\n" + element("html", head, body, lang="en").text + "\n"
+    page = "<!DOCTYPE html>\n" + element("html", head, body, lang="en").text + "\n"
+    return page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def needs_script(what: str) -> Markup:

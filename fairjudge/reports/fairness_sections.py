@@ -48,45 +48,44 @@ def _coverage(report: Json, source: str) -> Iterator[Markup]:
     }
     yield from _measures(report["systems"], measures, digits=4, unit="0 is fair")
     for system, found in report["systems"].items():
-        values = found["by_value"]
-        if not values:
+        if found["by_value"]:
+            yield _covered(system, found, attribute)
+        else:
             yield element("p", f"{system}: {why(found['coverage_parity']) or 'no values'}.")
-            continue
-        rows = [
-            row(
+    yield from _left_out(report)
+
+
+def _covered(system: str, found: Json, attribute: str) -> Markup:
+    """Return how far each value is covered more or less than the mean."""
+    values = {value: {**one, "value": one["mean"]} for value, one in found["by_value"].items()}
+    ends = (found["over"], found["under"])
+    rows = [
+        row(value, one, mark=PLAIN if value in ends else OTHER, digits=3)
+        for value, one in values.items()
+    ]
+    title = f"{system}: coverage of each {attribute} against the mean"
+    plot = forest(
+        rows,
+        title=title,
+        across="difference to the mean coverage",
+        caption=_over_and_under(found),
+    )
+    heads = ("n", "difference", "p (Holm)")
+    table = TextTable(
+        title=title,
+        columns=columns(attribute, *heads, "represented", numbers=heads),
+        rows=tuple(
+            (
                 value,
-                {**one, "value": one["mean"]},
-                mark=PLAIN if value in (found["over"], found["under"]) else OTHER,
-                digits=3,
+                str(one.get("n", "-")),
+                interval(one, digits=4),
+                p_value(one.get("p_holm")),
+                {found["over"]: "over", found["under"]: "under"}.get(value, ""),
             )
             for value, one in values.items()
-        ]
-        title = f"{system}: coverage of each {attribute} against the mean"
-        plot = forest(
-            rows,
-            title=title,
-            across="difference to the mean coverage",
-            caption=_over_and_under(found),
-        )
-        table = TextTable(
-            title=title,
-            columns=columns(
-                attribute, "n", "difference", "p (Holm)", "represented",
-                numbers=("n", "difference", "p (Holm)"),
-            ),
-            rows=tuple(
-                (
-                    value,
-                    str(one.get("n", "-")),
-                    interval({**one, "value": one["mean"]}, digits=4),
-                    p_value(one.get("p_holm")),
-                    {found["over"]: "over", found["under"]: "under"}.get(value, ""),
-                )
-                for value, one in values.items()
-            ),
-        )  # fmt: skip
-        yield element("div", plot, html_table(table, sortable=True), class_="beside")
-    yield from _left_out(report)
+        ),
+    )
+    return element("div", plot, html_table(table, sortable=True), class_="beside")
 
 
 def _over_and_under(found: Json) -> str:

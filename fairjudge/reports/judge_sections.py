@@ -259,11 +259,13 @@ def unscored_parts(content: Content) -> Iterator[Markup]:
                 ),
                 notes=(
                     "An item without a score enters no mean. The leaderboards bound what it could "
-                    "change; each stands under 'All judgements' with its reply.",
+                    "change.",
                 ),
             ),
             sortable=True,
         )
+    if content.counts is not None and content.counts.n_unscored:
+        yield element("div", needs_script("The list of items without a score"), id="without-score")
 
 
 def _percent(group: Json) -> float | None:

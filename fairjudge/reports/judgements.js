@@ -54,6 +54,8 @@ class Judgements {
   }
 }
 
+const MOST_CHOICES = 20;
+
 class Explorer {
   constructor(judgements, box) {
     this.judgements = judgements;
@@ -108,6 +110,10 @@ class Explorer {
         return value === "without a score" ? reason !== null : reason === value;
       }));
     }
+    const said = [...new Set(this.judgements.items.map((i) => this.judgements.said(i)))].sort(collator.compare);
+    if (said.length > 1 && said.length <= MOST_CHOICES) {
+      fields.push(this.filter("Verdict", said, (i, value) => this.judgements.said(i) === value));
+    }
     return make("form", { class: "filters", role: "search", "aria-label": "Judgements", onsubmit: (event) => event.preventDefault() }, fields);
   }
 
@@ -123,6 +129,27 @@ class Explorer {
     const found = this.judgements.items.filter((i) => tests.every((test) => test(i))
       && words.every((word) => this.judgements.text(i).includes(word)));
     this.table.show(found, this.judgements.items.length);
+  }
+}
+
+// What has no score, each with its reason.
+class Unscored {
+  constructor(judgements, box) {
+    const items = judgements.items.filter((i) => judgements.get("unscored", i) !== null);
+    const more = (i) => judgements.columns.more[i] || {};
+    const opener = (i) => judgements.opener(i, judgements.get("eid", i), () => table.items);
+    const columns = [
+      { title: "Cluster", value: (i) => judgements.get("eid", i), show: opener },
+      { title: "System", value: (i) => judgements.who(i) },
+      { title: "Aspect", value: (i) => judgements.get("aspect", i), minor: true },
+      { title: "Part", value: (i) => judgements.get("unit", i), minor: true },
+      { title: "Judge", value: (i) => judgements.get("judge", i), minor: true },
+      { title: "Reason", value: (i) => judgements.get("unscored", i) },
+      items.some((i) => more(i).detail) && { title: "Detail", value: (i) => String(more(i).detail || ""), minor: true },
+    ].filter(Boolean);
+    const table = new PagedTable({ title: "Items without a score", columns, noun: "item without a score", nouns: "items without a score" });
+    box.append(table.box);
+    table.show(items, items.length);
   }
 }
 

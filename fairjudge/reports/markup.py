@@ -75,7 +75,7 @@ def html_table(table: TextTable, *, sortable: bool = False) -> Markup:
         element("tbody", *body),
         class_="sortable" if sortable else None,
     )
-    box = element("div", shown, class_="wide", tabindex=0, role="region", aria_label=table.title)
+    box = element("div", shown, class_="wide", tabindex=0, role="group", aria_label=table.title)
     return join(box, *(element("p", note, class_="note") for note in table.notes))
 
 

@@ -11,10 +11,22 @@ if (block) {
     if (box) start(box);
   };
   place("explorer", (box) => new Explorer(judgements, box));
+  place("without-score", (box) => new Unscored(judgements, box));
   place("uncovered", (box) => new Uncovered(data, box));
   place("questions", (box) => new Questions(judgements, box));
   place("passages", (box) => new Sentences(judgements, box));
 }
+
+// A box is a stop for the keyboard only where there is something to scroll.
+function settleBoxes() {
+  document.querySelectorAll(".wide").forEach((box) => {
+    box.tabIndex = box.scrollWidth > box.clientWidth ? 0 : -1;
+  });
+}
+
+window.addEventListener("resize", afterPause(settleBoxes));
+document.addEventListener("toggle", settleBoxes, true);
+settleBoxes();
 
 // Paper cannot unfold: everything folded is opened while the page is printed.
 let unfolded = [];

@@ -1,8 +1,11 @@
 """Plots as inline SVG: told apart by shape, fill and dashes, never by colour alone.
 
-Colours come from the page's style sheet, so that they follow light and dark and need no style of
-their own, which the page's policy would refuse. All are 360 units wide: legible on a phone as they
-are, and side by side on a desk.
+Colours come from the page's style sheet, so that they follow light and dark. All are 360 units
+wide: legible on a phone as they are, and side by side on a desk.
+
+Drawn here and not by a plotting library: Matplotlib's SVG carries inline styles, which the page's
+policy refuses, fixes its colours, measures text in a font that the reader may not have, and takes
+``$`` in a label, which may come from any file, for the start of a formula.
 """
 
 from __future__ import annotations

@@ -169,10 +169,10 @@ class Uncovered {
       { title: "Question", value: (one) => one.question },
       { title: "Left out by", value: (one) => one.system },
       { title: "Said by", value: (one) => one.outlets.join(", ") },
-      { title: "Cluster", value: (one) => one.eid, minor: true },
+      { title: "Cluster", value: (one) => one.eid },
       several && { title: "Judge", value: (one) => one.judge, minor: true },
     ].filter(Boolean);
-    this.table = new PagedTable({ title: "Answers left out", columns, noun: "answer left out", nouns: "answers left out" });
+    this.table = new PagedTable({ title: "Answers left out", columns, noun: "answer left out", nouns: "answers left out", cards: true });
     const search = searchField("Search in answers and questions", (text) => { this.words = text.toLowerCase(); this.refresh(); });
     const filters = [
       this.filter("System", (one) => [one.system]),

@@ -43,8 +43,9 @@ function makeSortable(table) {
 
 // A list of any length, of which a page is drawn at a time.
 //   columns: [{ title, value(item), show(item)?, right?, minor? }]; show returns text or an element
+// On a phone, `cards` sets the cells of a row below one another; roles keep it a table all the same.
 class PagedTable {
-  constructor({ title, columns, noun, nouns }) {
+  constructor({ title, columns, noun, nouns, cards = false }) {
     this.columns = columns;
     this.noun = noun;
     this.nouns = nouns;
@@ -54,11 +55,11 @@ class PagedTable {
     this.chosen = -1;
     this.sign = 1;
     this.status = make("p", { role: "status", class: "note" });
-    this.heads = columns.map((column) => make("th", { scope: "col", class: this.classOf(column) }));
+    this.heads = columns.map((column) => make("th", { scope: "col", role: "columnheader", class: this.classOf(column) }));
     this.heads.forEach((head, place) => sortHeading(head, columns[place].title, () => this.sort(place)));
-    this.body = make("tbody");
-    const table = make("table", { class: "paged" }, make("caption", { class: "hidden" }, title),
-      make("thead", null, make("tr", null, this.heads)), this.body);
+    this.body = make("tbody", { role: "rowgroup" });
+    const table = make("table", { class: cards ? "paged cards" : "paged", role: "table", "aria-label": title },
+      make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, this.heads)), this.body);
     const box = make("div", { class: "wide", tabindex: 0, role: "group", "aria-label": title }, table);
     this.before = action("Previous page", () => this.turn(-1));
     this.after = action("Next page", () => this.turn(1));
@@ -118,9 +119,10 @@ class PagedTable {
   }
 
   row(item) {
-    return make("tr", null, this.columns.map((column, place) => {
+    return make("tr", { role: "row" }, this.columns.map((column, place) => {
       const content = column.show ? column.show(item) : column.value(item);
-      const attributes = { class: this.classOf(column), scope: place ? null : "row" };
+      const attributes = { class: this.classOf(column), "data-title": column.title,
+        scope: place ? null : "row", role: place ? "cell" : "rowheader" };
       return make(place ? "td" : "th", attributes, content === null || content === undefined ? "-" : content);
     }));
   }

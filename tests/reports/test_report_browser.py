@@ -50,6 +50,34 @@ def test_the_system_filter_finds_both_sides_of_a_pair(report):
     assert status(page, "explorer") == f"{2 * N_CLUSTERS} of {N_JUDGEMENTS} judgements"
 
 
+def test_the_verdict_filter_has_every_verdict(report):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Protocol").select_option("pairwise")
+    form.get_by_label("Verdict").select_option("tie")
+    # every pair is a tie when asked the other way round
+    assert status(page, "explorer") == f"{N_CLUSTERS} of {N_JUDGEMENTS} judgements"
+
+
+def test_what_has_no_score_is_listed_with_its_reason(report):
+    page = report()
+    assert status(page, "without-score") == "2 items without a score"
+    rows = page.locator("#without-score tbody tr").all_inner_texts()
+    assert ["unparseable" in rows[0], "refused" in rows[1], "declined" in rows[1]] == [True] * 3
+    page.locator("#without-score .open").first.click()
+    assert "I would rather not say." in page.get_by_role("dialog").inner_text()
+
+
+def test_only_boxes_that_scroll_stop_the_keyboard(report):
+    stops = "[...document.querySelectorAll('.wide')].filter(box => box.tabIndex === 0).length"
+    desk, phone = report(), report(viewport=PHONE)
+    assert desk.evaluate(stops) < phone.evaluate(stops)
+    assert phone.evaluate(
+        """[...document.querySelectorAll('.wide')].every(
+            box => (box.tabIndex === 0) === (box.scrollWidth > box.clientWidth))"""
+    )
+
+
 def test_search_looks_into_replies(report):
     page = report()
     page.get_by_label("Search in names and replies").fill("rather not")

@@ -245,6 +245,15 @@ def test_saving_is_whole_or_an_error(tmp_path):
     assert "allow-same-origin" not in made._repr_html_()
 
 
+def test_halves_of_surrogate_pairs_do_not_break_the_page(tmp_path):
+    rows = write_jsonl(tmp_path / "j.jsonl", [judgements()[0] | {"detail": "\ud800"}])
+    made = make_report(rows, title="half \udcff")
+    made.save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<h1>half  </h1>" in page  # as any character that cannot be shown
+    assert '"detail":"\ufffd"' in page
+
+
 def test_the_same_inputs_give_the_same_bytes(study):
     assert make_report(study).html == make_report(study).html
 
