@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from fairjudge.parsing._answers import Answer, answer_at
 from fairjudge.parsing._clean import blank, normalised, without_quotations
@@ -80,6 +81,7 @@ _POINT_SCALE = re.compile(
 _LEGEND = re.compile(r"\([^()\n]{0,80}\d\s?=[^()\n]{0,80}\)")
 
 
+@cache
 def _described(level: Level) -> str:
     """Return the line that describes a level in the prompt, as it looks once cleaned."""
     return normalised(f"{level.answer}: {level.anchor}") if level.anchor else ""
