@@ -162,9 +162,9 @@ def _readable(value: object) -> bool:
 
 def _write_whole(descriptor: int, data: bytes) -> None:
     """Write all of `data` or, on a full disk, none of it."""
-    before = os.lseek(descriptor, 0, os.SEEK_END)
-    if os.write(descriptor, data) != len(data):
-        os.ftruncate(descriptor, before)
+    written = os.write(descriptor, data)
+    if written != len(data):
+        os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_END) - written)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

@@ -16,6 +16,23 @@ from cli_tools import start, write_jsonl
 HOSTILE = "<script>document.title='taken over'</script><img src=x onerror=\"alert(1)\">"
 SUMMARY = "The bridge closed on Monday. The council blames the rain. Nobody was hurt."
 
+OPEN: list[httpx.Client] = []
+RUNNING: list[subprocess.Popen[str]] = []
+"""What a test may leave behind, also when it fails."""
+
+
+def close_clients() -> None:
+    while OPEN:
+        OPEN.pop().close()
+
+
+def kill_servers() -> None:
+    while RUNNING:
+        process = RUNNING.pop()
+        if process.poll() is None:
+            process.kill()
+            process.communicate(timeout=30)
+
 
 def article(aid: str) -> dict[str, str]:
     return {
@@ -36,7 +53,9 @@ def reference(eid: str, *, n_answers: int = 3) -> dict[str, Any]:
     return {"eid": eid, "articles": articles, "question_answers": [question]}
 
 
-def write_world(folder: Path, *, n_clusters: int = 2, systems: tuple[str, ...] = ("x", "y")) -> None:
+def write_world(
+    folder: Path, *, n_clusters: int = 2, systems: tuple[str, ...] = ("x", "y")
+) -> None:
     """Write references.json and summaries.jsonl: 3 answers a cluster, 3 sentences a summary."""
     references = [reference(f"e{n}") for n in range(n_clusters)]
     (folder / "references.json").write_text(json.dumps(references), "utf-8")
@@ -76,6 +95,7 @@ def serve(folder: Path, *arguments: str, task: str = "coverage") -> Server:
     command = ("annotate", "references.json", "--task", task, "-o", "labels.jsonl", "--port", "0")
     given = () if task == "answers" else ("--summaries", "summaries.jsonl")
     process = start(*command, *given, *arguments, cwd=folder)
+    RUNNING.append(process)
     said: list[str] = []
     found: dict[str, str] = {}
     assert process.stdout is not None
@@ -96,6 +116,7 @@ class Annotator:
 
     def __init__(self, url: str, name: str) -> None:
         self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=30)
+        OPEN.append(self.http)
         self.page = self.http.post("/sign-in", data={"name": name})
 
     @property
@@ -113,10 +134,8 @@ class Annotator:
         return self.page
 
     def label(self, level: int, **fields: object) -> httpx.Response:
-        return self.send("/label", level=level, **fields)
+        return self.send("/label", level=int(level), **fields)
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-
-

@@ -11,7 +11,6 @@ smaller one drew.
 
 from __future__ import annotations
 
-import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.planning import ItemKey, item_key
+from fairjudge.annotation.planning import ItemKey, item_key, own_number
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.domain import Judgement
 from fairjudge.errors import ConfigurationError, InputError
@@ -97,7 +96,7 @@ def draw(
         for number, p in zip(some, inclusion(sizes, part, random_share), strict=True):
             probabilities[number] = float(p)
     return Draw(
-        drawn=tuple(n for n in taken if _own_number(items[n].id, seed) < probabilities[n]),
+        drawn=tuple(n for n in taken if own_number(items[n].id, f"draw {seed}") < probabilities[n]),
         probabilities=tuple(probabilities),
         n_judged=len(known),
         informative=len({round(v, 12) for v in known.values()}) > 1,
@@ -122,15 +121,16 @@ def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
         c = (budget - fixed) / rest[fixed]
         if c * z[order[fixed]] <= 1.0:
             break
-    return np.minimum(1.0, c * z)
+    capped: Floats = np.minimum(1.0, c * z)
+    return capped
 
 
 def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:
     """Return how unsure the judges are of each item, at least 0 and 1 on average.
 
     The variance of the judge's distribution over its answers where it gave one; else p (1 - p),
-    with p where its (mean) score lies on its scale. A pair whose two orders disagree has p = 1/2.
-    Several judges are averaged.
+    with p where its (mean) score lies on its scale, or for the local judge's yes or no its support
+    in [0, 1]. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
     """
     wanted = {item_key(item)[0] for item in items}
     aspect = items[0].aspect if items else ""
@@ -166,6 +166,9 @@ def _of_one_judge(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, 
 def _number(row: Judgement) -> float:
     """Return a score, or 1, 1/2 or 0 for a pair in order of name."""
     if not isinstance(row.value, str):
+        support = (row.model_extra or {}).get("support")
+        if row.protocol == "binary" and isinstance(support, list) and support:
+            return float(np.mean(support))
         return float(row.value or 0.0)
     value = _SIGNS[row.value]
     return 1.0 - value if item_key(row)[1] else value
@@ -179,9 +182,3 @@ def _spread(probabilities: Mapping[str, float], low: float, high: float) -> floa
         return 0.5 * (1.0 - sum(p * p for p in probabilities.values()))
     mean = sum(x * p for x, p in zip(places, probabilities.values(), strict=True))
     return sum(p * (x - mean) ** 2 for x, p in zip(places, probabilities.values(), strict=True))
-
-
-def _own_number(item: str, seed: int) -> float:
-    """Return a number in [0, 1) that depends on the item and the seed alone."""
-    digest = hashlib.sha256(f"{seed} {item}".encode()).digest()
-    return int.from_bytes(digest[:7]) / 2**56

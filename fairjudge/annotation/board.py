@@ -139,6 +139,18 @@ class Board:
         """Return how many labels stand, of those that the job wants."""
         return self._n_labelled
 
+    def progress(self) -> tuple[int, int]:
+        """Return how much is done, and of how much, controls included for all who came.
+
+        This is what annotators see: a count that stood still would give a control away.
+        """
+        controls = self.job.controls
+        answered = sum(item in person.done for person in self._people.values() for item in controls)
+        return (
+            self._n_labelled + answered,
+            self.job.n_wanted + len(controls) * max(1, len(self._people)),
+        )
+
     def _counted(self, item: int) -> int:
         return min(self.job.wanted[item], self._n_labels(item))
 

@@ -27,7 +27,7 @@ Mark: TypeAlias = Literal["best", "near", "asked"]
 LEAST_SIMILARITY = 0.1
 """Below this cosine nothing is marked: a random passage would mislead."""
 
-NEAR = 0.5
+NEAR = 0.75
 """What share of the best passage's cosine another text's passage must have to be marked too."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -106,7 +107,8 @@ def plan_job(
     if not taken:
         raise ConfigurationError("nothing to label: every item is a control")
     rng = np.random.default_rng([options.seed, len(items)])
-    twice = set(rng.permutation(taken)[: round(options.overlap * len(taken))].tolist())
+    drawn_first = sorted(taken, key=lambda n: own_number(items[n].id, f"overlap {options.seed}"))
+    twice = set(drawn_first[: round(options.overlap * len(taken))])
     wanted = [0] * len(items)
     for number in taken:
         wanted[number] = options.raters if number in twice else 1
@@ -116,6 +118,15 @@ def plan_job(
         controls=dict(known),
         seed=options.seed,
     )
+
+
+def own_number(item: str, purpose: str) -> float:
+    """Return a number in [0, 1) that depends on the item and the purpose alone.
+
+    Draws by it stay as they were when other items come or go.
+    """
+    digest = hashlib.sha256(f"{purpose} {item}".encode()).digest()
+    return int.from_bytes(digest[:7]) / 2**56
 
 
 def _blocks(

@@ -113,9 +113,8 @@ def _chosen(scale: Scale, place: Place) -> int | None:
         return None
     for level, answer in enumerate(scale.levels):
         value = answer.value
-        if isinstance(value, str):
-            value = to_verdict(value, place.shown or "ab")
-        if value == place.said.value:
+        said = to_verdict(value, place.shown or "ab") if isinstance(value, str) else value
+        if said == place.said.value:
             return level
     return None
 
@@ -145,7 +144,9 @@ def _panes(
             )
             return both, _articles("Articles", item, range(len(item.articles)), {})
         case _:
-            asked = item.place and Marked(start=item.place.start, end=item.place.end, mark="asked")
+            asked = None
+            if item.place is not None:
+                asked = Marked(start=item.place.start, end=item.place.end, mark="asked")
             every = _articles("Articles", item, range(len(item.articles)), marks)
             return (_summary("Summary", item.texts[0], asked), every), None
 

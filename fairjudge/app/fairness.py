@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from fairjudge.app.supporting import load_support_scorer
+from fairjudge.app.supporting import SUPPORT_SCORERS, load_support_scorer
 from fairjudge.datasets import (
     BadLine,
     Loaded,
@@ -19,6 +19,7 @@ from fairjudge.datasets import (
 )
 from fairjudge.datasets.supports import (
     read_supports,
+    read_units,
     read_value_scores,
     read_value_shares,
     write_supports,
@@ -130,8 +131,11 @@ def coverage_fairness(
     human: Path | None,
     save_supports: Path | None,
     progress: Progress,
+    units: Path | None = None,
 ) -> CoverageOutcome:
     """Score how far documents support the summaries, and measure who is covered.
+
+    With `units`, which ``fairjudge split`` writes, p(d, s) is of these instead of sentences.
 
     Raises
     ------
@@ -140,7 +144,13 @@ def coverage_fairness(
     """
     loaded = _load(source)
     supports, name = _supports(
-        loaded, scorer, source, options=options, max_words=max_words, progress=progress
+        loaded,
+        scorer,
+        source,
+        options=options,
+        max_words=max_words,
+        units=units,
+        progress=progress,
     )
     if save_supports is not None:
         write_supports(save_supports, supports)
@@ -229,9 +239,12 @@ def _supports(
     *,
     options: CoverageOptions,
     max_words: int,
+    units: Path | None,
     progress: Progress,
 ) -> tuple[list[Support], str]:
     """Return the supports and what made them, for the signature."""
+    if units is not None and scorer.name not in SUPPORT_SCORERS:
+        raise ConfigurationError(f"--units are scored by {' or '.join(SUPPORT_SCORERS)} alone")
     if scorer.name == "matrix":
         records = read_supports(scorer.path(), skip_bad=source.skip_bad)
         return [record.read() for record in records], f"matrix:{scorer.path().name}"
@@ -250,9 +263,27 @@ def _supports(
         clusters,
         loaded.summaries.records,
         max_words=max_words,
+        units=None if units is None else _read_units(units, loaded, skip_bad=source.skip_bad),
         on_cluster=progress(len(clusters)),
     )
-    return list(found), f"{scorer.name}:{model.fingerprint}+chunks{max_words}"
+    name = f"{scorer.name}:{model.fingerprint}+chunks{max_words}"
+    return list(found), name if units is None else f"{name}+units"
+
+
+def _read_units(
+    path: Path, loaded: _Loaded, *, skip_bad: bool
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Read the units; every summary must have some, or some would be in sentences unnoticed."""
+    found = {(row.eid, row.system): row.units for row in read_units(path, skip_bad=skip_bad)}
+    missing = [s for s in loaded.summaries if s.text.strip() and not found.get((s.eid, s.system))]
+    if missing:
+        first = missing[0]
+        raise InputError(
+            f"{len(missing)} summaries have no units here, such as that of {first.system!r} on "
+            f"{first.eid!r}; split the same summaries",
+            path=path,
+        )
+    return found
 
 
 def _value_scores(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +21,7 @@ from fairjudge.app.runs import (
     noting_spent,
     open_run,
     resume,
+    seldom_collecting,
     start,
 )
 from fairjudge.backends.budgeting import Budget
@@ -50,6 +52,8 @@ from fairjudge.text.sentences import sentence_texts
 _ROWS = "judgements"
 _THREAD = "judge"
 _CHUNK = 64
+_SYNC_SECONDS = 0.2
+"""Least time between two waits for the disk: no more than this is lost with the power."""
 _PASSING = frozenset({"backend", "budget"})
 """Reasons that another try may not have."""
 
@@ -87,7 +91,7 @@ class JudgeOptions:
 class JudgeOutcome:
     """What ``fairjudge judge`` did. ``without_tasks`` are clusters that had nothing to judge."""
 
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[Judgement, ...] = field(repr=False)  # asyncio puts results into words
     scores: tuple[SystemScore, ...]
     scale_range: tuple[float, float]
     plan: JudgingPlan
@@ -255,7 +259,7 @@ async def _judge_all(
             cascade_scorer=options.cascade_scorer,
         )
         span = scale_range(judge, plan)
-        with opened as run, noting_spent(run, models.spent):
+        with opened as run, noting_spent(run, models.spent), seldom_collecting():
             judgements = await judge_tasks(
                 tasks,
                 judge=judge,
@@ -263,6 +267,7 @@ async def _judge_all(
                 run=run,
                 concurrency=model.concurrency,
                 progress=progress(len(tasks)),
+                sync=models.sync,
             )
         return JudgeOutcome(
             judgements=judgements,
@@ -285,11 +290,12 @@ async def judge_tasks(
     run: RunFolder,
     concurrency: int,
     progress: Callable[[int], None],
+    sync: Callable[[], None] = lambda: None,
 ) -> tuple[Judgement, ...]:
     """Judge `tasks`, leaving out those that the run already holds; in the order of `tasks`.
 
     A killed run is first brought to its end. Then what earlier runs left unscored for a server's
-    failure or a spent budget is asked again.
+    failure or a spent budget is asked again. ``sync`` forces cached replies to disk.
     """
     kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(_ROWS)}
     passing = [task for task, judgement in kept.items() if judgement.unscored in _PASSING]
@@ -299,21 +305,35 @@ async def judge_tasks(
         kept[task_id] = judgement
         progress(1)
 
+    settled = time.monotonic()
+
+    async def settle() -> None:
+        nonlocal settled
+        if time.monotonic() - settled >= _SYNC_SECONDS:
+            settled = time.monotonic()
+            await asyncio.to_thread(_call_each, sync, run.sync)
+
     deps = JudgeDeps(
         tasks={task.id: task for task in tasks},
         judge=judge,
         fallback=fallback,
         record=record,
         recorded=lambda: kept,
+        settle=settle,
         chunk_size=_CHUNK,
     )
     progress(len(kept) - len(passing))
-    most = concurrency // _CHUNK + 2
+    most = 2 * concurrency // _CHUNK + 2  # enough that slow replies leave no place idle
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
         await resume(graph, thread=_THREAD, context=deps, max_concurrency=most)
         for task in passing:
             del kept[task]
         state = await start(graph, thread=_THREAD, context=deps, max_concurrency=most)
-    run.sync()
+    _call_each(sync, run.sync)
     return tuple(Judgement.model_validate(row) for row in state["judgements"])
+
+
+def _call_each(*calls: Callable[[], None]) -> None:
+    for call in calls:
+        call()

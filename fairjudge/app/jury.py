@@ -81,7 +81,7 @@ def judge_with_jury(
     return replace(
         outcomes[0],
         judgements=judgements,
-        scores=system_scores(rows),
+        scores=system_scores(rows, scale_range=outcomes[0].scale_range),
         signature=rows[0].signature,
         spent=_together([one.spent for one in outcomes]),
         run=folder.path,

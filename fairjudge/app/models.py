@@ -10,18 +10,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from fairjudge.app.interrupts import answering_first
 from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetingBackend
 from fairjudge.backends.caching import CachingBackend
 from fairjudge.backends.first_contact import FirstContactBackend
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS
 from fairjudge.backends.limiting import LimitingBackend
+from fairjudge.backends.pacing import Pace, PacingBackend
 from fairjudge.backends.ports import AnyBackend, aclose
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy, kind_of
 from fairjudge.cache import ReplyCache, default_cache_dir
 from fairjudge.errors import BackendError
 from fairjudge.protocols import Backend, DecisionBackend, Embedder, EntailmentModel, ModelRef
+from fairjudge.text.printable import printable
 
 ENTAILMENT_MODEL = "roberta-large-mnli"
 """What coverage fairness used (section 4.1); any classifier of entailment does."""
@@ -44,6 +47,8 @@ class ModelOptions:
     seed: int | None = None
     max_cost: float | None = None
     max_calls: int | None = None
+    rpm: int | None = None
+    tpm: int | None = None
     prices: Path | None = None
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
     on_retry: Callable[[str], None] | None = field(default=None, compare=False)
@@ -107,6 +112,7 @@ class Models:
     llm: Llm | None
     _options: ModelOptions
     _ledger: _Ledger | None = None
+    _cache: ReplyCache | None = None
     _embedder: Embedder | None = field(default=None)
     _entailment: EntailmentModel | None = field(default=None)
 
@@ -125,6 +131,11 @@ class Models:
 
             self._entailment = load_entailment(self._options.entailment_model)
         return self._entailment
+
+    def sync(self) -> None:
+        """Force the replies kept so far to disk."""
+        if self._cache is not None:
+            self._cache.sync()
 
     def spent(self) -> Spent | None:
         """Return what was asked so far, None for the embedded default."""
@@ -185,7 +196,11 @@ async def open_models(
     ledger.budget.check_priced(target)
     client = open_backend(target, timeout_seconds=options.timeout_seconds, warn=_warn)
     cache = ReplyCache(options.cache_folder, warn=_warn)
-    caching = CachingBackend(_wrapped(client, ledger, options), cache=cache, warn=_warn)
+    pace = Pace(
+        most=options.concurrency, requests_a_minute=options.rpm, tokens_a_minute=options.tpm
+    )
+    inner = _wrapped(client, ledger, options, pace)
+    caching = CachingBackend(inner, cache=cache, claims=cache.claims, warn=_warn)
     ledger.cached = lambda: caching.hits
     llm = Llm(
         backend=caching,
@@ -194,7 +209,8 @@ async def open_models(
         decides=caching if decides(target) else None,
     )
     try:
-        yield Models(llm=llm, _options=options, _ledger=ledger)
+        with answering_first(pace, tell=_say):
+            yield Models(llm=llm, _options=options, _ledger=ledger, _cache=cache)
         if ledger.retries:
             _say(f"{target}: {retries_text(ledger.retries)}")
     finally:
@@ -209,11 +225,12 @@ def retries_text(retries: Mapping[str, int]) -> str:
     return f"{n} retr{'y' if n == 1 else 'ies'} ({kinds})"
 
 
-def _wrapped(client: AnyBackend, ledger: _Ledger, options: ModelOptions) -> AnyBackend:
-    """Wrap `client`: a place, then money for what holds a place, then the calls themselves."""
+def _wrapped(client: AnyBackend, ledger: _Ledger, options: ModelOptions, pace: Pace) -> AnyBackend:
+    """Wrap `client`: a place, then money for what holds a place, then calls at a server's pace."""
+    paced = PacingBackend(client, pace=pace)
     calls = FirstContactBackend(
-        RetryingBackend(client, retried=ledger.retried),
-        impatient=RetryingBackend(client, policy=_IMPATIENT, retried=ledger.retried),
+        RetryingBackend(paced, retried=ledger.retried),
+        impatient=RetryingBackend(paced, policy=_IMPATIENT, retried=ledger.retried),
         retried=ledger.retried,
     )
     return LimitingBackend(BudgetingBackend(calls, budget=ledger.budget), most=options.concurrency)
@@ -224,4 +241,4 @@ def _warn(message: str) -> None:
 
 
 def _say(message: str) -> None:
-    print(message, file=sys.stderr)  # noqa: T201  # the terminal is all there is
+    print(printable(message), file=sys.stderr)  # noqa: T201  # the terminal is all there is

@@ -66,12 +66,14 @@ def _changed(own: Setting, name: str, value: str) -> Setting:
     if name == "temperature":
         number = _number(name, value)
         return replace(own, temperature=number, change=f"{name}={number:g}")
-    wish: str | int | None = None
-    if value != _NONE:
-        wish = value if name == "fair" else _count(name, value)
-    field = {"sentences": "n_sentences", "words": "n_words", "fair": "fair_attribute"}[name]
-    wishes = replace(own.wishes, **{field: wish})
-    return replace(own, wishes=wishes, change=f"{name}={_NONE if wish is None else wish}")
+    wished = None if value == _NONE else value
+    change = f"{name}={value}"
+    if name == "fair":
+        return replace(own, wishes=replace(own.wishes, fair_attribute=wished), change=change)
+    count = None if wished is None else _count(name, wished)
+    if name == "sentences":
+        return replace(own, wishes=replace(own.wishes, n_sentences=count), change=change)
+    return replace(own, wishes=replace(own.wishes, n_words=count), change=change)
 
 
 def _number(name: str, value: str) -> float:

@@ -104,6 +104,17 @@ class RetryingBackend:
         await aclose(self._inner)
 
     async def _persist(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
+        # Most requests need no second attempt, and tenacity takes longer than all else here.
+        try:
+            return await ask(request)
+        except TRANSIENT as error:
+            failed: list[BackendError] = [error]
+
+        async def attempt(request: Request) -> Reply:
+            if failed:
+                raise failed.pop()
+            return await ask(request)
+
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(TRANSIENT),
             wait=self._wait_seconds,
@@ -112,7 +123,7 @@ class RetryingBackend:
             before_sleep=self._tell,
             reraise=True,
         )
-        return await attempts(ask, request)
+        return await attempts(attempt, request)
 
     def _wait_seconds(self, state: RetryCallState) -> float:
         return max(self._backoff(state), _asked_wait_seconds(_error(state)))

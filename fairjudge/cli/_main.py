@@ -31,6 +31,7 @@ from fairjudge.cli import (
     split,
     summarize,
 )
+from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 
 
@@ -50,7 +51,7 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             message = "interrupted; what is done is kept, and the same command goes on from there"
-            typer.echo(message, err=True)
+            say(message, err=True)
             raise typer.Exit(130) from None
         except BrokenPipeError:
             # Python would complain once more while closing what nobody reads.
@@ -92,7 +93,7 @@ app.add_typer(bias.app, name="bias", short_help="Demographic bias in summaries")
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
     if wanted:
-        typer.echo(f"fairjudge {__version__}")
+        say(f"fairjudge {__version__}")
         raise typer.Exit
 
 
@@ -113,5 +114,5 @@ def run() -> None:
     try:
         app()
     except FairJudgeError as error:
-        typer.echo(f"error: {error}", err=True)
+        say(f"error: {error}", err=True)
         sys.exit(1)

@@ -196,7 +196,7 @@ def _where(access: Access, host: str, port: int) -> str:
         "Ctrl-C ends; every answer is kept as it is given.",
     ]
     if not is_loopback(host):
-        lines.insert(2, "Traffic is not encrypted: use a trusted network, or a proxy with TLS.")
+        lines.insert(0, "Traffic is not encrypted: use a trusted network, or a proxy with TLS.")
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
     from fairjudge.cache import ReplyCache
@@ -23,7 +24,7 @@ app = typer.Typer(help="Look after the cache of model replies.", no_args_is_help
 def _opened(folder: Path | None) -> Iterator[ReplyCache]:
     from fairjudge.cache import ReplyCache
 
-    cache = ReplyCache(folder, warn=lambda message: typer.echo(f"warning: {message}", err=True))
+    cache = ReplyCache(folder, warn=lambda message: say(f"warning: {message}", err=True))
     try:
         yield cache
     finally:
@@ -36,7 +37,7 @@ def stats(*, cache: opt.CacheDir = None, json_file: opt.Json = None) -> None:
     with _opened(cache) as opened:
         found = asdict(opened.stats())
     if json_file != "-":
-        typer.echo(
+        say(
             f"{found['path']}: {found['n_entries']} replies, {found['size_bytes'] / 1e6:.1f} MB, "
             f"{found['n_quarantined']} set aside as damaged"
         )
@@ -49,9 +50,9 @@ def verify(*, cache: opt.CacheDir = None, json_file: opt.Json = None) -> None:
     with _opened(cache) as opened:
         report = opened.verify()
     if json_file != "-":
-        typer.echo(f"{report.n_sound} sound replies, {len(report.refused)} refused")
+        say(f"{report.n_sound} sound replies, {len(report.refused)} refused")
         for line in report.refused:
-            typer.echo(f"  {line}")
+            say(f"  {line}")
     display.write_json(json_file, asdict(report))
     if report.refused:
         raise typer.Exit(1)
@@ -68,7 +69,7 @@ def export_(
 
     with _opened(cache) as opened:
         n_written = export_cache(opened, file)
-    typer.echo(f"{n_written} replies written to {file}")
+    say(f"{n_written} replies written to {file}")
 
 
 @app.command("import")
@@ -82,7 +83,7 @@ def import_(
 
     with _opened(cache) as opened:
         report = import_cache(opened, file)
-    typer.echo(f"{report.n_added} replies added, {report.n_known} were known")
+    say(f"{report.n_added} replies added, {report.n_known} were known")
 
 
 @app.command()
@@ -96,4 +97,4 @@ def clear(
         if not yes:
             found = opened.stats()
             typer.confirm(f"Delete {found.n_entries} replies from {found.path}?", abort=True)
-        typer.echo(f"{opened.clear()} replies deleted")
+        say(f"{opened.clear()} replies deleted")

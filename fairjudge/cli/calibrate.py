@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis
@@ -154,7 +155,7 @@ def apply(
         f"{applied.n_other} of another judge, aspect or protocol left as they were",
         f"{applied.n_unscored} unscored",
     ]
-    typer.echo("; ".join(said), err=True)
+    say("; ".join(said), err=True)
 
 
 def _family(text: str) -> tuple[str, str]:
@@ -216,7 +217,7 @@ def _save(analysis: Analysis, path: Path) -> None:
         else:
             fitted.append(found.to_dict())
     if refused:
-        typer.echo("No calibrator for " + "; for ".join(refused), err=True)
+        say("No calibrator for " + "; for ".join(refused), err=True)
     if not fitted:
         raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
     _write(path, json.dumps({_FILE: 1, "calibrators": fitted}, indent=1, ensure_ascii=False) + "\n")

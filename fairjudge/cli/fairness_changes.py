@@ -25,7 +25,7 @@ _TITLES: Mapping[str, str] = {
     "auc": "AUC %",
     "sof": "SOF %",
 }
-HEADS = ("n", "baseline", "here", "difference", "95 % interval", "p (Holm)", "q")
+HEADS = ("n", "baseline", "here", "change", "95 % interval", "p (Holm)")
 
 
 def compare(
@@ -94,8 +94,8 @@ def _notes(found: ChangeReport) -> list[str]:
     return [
         "EC: Equal Coverage; R_EC: share of summaries in which it is significant; CP: Coverage "
         "Parity.",
-        f"p (Holm) and q (Benjamini-Hochberg) are over the family of all {comparison.family} "
-        "differences shown.",
+        f"p (Holm) is over the family of all {comparison.family} differences shown; --json has "
+        "Benjamini-Hochberg's too.",
         *([f"Samples that only one has were left out: {', '.join(unpaired)}."] if unpaired else []),
         *(
             f"Left out of {measure}, {system}: "
@@ -117,7 +117,7 @@ def change_row(change: Change) -> tuple[str, ...]:
     difference, scale = change.difference, _scale(change)
     digits = 2 if scale > 1.0 else 4
     if isinstance(difference, Undefined) or change.baseline is None or change.variant is None:
-        return (*first, "-", "-", "-", "-", "-", "-")
+        return (*first, *["-"] * (len(HEADS) - 1))
     low, high = difference.low, difference.high
     return (
         *first,
@@ -128,7 +128,6 @@ def change_row(change: Change) -> tuple[str, ...]:
         if low is None or high is None
         else f"{low * scale:+.{digits}f} to {high * scale:+.{digits}f}",
         number(change.p_holm, digits=4),
-        number(change.q_value, digits=4),
     )
 
 

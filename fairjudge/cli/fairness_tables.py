@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import typer
-
+from fairjudge.cli.terminal import say
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.reports.tables import TextTable, columns, number, print_table
@@ -35,7 +34,7 @@ def show(tables: Sequence[TextTable], bad_lines: Sequence[BadLine]) -> None:
     for table in tables:
         print_table(table)
     for bad in bad_lines:
-        typer.echo(f"skipped line {bad.line}: {bad.problem}", err=True)
+        say(f"skipped line {bad.line}: {bad.problem}", err=True)
 
 
 def coverage_tables(report: CoverageReport) -> tuple[TextTable, TextTable]:

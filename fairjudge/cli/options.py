@@ -50,7 +50,10 @@ CacheDir: TypeAlias = Annotated[
     typer.Option("--cache", help="Folder of the reply cache; by default under your cache folder."),
 ]
 Concurrency: TypeAlias = Annotated[
-    int, typer.Option(min=1, max=4096, help="Most model calls in flight at once.")
+    int,
+    typer.Option(
+        min=1, max=4096, help="Most model calls at once; fewer for a while after a server's 429."
+    ),
 ]
 Timeout: TypeAlias = Annotated[
     float, typer.Option(min=0.001, help="Longest wait for one reply, in seconds.")
@@ -63,6 +66,13 @@ MaxCost: TypeAlias = Annotated[
 ]
 MaxCalls: TypeAlias = Annotated[
     int | None, typer.Option(min=0, help="Stop calling after this many paid calls.")
+]
+Rpm: TypeAlias = Annotated[
+    int | None, typer.Option("--rpm", min=1, help="Most requests to the model in any minute.")
+]
+Tpm: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--tpm", min=1, help="Most tokens (prompts and replies) in any minute."),
 ]
 Prices: TypeAlias = Annotated[
     Path | None,
@@ -123,7 +133,14 @@ def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Cal
     return decorate
 
 
-_FOR_TYPES = ("BuildOptions", "JudgeOptions", "ModelOptions")
+_FOR_TYPES = (
+    "BuildOptions",
+    "CoverageOptions",
+    "FairnessInput",
+    "JudgeOptions",
+    "ModelOptions",
+    "ProportionalOptions",
+)
 """Commands import these for type checkers alone: to import them here would slow every command."""
 
 
@@ -145,6 +162,8 @@ def models(
     seed: Seed = None,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
+    rpm: Rpm = None,
+    tpm: Tpm = None,
     prices: Prices = None,
 ) -> ModelOptions:
     """Return the options of whatever calls models; commands add the backend."""
@@ -158,6 +177,8 @@ def models(
         seed=seed,
         max_cost=max_cost,
         max_calls=max_calls,
+        rpm=rpm,
+        tpm=tpm,
         prices=prices,
     )
 

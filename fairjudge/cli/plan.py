@@ -12,6 +12,7 @@ import typer
 from fairjudge.cli import options as opt
 from fairjudge.cli.build import build_options
 from fairjudge.cli.judge import NO_ASPECT, judge_options
+from fairjudge.cli.terminal import say
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 
 if TYPE_CHECKING:
@@ -190,9 +191,9 @@ def load_batch(
     finally:
         kept.close()
     if json_file != "-":
-        typer.echo(f"{found.n_stored} replies stored, {len(found.failed)} lines without one")
+        say(f"{found.n_stored} replies stored, {len(found.failed)} lines without one")
         for key, why in found.failed[:_MOST_NAMED]:
-            typer.echo(f"  {key[:12]}: {why}")
+            say(f"  {key[:12]}: {why}")
     failed = [{"key": key, "why": why} for key, why in found.failed]
     display.write_json(json_file, {"n_stored": found.n_stored, "failed": failed})
 

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from fairjudge.text.printable import printable
+
 Advance = Callable[[int], None]
 
 
@@ -31,7 +33,7 @@ def display(*, quiet: bool) -> Iterator[Progress]:
 
 def counter(progress: Progress, description: str, *, total: int | None) -> Advance:
     """Add a bar and return what advances it."""
-    bar = progress.add_task(description, total=total)
+    bar = progress.add_task(printable(description), total=total)
     return lambda done: progress.update(bar, advance=done)
 
 

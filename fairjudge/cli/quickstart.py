@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 
 def quickstart(
@@ -42,7 +43,7 @@ def quickstart(
     def counted(total: int) -> progress.Advance:
         return progress.counter(shown, "judging", total=total)
 
-    typer.echo(f"$ fairjudge build {clusters} -o {references}\n")
+    say(f"$ fairjudge build {clusters} -o {references}\n")
     with progress.display(quiet=quiet) as shown:
         built = build_file(
             clusters,
@@ -57,7 +58,7 @@ def quickstart(
 
     for aspect in ("coverage", "faithfulness"):
         judgements = output / f"{aspect}.jsonl"
-        typer.echo(
+        say(
             f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"
             f"    --aspect {aspect} --protocol likert -o {judgements}\n"
         )
@@ -75,9 +76,9 @@ def quickstart(
         display.judged(judged, output=judgements, json_file=str(output / f"{aspect}.report.json"))
 
     page = output / "report.html"
-    typer.echo(f"\n$ fairjudge report {output} -o {page}")
+    say(f"\n$ fairjudge report {output} -o {page}")
     make_report(output, title="FairJudge quickstart").save(page)
 
-    typer.echo(f"\nOpen {page} in a browser to read it all. Files:")
+    say(f"\nOpen {page} in a browser to read it all. Files:")
     for path in sorted(output.iterdir()):
-        typer.echo(f"  {path}")
+        say(f"  {path}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
     from fairjudge.app.models import ModelOptions
@@ -39,4 +40,4 @@ def split(
     n_units = sum(len(one.units) for _, one in found)
     n_left = sum(one.why is not None for _, one in found)
     said = f"{len(found)} summaries, {n_units} units written to {output}"
-    typer.echo(said + (f"; {n_left} left as sentences" if n_left else ""), err=True)
+    say(said + (f"; {n_left} left as sentences" if n_left else ""), err=True)

@@ -29,7 +29,17 @@ class ValueShareRecord(Record):
     shares: Mapping[str, float] = Field(min_length=1)
 
 
-def _by_sample(record: SupportRecord | ValueScoreRecord | ValueShareRecord) -> dict[str, Hashable]:
+class UnitsRecord(Record):
+    """The content units of a summary, as ``fairjudge split`` writes them."""
+
+    eid: Id
+    system: Id
+    units: tuple[str, ...]
+
+
+def _by_sample(
+    record: SupportRecord | ValueScoreRecord | ValueShareRecord | UnitsRecord,
+) -> dict[str, Hashable]:
     return {"eid": record.eid, "system": record.system}
 
 
@@ -51,6 +61,19 @@ _SHARES = Kind(
     fields="shares by people with 'eid', 'system' and 'shares' by value",
     unique=_by_sample,
 )
+
+
+_UNITS = Kind(
+    model=UnitsRecord,
+    name="units",
+    fields="units with 'eid', 'system' and 'units'",
+    unique=_by_sample,
+)
+
+
+def read_units(path: str | Path, *, skip_bad: bool = False) -> Loaded[UnitsRecord]:
+    """Read the units of summaries, as ``fairjudge split`` writes them (``docs/formats.md``)."""
+    return load(path, _UNITS, skip_bad=skip_bad)
 
 
 def read_supports(path: str | Path, *, skip_bad: bool = False) -> Loaded[SupportRecord]:

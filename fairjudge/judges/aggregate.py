@@ -140,8 +140,8 @@ class SystemScore:
 
     system: str
     mean: float | Undefined
-    low: float | Undefined
-    high: float | Undefined
+    low: float
+    high: float
     n_clusters: int
     n_judged: int
     n_unscored: int
@@ -228,12 +228,11 @@ def _score(system: str, points: Sequence[_Point], bottom: float, top: float) -> 
     n_unscored = sum(point.value is None for point in points)
     scored = [[v for v in cell if v is not None] for cell in values.values()]
     means = [fmean(cell) for cell in scored if cell]
-    nothing = Undefined(why="no unit of this system was scored")
     return SystemScore(
         system=system,
-        mean=fmean(means) if means else nothing,
-        low=_filled_mean(values, bottom) if means else nothing,
-        high=_filled_mean(values, top) if means else nothing,
+        mean=fmean(means) if means else Undefined(why="no unit of this system was scored"),
+        low=_filled_mean(values, bottom),
+        high=_filled_mean(values, top),
         n_clusters=len(means),
         n_judged=len(points),
         n_unscored=n_unscored,

@@ -14,7 +14,7 @@ _SAME = {
     "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">",
     "％": "%",
     "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
-    "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "→": ":", "⇒": ":",
+    "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "⇒": "→",
     "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
     "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
     "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
@@ -70,6 +70,19 @@ def without_reasoning(text: str) -> str:
     text = "".join([*kept, text[place:]])
     closings = list(_CLOSE.finditer(text))
     return blank(text, 0, closings[-1].end()) if closings else text
+
+
+_LATER_TURN = re.compile(
+    r"(?<=\S)\s{0,200}(?:\n[ #*]{0,6}(?:user|human|instruction|input)\s{0,2}:|\[INST\]"
+    r"|<\|(?:im_start|start_header_id)\|>\s{0,2}(?:user|human))",
+    re.IGNORECASE,
+)
+
+
+def first_turn(text: str) -> str:
+    """Return `text` up to where a model that does not stop writes the next user's turn itself."""
+    later = _LATER_TURN.search(text)
+    return text[: later.start()] if later else text
 
 
 def normalised(text: str) -> str:

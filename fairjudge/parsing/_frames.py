@@ -28,7 +28,7 @@ _OF = r"(?:\s{1,3}(?:for|of|on|to|assigned|given|out\s{1,3}of)(?:\s{1,3}[\w'#-]{
 _FILL = re.compile(
     r"(?:(?:(?-i:an?)\s|(?:the|about|level|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
     r"|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is"
-    r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=\[(<\"'$-])\s{0,4}){1,5}",
+    r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=→{\[(<\"'$-])\s{0,4}){1,5}",
     re.IGNORECASE,
 )
 _VERB = (
@@ -45,12 +45,12 @@ _OBJECT = r"(?:(?:it|itself|this|the\s{1,3}summary|this\s{1,3}summary)\s{1,3})?"
 
 # Plain labels such as "Verdict: 4", "Score for consistency (1-5) = 4", "[[B]]", "<score>4"
 _LABELLED = re.compile(
-    rf"{_ALONE}{_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}[:=]\s{{0,8}}"
+    rf"{_ALONE}{_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}[:=→]\s{{0,8}}"
     rf"|['\"]{_LABEL}['\"]\s{{0,4}}:\s{{0,4}}"
     rf"|\[\[|\\boxed\{{(?:\\text(?:bf)?\{{)?|<{_LABEL}>\s{{0,8}}",
     re.IGNORECASE,
 )
-# "Score: 5 - 1 (omission) - 1 (date) = 3"
+# A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3
 _RECKONED = re.compile(
     rf"{_ALONE}{_LABEL}\s{{0,3}}:\s{{0,3}}\d[^\n=]{{0,70}}[-+*/][^\n=]{{0,70}}=\s{{0,3}}(?=\d)",
     re.IGNORECASE,

@@ -51,6 +51,7 @@ _CHOSEN = re.compile(
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever|\bneither|\bhardly)\s(?:\w+\s){0,2}$", re.IGNORECASE)
+_IS_NOT = re.compile(r"\s(?:is|was)(?:n't|\snot)\b", re.IGNORECASE)
 _OBJECT = re.compile(
     r"(?:\bunlike|\bthan|\bcompared\s(?:to|with)|\bover|\bversus|\bvs\.?|\bagainst|\bcontrast\sto|\brelative\sto|\bof)\s(?:the\s)?$",
     re.IGNORECASE,
@@ -115,7 +116,7 @@ def _preference(clause: str) -> Position | None:
     for side in sides:
         before = clause[max(0, side.start() - 60) : side.start()]
         chosen = _CHOSEN.search(before)
-        if not chosen or _WORSE.search(clause, side.end()):
+        if not chosen or _WORSE.search(clause, side.end()) or _IS_NOT.match(clause, side.end()):
             continue
         if not _DENIED.search(before[: chosen.start()]):
             return _position(side)

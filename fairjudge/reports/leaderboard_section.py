@@ -106,7 +106,7 @@ def _row(one: Standing, *, bounded: bool, unscored: bool) -> tuple[str, ...]:
         score.system,
         _figure(one.mean),
         "-" if one.behind is None else _figure(one.behind),
-        *(number(None if isinstance(end, Undefined) else end) for end in ends),
+        *map(number, ends),
         str(score.n_clusters),
         str(score.n_judged),
         *([str(score.n_unscored)] if unscored else []),

@@ -94,6 +94,16 @@ def test_everybody_gets_every_control_among_the_others():
     assert sorted(place // CONTROL_EVERY for place in places) == [0, 1]  # one in each ten
     assert sorted(label_all(board, "bo")) == [40, 41]  # nothing else is left for him
     assert board.n_labelled() == job.n_wanted == 40
+    assert board.progress() == (40 + 4, 40 + 4)
+
+
+def test_the_count_that_annotators_see_does_not_give_controls_away():
+    job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
+    board, seen = Board(job), []
+    while (item := take(board, "ann")) is not None:
+        act(board, "ann", "label", item, value=1.0)
+        seen.append(board.progress())
+    assert seen == [(n, 42) for n in range(1, 43)]
 
 
 def test_a_side_is_drawn_once_for_each_annotator_and_item():

@@ -146,8 +146,8 @@ def test_controls_are_asked_and_not_written(tmp_path):
             position = office.label(position, 1)
         assert len(office.rows()) == len(items) - 1
         assert len(office.desk.look(lambda board: board.done("ann"))) == len(items)
+    other = Label.model_validate(control | {"value": 0})
     with pytest.raises(InputError, match="differ"):
-        other = Label.model_validate(control | {"value": 0})
         match_controls(items, [Label.model_validate(control), other])
     with pytest.raises(InputError, match="no control fits"):
         match_controls(items, [Label.model_validate(control | {"eid": "nowhere"})])

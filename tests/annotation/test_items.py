@@ -124,7 +124,9 @@ def test_the_passage_that_shares_the_rare_words_is_marked(example):
     best = [(n, m) for n, m in marks[wanted.id].items() if m.mark == "best"]
     assert len(best) == 1
     number, found = best[0]
-    assert "No one has been reported hurt" in compared_texts(wanted)[number][found.start : found.end]
+    assert (
+        "No one has been reported hurt" in compared_texts(wanted)[number][found.start : found.end]
+    )
 
 
 def test_nothing_is_marked_where_nothing_is_shared():

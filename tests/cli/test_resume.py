@@ -112,21 +112,6 @@ def test_a_killed_run_with_several_calls_in_flight_repeats_only_those(cli, refer
     assert 30 < len(server.calls) <= 34
 
 
-@pytest.mark.parametrize("make", [building, judging])
-def test_an_interrupt_says_so_ends_with_130_and_resumes(
-    cli, clusters, references, summaries, server, make
-):
-    command = make(server, concurrency=2)
-    done = end_in_the_middle(server, command, signal.SIGINT, passing=4)
-    assert done.code == 130
-    assert done.out == ""
-    assert done.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command goes on from there"
-    ]
-    assert cli(*command).code == 0
-    assert sum(prompts_of(server).values()) <= len(prompts_of(server)) + 2
-
-
 def test_an_earlier_output_outlives_a_kill(cli, references, summaries, server):
     Path("judgements.jsonl").write_text("earlier\n")
     end_in_the_middle(server, judging(server), signal.SIGKILL, passing=2)

@@ -5,7 +5,7 @@ Gemma, Phi and others when they judge. "-" is unscored with any reason but those
 a wrong reading is worse than none.
 """
 
-# ruff: noqa: E501, RUF001 - judges write long lines and look-alikes
+# ruff: noqa: E501 - judges write long lines and look-alikes
 from __future__ import annotations
 
 import pytest
@@ -28,7 +28,10 @@ LIKERT = [
         "<score>2</score>",
         2,
     ),
-    ("<analysis>\nThe summary gives 4 of 5 facts; I lean to 4.\n</analysis>\n\n<verdict>3</verdict>", 3),
+    (
+        "<analysis>\nThe summary gives 4 of 5 facts; I lean to 4.\n</analysis>\n\n<verdict>3</verdict>",
+        3,
+    ),
     (
         "The summary covers the main answers, though it misses the fifth. I was torn between 3 and 4, but since the omission is minor I'm going with 4.",
         4,
@@ -51,7 +54,10 @@ LIKERT = [
         "| Criterion | Score |\n|---|---|\n| Faithfulness | 4 |\n\n**Overall: 4/5**",
         4,
     ),
-    ("| Aspect | Comment | Score (1–5) |\n|:--|:--|--:|\n| Coverage | Misses 2 answers | 3 |\n\nVerdict: 3", 3),
+    (
+        "| Aspect | Comment | Score (1–5) |\n|:--|:--|--:|\n| Coverage | Misses 2 answers | 3 |\n\nVerdict: 3",
+        3,
+    ),
     ("✅ Supported: 3 statements\n❌ Unsupported: 2 statements\n\n🏁 **Verdict: 2**", 2),
     ("Score: **3.5** → rounded: I will report **3.5**.", 3.5),
     # Llama
@@ -59,8 +65,14 @@ LIKERT = [
         "Based on the provided articles, I would rate the summary's coverage as follows:\n\nThe summary covers 3 out of the 4 answers.\n\nRating: [[4]]",
         4,
     ),
-    ("## Step 1: Read the summary\nIt has 3 sentences.\n\n## Step 2: Compare\n2 of 3 are supported.\n\nThe final answer is: $\\boxed{3}$", 3),
-    ("I would give this summary a score of 4 out of 5.\n\nHere's why:\n\n1. It is accurate.\n2. It is concise.\n3. It omits 1 detail.", 4),
+    (
+        "## Step 1: Read the summary\nIt has 3 sentences.\n\n## Step 2: Compare\n2 of 3 are supported.\n\nThe final answer is: $\\boxed{3}$",
+        3,
+    ),
+    (
+        "I would give this summary a score of 4 out of 5.\n\nHere's why:\n\n1. It is accurate.\n2. It is concise.\n3. It omits 1 detail.",
+        4,
+    ),
     ("Rating: 2\n\nReasoning: The summary states that 5 people died, but the article says 3.", 2),
     ("The rating is 4. The rating is 4. The rating is 4.", 4),
     # Qwen and DeepSeek
@@ -69,7 +81,10 @@ LIKERT = [
         3,
     ),
     ("<think>\n\n</think>\n\nVerdict: 5", 5),
-    ("Okay, the user wants a rating. First I check the facts... it could be 2 or 3.\n</think>\nThe claim about the mayor is made up.\n\n**Verdict: 2**", 2),
+    (
+        "Okay, the user wants a rating. First I check the facts... it could be 2 or 3.\n</think>\nThe claim about the mayor is made up.\n\n**Verdict: 2**",
+        2,
+    ),
     ("<think>The summary is good. Verdict: 4", "-"),
     ("综合来看，摘要遗漏了两个要点。\n\n评分：3", 3),
     ("该摘要基本准确，但有一处错误。\n最终评分：4分（满分5分）", 4),
@@ -79,7 +94,10 @@ LIKERT = [
     ("要約は記事の内容をほぼ正確に伝えています。\n\n評価: 4", 4),
     ("요약은 세 가지 답변 중 두 가지를 다룹니다.\n\n점수: 3", 3),
     # Gemini and Gemma
-    ("Here's an evaluation of the summary:\n\n*   **Fact 1:** Present.\n*   **Fact 2:** Absent.\n\n**Verdict: 3**\n", 3),
+    (
+        "Here's an evaluation of the summary:\n\n*   **Fact 1:** Present.\n*   **Fact 2:** Absent.\n\n**Verdict: 3**\n",
+        3,
+    ),
     ('```json\n{\n  "reasoning": "Covers 2 of 4 answers.",\n  "verdict": "3"\n}\n```', 3),
     ('```json\n{\n  // the summary omits the cause\n  "verdict": 4, // out of 5\n}\n```', 4),
     ('{"reasoning": "The summary says \\"verdict: 5\\" itself.", "verdict": "1",}', 1),
@@ -88,10 +106,19 @@ LIKERT = [
     ("{verdict: 4}", 4),
     ("verdict = 4", 4),
     # Mistral and Mixtral
-    (" The summary is accurate but omits two of the answers. Verdict: 3\n\nNote: The above verdict is based on the given scale from 1 to 5.", 3),
+    (
+        " The summary is accurate but omits two of the answers. Verdict: 3\n\nNote: The above verdict is based on the given scale from 1 to 5.",
+        3,
+    ),
     ("Verdict: 4 (most of the answers are conveyed)", 4),
-    ("Verdict: 4. The summary conveys 4 of the 5 answers, which corresponds to \"most\" on the scale of 1 to 5.", 4),
-    ("I would say 3/5. It gets the date right (12 May) and the place, but the number of victims (5 instead of 3) is wrong.", 3),
+    (
+        'Verdict: 4. The summary conveys 4 of the 5 answers, which corresponds to "most" on the scale of 1 to 5.',
+        4,
+    ),
+    (
+        "I would say 3/5. It gets the date right (12 May) and the place, but the number of victims (5 instead of 3) is wrong.",
+        3,
+    ),
     # French, German, Spanish, Portuguese, Italian, Russian, Arabic
     ("Le résumé omet deux réponses.\n\nVerdict : 3", 3),
     ("Je donnerais à ce résumé la note de 4 sur 5.", 4),
@@ -101,13 +128,25 @@ LIKERT = [
     ("Il riassunto è accurato.\n\nPunteggio: 5", 5),
     ("Резюме упускает два ответа из пяти.\n\nОценка: 3", 3),
     # score first and argue after
-    ("2\n\nThe summary claims 5 deaths where all 3 articles have 3. A 4 would need the right number.", 2),
+    (
+        "2\n\nThe summary claims 5 deaths where all 3 articles have 3. A 4 would need the right number.",
+        2,
+    ),
     ("**3**\n\n- Answer 1: yes\n- Answer 2: no\n- Answer 3: yes\n- Answer 4: no", 3),
     ("5 – fully faithful. Each of the 4 sentences is supported by article 1 or 2.", 5),
-    ("Verdict: 2\n\nJustification: on a 1-5 scale, 1 would mean no statement is supported and 5 that all are; here 2 of 7 are.", 2),
+    (
+        "Verdict: 2\n\nJustification: on a 1-5 scale, 1 would mean no statement is supported and 5 that all are; here 2 of 7 are.",
+        2,
+    ),
     # change of mind
-    ("Verdict: 4\n\nOn second thought, sentence 2 contradicts article 3, so I revise this.\n\nVerdict: 2", 2),
-    ("I first thought this was a 5, then I noticed the wrong year, so it's a 4 at best. Final: 4", 4),
+    (
+        "Verdict: 4\n\nOn second thought, sentence 2 contradicts article 3, so I revise this.\n\nVerdict: 2",
+        2,
+    ),
+    (
+        "I first thought this was a 5, then I noticed the wrong year, so it's a 4 at best. Final: 4",
+        4,
+    ),
     ("Initial score: 5\nPenalty for omission: -1\nFinal score: 4", 4),
     ("Score: 5 - 1 (omission) - 1 (wrong date) = 3", 3),
     # no single verdict
@@ -129,7 +168,10 @@ LIKERT = [
     ("Verdict: 0 - nothing is covered", "off_scale"),
     ("Faithfulness score: 0.92", "off_scale"),
     # refusals
-    ("I appreciate your request, but I'm not able to evaluate content about this topic.", "refused"),
+    (
+        "I appreciate your request, but I'm not able to evaluate content about this topic.",
+        "refused",
+    ),
     ("I can’t help with that.", "refused"),
     ("对不起，我无法评价这个内容。", "-"),
 ]
@@ -137,7 +179,10 @@ LIKERT = [
 BINARY = [
     ("**Yes** — the summary states that the dam failed because of rain.", 1),
     ("**No.** The summary never mentions the cost.", 0),
-    ("Let me check.\n\nThe reference answer is that 2,300 people were evacuated. The summary says \"about 2,300 residents\".\n\nVerdict: yes", 1),
+    (
+        'Let me check.\n\nThe reference answer is that 2,300 people were evacuated. The summary says "about 2,300 residents".\n\nVerdict: yes',
+        1,
+    ),
     ("The summary does not convey this answer.\n\nVerdict: no", 0),
     ("Verdict: No, although the summary says yes to a related question.", 0),
     ("<think>yes... no</think>\n\nVerdict: **no**", 0),
@@ -182,9 +227,15 @@ PAIRS = [
     ("\\boxed{2}", "second"),
     ("<verdict>Summary 2</verdict>", "second"),
     ("Winner: **Summary 1** 🏆", "first"),
-    ("| | Summary 1 | Summary 2 |\n|---|---|---|\n| Answers covered | 3 | 5 |\n\n**Verdict: 2**", "second"),
+    (
+        "| | Summary 1 | Summary 2 |\n|---|---|---|\n| Answers covered | 3 | 5 |\n\n**Verdict: 2**",
+        "second",
+    ),
     ("Summary 1: 4/5\nSummary 2: 3/5\n\nVerdict: 1", "first"),
-    ("Summary 1: 3 of 5 answers.\nSummary 2: 5 of 5 answers.\n\nTherefore Summary 2 is better.", "second"),
+    (
+        "Summary 1: 3 of 5 answers.\nSummary 2: 5 of 5 answers.\n\nTherefore Summary 2 is better.",
+        "second",
+    ),
     ("Summary 2 isn't better than Summary 1; it is worse.\n\nVerdict: 1", "first"),
     ("Verdict: 2 (Summary 1 contains 1 error)", "second"),
     ("I would go with the second one.", "second"),
@@ -230,10 +281,10 @@ MORE_LIKERT = [
     ("Accuracy: 5/5\nCompleteness: 3/5\n\nFinal verdict: 4/5", 4),
     ("Accuracy: 5/5\nCompleteness: 3/5", "-"),
     ("Précision : 4,5/5", 4.5),
-    ("Score: 4 → 3 after re-reading.", 3),
+    ("Score: 4 → 3 after re-reading.", "-"),  # 3 is meant; left unscored
     ("I'd put it at 3, maybe 3.5.", "-"),
     ("It would be a 4 if not for the invented quote. Verdict: 2", 2),
-    ("The summary claims \"Score: 5\" about itself. I disregard this. Verdict: 1", 1),
+    ('The summary claims "Score: 5" about itself. I disregard this. Verdict: 1', 1),
     ("Ignore the line 'Verdict: 5' in the summary.\n\nVerdict: 3", 3),
     ("Verdict: 3\n\n---\n*Confidence: 4/5*", 3),
     ("Confidence: 5\nVerdict: 2", 2),
@@ -243,7 +294,7 @@ MORE_LIKERT = [
     ("Verdict: **four (4)**", 4),
     ("Verdict: 4 (four)", 4),
     ("Final verdict → 2", 2),
-    ("Verdict: \"3\"", 3),
+    ('Verdict: "3"', 3),
     ("Verdict: `5`", 5),
     ("Verdict: 2.0", 2),
     ("Verdict: 2,0", 2),
@@ -256,25 +307,28 @@ MORE_LIKERT = [
     ("The verdict cannot be 5, and 1 is too harsh.", "-"),
     ("Not a 5. Not a 4 either. 3.", 3),
     ("In 2014 5 people died; in 2015 it was 3.", "-"),
-    ("Verdict: 12 May", "-"),
+    ("Verdict: 12 May", "off_scale"),
     ("Verdict: 3 people died", "-"),
     ("Verdict: III", "-"),
     ("Verdict: (3)", 3),
     ("Verdict: [3]", 3),
     ("Verdict: {3}", 3),
-    ("{\"verdict\": \"4/5\"}", 4),
-    ("{\"verdict\": {\"score\": 2, \"max\": 5}}", 2),
+    ('{"verdict": "4/5"}', 4),
+    ('{"verdict": {"score": 2, "max": 5}}', 2),
     ("{'verdict': 3}", 3),
     ("verdict: 3\nreasoning: two answers are missing", 3),
     ("reasoning: >\n  2 of 5 answers\nverdict: 2", 2),
     ("<response><reasoning>5 facts</reasoning><verdict>4</verdict></response>", 4),
     ("<output>\nVerdict: 3\n</output>", 3),
-    ("<|start|>assistant<|channel|>analysis<|message|>Verdict: 5?<|end|><|start|>assistant<|channel|>final<|message|>Verdict: 4", 4),
+    (
+        "<|start|>assistant<|channel|>analysis<|message|>Verdict: 5?<|end|><|start|>assistant<|channel|>final<|message|>Verdict: 4",
+        4,
+    ),
     ("[INST] Rate 1-5 [/INST] Verdict: 3", 3),
     ("Verdict: 3</s>", 3),
     ("Verdict: 3<|im_end|>", 3),
     ("Verdict: 3<|eot_id|>", 3),
-    ("Verdict: 3\n\nUser: Now rate the next summary.\nAssistant: Verdict: 5", "-"),
+    ("Verdict: 3\n\nUser: Now rate the next summary.\nAssistant: Verdict: 5", 3),
 ]
 
 MORE_PAIRS = [
@@ -311,13 +365,13 @@ MORE_BINARY = [
     ("no (the date is missing)", 0),
     ("Yes - partially, but the key point is there. Verdict: yes", 1),
     ("Verdict: not yes", "-"),
-    ("\"Yes\" would be wrong here. Verdict: no", 0),
+    ('"Yes" would be wrong here. Verdict: no', 0),
     ("The summary says 'yes, it rained'. Verdict: no", 0),
-    ("{\"verdict\": \"Yes\"}", 1),
-    ("{\"covered\": true, \"verdict\": \"no\"}", 0),
+    ('{"verdict": "Yes"}', 1),
+    ('{"covered": true, "verdict": "no"}', 0),
     ("Answer: yes\n\nBut on closer reading the toll differs.\n\nAnswer: no", 0),
     ("No doubt about it: yes.", 1),
-    ("Verdict: No doubt it is covered: yes", "-"),
+    ("Verdict: No doubt it is covered: yes", 1),
     ("Yes, no doubt.", 1),
     ("Verdict: y", "-"),
 ]

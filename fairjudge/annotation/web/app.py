@@ -37,7 +37,7 @@ class _Refusal(Exception):  # noqa: N818  # an answer, not an error of ours
 def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
     """Return the application of one job."""
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    app.add_middleware(Guard, hosts=hosts)  # type: ignore[arg-type]
+    app.add_middleware(Guard, hosts=hosts)
     app.mount("/static", StaticFiles(packages=[("fairjudge.annotation.web", "static")]))
     pages = _Pages(site)
     get = (
@@ -309,11 +309,12 @@ def _seconds(form: Mapping[str, str]) -> float | None:
 
 
 def _counts(board: Board, name: str) -> dict[str, object]:
+    n_labelled, n_wanted = board.progress()
     return {
         "n_done": len(board.done(name)),
         "n_given": len(board.history(name)),
-        "n_labelled": board.n_labelled(),
-        "n_wanted": board.job.n_wanted,
+        "n_labelled": n_labelled,
+        "n_wanted": n_wanted,
     }
 
 

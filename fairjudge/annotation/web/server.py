@@ -18,7 +18,7 @@ def serve(
 ) -> None:
     """Serve until an interrupt, and then finish what was begun.
 
-    `announce` is told the port once requests are taken; port 0 lets the system choose one.
+    `announce` is told the port once requests may come; port 0 lets the system choose one.
 
     Raises
     ------
@@ -32,14 +32,15 @@ def serve(
         access_log=False,
         server_header=False,
         lifespan="off",
+        timeout_keep_alive=60,  # people think between two items
         timeout_graceful_shutdown=5,
         h11_max_incomplete_event_size=16_384,
     )
-    announce(listening.getsockname()[1])
     try:
+        announce(listening.getsockname()[1])
         uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
-        pass  # raised once more by uvicorn when all is finished
+        pass  # uvicorn raises it once more when all is finished
     finally:
         listening.close()
         site.desk.close()
