@@ -42,7 +42,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
-        self.path = path
+        self.path = self.shown = path
         self._identity = json.loads(json.dumps(identity))
         self._lock = FileLock(path / ".lock", timeout=0)
         self._files: dict[str, int] = {}
@@ -84,13 +84,9 @@ class RunFolder:
         except (ValueError, KeyError, TypeError):
             raise RunError(f"{file}: not a run's manifest; choose another --run folder") from None
         if found != self._identity:
-            keys = sorted(
-                key
-                for key in {*found, *self._identity}
-                if found.get(key) != self._identity.get(key)
-            )
+            keys = ", ".join(difference(found, self._identity))
             raise RunError(
-                f"{self.path}: this folder holds another run (it differs in {', '.join(keys)}); "
+                f"{self.path}: this folder holds another run (it differs in {keys}); "
                 "give the same arguments to resume it, or another --run folder"
             )
 
@@ -126,6 +122,10 @@ class RunFolder:
                     "another --run folder (the cache keeps every reply)"
                 ) from None
 
+    def thread(self, name: str) -> str:
+        """Return what the checkpoints of this run's `name` are kept under."""
+        return name
+
     def sync(self) -> None:
         """Force what was appended to disk."""
         for descriptor in self._files.values():
@@ -133,6 +133,11 @@ class RunFolder:
 
     def _file(self, name: str) -> Path:
         return self.path / f"{name}.jsonl"
+
+
+def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """Return the keys in which two identities differ."""
+    return sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:

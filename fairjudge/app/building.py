@@ -13,6 +13,7 @@ from typing import Any
 from fairjudge.app.builders import Consolidation, make_builder
 from fairjudge.app.models import ModelOptions, Spent, open_models
 from fairjudge.app.runs import (
+    Run,
     bad_lines,
     check_writable,
     checkpoints,
@@ -25,7 +26,6 @@ from fairjudge.datasets import Loaded, read_clusters, why_not_buildable, write_r
 from fairjudge.domain import Article, Cluster, Reference
 from fairjudge.errors import InputError
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
-from fairjudge.records import RunFolder
 from fairjudge.references.ports import Builder
 from fairjudge.references.steps import Validity
 from fairjudge.references.usable import Skipped, usable
@@ -73,7 +73,7 @@ class BuildOutcome:
     bad_lines: tuple[str, ...]
     spent: Spent | None
     signature: str
-    run: Path
+    run: Path | str
 
     @property
     def n_unusable(self) -> int:
@@ -131,7 +131,11 @@ async def _build_file(
         "clusters": digest(loaded.records),
     }
     opened = open_run(
-        run_folder, cache_folder=model.cache_folder, command="build", identity=identity
+        run_folder,
+        cache_folder=model.cache_folder,
+        command="build",
+        identity=identity,
+        store=model.store,
     )
     async with open_models(model) as models:
         builder = make_builder(
@@ -152,7 +156,7 @@ async def _build_file(
             bad_lines=bad_lines(loaded),
             spent=models.spent(),
             signature=builder.signature,
-            run=run.path,
+            run=run.shown,
         )
 
 
@@ -161,7 +165,7 @@ async def build_references(
     *,
     builder: Builder,
     options: BuildOptions,
-    run: RunFolder,
+    run: Run,
     concurrency: int,
     progress: Callable[[str], Progress],
 ) -> tuple[Built, ...]:
@@ -186,7 +190,7 @@ async def build_references(
                 row = await _build_one(
                     graph,
                     cluster,
-                    thread=f"{cluster.eid}#{attempts[cluster.eid]}",
+                    thread=run.thread(f"{cluster.eid}#{attempts[cluster.eid]}"),
                     builder=builder,
                     options=options,
                     concurrency=concurrency,

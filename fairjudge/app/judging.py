@@ -13,6 +13,7 @@ from typing import Any, Literal
 from fairjudge.app.judges import Fallback, make_fallback, make_judge, scale_range
 from fairjudge.app.models import ModelOptions, Spent, open_models
 from fairjudge.app.runs import (
+    Run,
     bad_lines,
     check_writable,
     checkpoints,
@@ -42,7 +43,6 @@ from fairjudge.judges.tasks import (
     plan_tasks,
     resolve_plan,
 )
-from fairjudge.records import RunFolder
 from fairjudge.text.sentences import sentence_texts
 
 _ROWS = "judgements"
@@ -93,7 +93,7 @@ class JudgeOutcome:
     without_tasks: tuple[str, ...]
     bad_lines: tuple[str, ...]
     spent: Spent | None
-    run: Path
+    run: Path | str
 
     @property
     def unscored_reasons(self) -> Mapping[str, int]:
@@ -135,7 +135,13 @@ def judge_files(
         "references": digest(clusters.records),
         "summaries": digest(written.records),
     }
-    opened = open_run(run, cache_folder=model.cache_folder, command="judge", identity=identity)
+    opened = open_run(
+        run,
+        cache_folder=model.cache_folder,
+        command="judge",
+        identity=identity,
+        store=model.store,
+    )
     outcome = asyncio.run(
         _judge_all(tasks, options=options, plan=plan, model=model, opened=opened, progress=progress)
     )
@@ -210,7 +216,7 @@ async def _judge_all(
     options: JudgeOptions,
     plan: JudgingPlan,
     model: ModelOptions,
-    opened: RunFolder,
+    opened: Run,
     progress: Callable[[int], Callable[[int], None]],
 ) -> JudgeOutcome:
     async with open_models(model) as models:
@@ -245,7 +251,7 @@ async def _judge_all(
             without_tasks=(),
             bad_lines=(),
             spent=models.spent(),
-            run=run.path,
+            run=run.shown,
         )
 
 
@@ -254,7 +260,7 @@ async def judge_tasks(
     *,
     judge: Judge,
     fallback: Judge | None,
-    run: RunFolder,
+    run: Run,
     concurrency: int,
     progress: Callable[[int], None],
 ) -> tuple[Judgement, ...]:
@@ -283,9 +289,9 @@ async def judge_tasks(
     most = concurrency // _CHUNK + 2
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
-        await resume(graph, thread=_THREAD, context=deps, max_concurrency=most)
+        await resume(graph, thread=run.thread(_THREAD), context=deps, max_concurrency=most)
         for task in passing:
             del kept[task]
-        state = await start(graph, thread=_THREAD, context=deps, max_concurrency=most)
+        state = await start(graph, thread=run.thread(_THREAD), context=deps, max_concurrency=most)
     run.sync()
     return tuple(Judgement.model_validate(row) for row in state["judgements"])

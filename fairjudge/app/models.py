@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,8 +17,12 @@ from fairjudge.backends.limiting import LimitingBackend
 from fairjudge.backends.ports import AnyBackend, aclose
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
+from fairjudge.backends.sharing import SharedCachingBackend
 from fairjudge.cache import ReplyCache, default_cache_dir
+from fairjudge.cache_files import AnyCache
 from fairjudge.protocols import Backend, DecisionBackend, Embedder, EntailmentModel, ModelRef
+from fairjudge.stores.address import StoreAddress
+from fairjudge.stores.replies import PostgresCache
 
 ENTAILMENT_MODEL = "roberta-large-mnli"
 """What coverage fairness used (section 4.1); any classifier of entailment does."""
@@ -34,6 +38,7 @@ class ModelOptions:
     embedding_model: str | None = None
     entailment_model: str = ENTAILMENT_MODEL
     cache: Path | None = None
+    store: StoreAddress | None = None
     concurrency: int = 8
     seed: int | None = None
     max_cost: float | None = None
@@ -92,7 +97,7 @@ class Models:
     _embedding_model: str | None
     _entailment_model: str
     _budget: Budget
-    _caching: CachingBackend | None
+    _caching: CachingBackend | SharedCachingBackend | None
     _embedder: Embedder | None = field(default=None)
     _entailment: EntailmentModel | None = field(default=None)
 
@@ -148,9 +153,14 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
         )
         return
     budget.check_priced(target)
-    client = open_backend(target, warn=_warn)
-    cache = ReplyCache(options.cache_folder, warn=_warn)
-    caching = CachingBackend(_wrapped(client, budget, options), cache=cache, warn=_warn)
+    client = open_backend(target, warn=print_warning)
+    inner = _wrapped(client, budget, options)
+    cache = open_cache(options.cache_folder, store=options.store, warn=print_warning)
+    caching = (
+        CachingBackend(inner, cache=cache, warn=print_warning)
+        if isinstance(cache, ReplyCache)
+        else SharedCachingBackend(inner, cache=cache, warn=print_warning)
+    )
     try:
         yield Models(
             llm=Llm(
@@ -169,14 +179,28 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
         cache.close()
 
 
+def open_cache(
+    folder: Path | None, *, store: StoreAddress | None, warn: Callable[[str], None]
+) -> AnyCache:
+    """Open the cache of replies in `store`, or the embedded one in `folder`.
+
+    Raises
+    ------
+    FairJudgeError
+        If it cannot be used.
+    """
+    return ReplyCache(folder, warn=warn) if store is None else PostgresCache(store, warn=warn)
+
+
 def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBackend:
     """Wrap `client`: a place, then money for what holds a place, then the calls themselves."""
     calls = FirstContactBackend(
-        RetryingBackend(client, warn=_warn),
+        RetryingBackend(client, warn=print_warning),
         impatient=RetryingBackend(client, policy=_IMPATIENT),
     )
     return LimitingBackend(BudgetingBackend(calls, budget=budget), most=options.concurrency)
 
 
-def _warn(message: str) -> None:
+def print_warning(message: str) -> None:
+    """Tell the user on standard error."""
     print(f"warning: {message}", file=sys.stderr)  # noqa: T201  # the terminal is all there is

@@ -8,11 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from fairjudge.app.models import ModelOptions, Spent, open_models
-from fairjudge.app.runs import bad_lines, check_writable, digest, open_run
+from fairjudge.app.runs import Run, bad_lines, check_writable, digest, open_run
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.records import RunFolder
 from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
 
 _ROWS = "summaries"
@@ -37,7 +36,7 @@ class SummarizeOutcome:
     system: str
     bad_lines: tuple[str, ...]
     spent: Spent | None
-    run: Path
+    run: Path | str
 
 
 def summarize_file(
@@ -67,7 +66,13 @@ def summarize_file(
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }
-    opened = open_run(run, cache_folder=model.cache_folder, command="summarize", identity=identity)
+    opened = open_run(
+        run,
+        cache_folder=model.cache_folder,
+        command="summarize",
+        identity=identity,
+        store=model.store,
+    )
     outcome = asyncio.run(
         _summarize(loaded, options=options, model=model, opened=opened, progress=progress)
     )
@@ -93,7 +98,7 @@ async def _summarize(
     *,
     options: SummarizeOptions,
     model: ModelOptions,
-    opened: RunFolder,
+    opened: Run,
     progress: Callable[[int], Callable[[int], None]],
 ) -> SummarizeOutcome:
     async with open_models(model) as models:
@@ -131,5 +136,5 @@ async def _summarize(
             system=summarizer.name,
             bad_lines=(),
             spent=models.spent(),
-            run=run.path,
+            run=run.shown,
         )

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from fairjudge.cli import options as opt
+
 if TYPE_CHECKING:
     from fairjudge.app.collecting import Material, Progress
     from fairjudge.app.models import ModelOptions
@@ -44,6 +46,7 @@ def model(
     backend: str,
     embedding_model: str | None,
     cache: Path | None,
+    store: str | None,
     concurrency: int,
     base_url: str | None,
     seed: int | None,
@@ -58,6 +61,7 @@ def model(
         base_url=base_url,
         embedding_model=embedding_model,
         cache=cache,
+        store=opt.store_address(store),
         concurrency=concurrency,
         seed=seed,
         max_cost=max_cost,

@@ -247,9 +247,9 @@ def _skipped(bad: Sequence[str]) -> None:
             typer.echo(f"  and {len(bad) - _MOST_NAMED} more", err=True)
 
 
-def _tail(output: Path, run: Path, spent: Spent | None) -> None:
+def _tail(output: Path, run: Path | str, spent: Spent | None) -> None:
     if spent is not None:
         cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
         typer.echo(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
     typer.echo(f"Written: {output}")
-    typer.echo(f"Run folder: {run}")
+    typer.echo(f"Run folder: {run}" if isinstance(run, Path) else f"Run: {run}")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
+
+if TYPE_CHECKING:
+    from fairjudge.stores.address import StoreAddress
 
 Output: TypeAlias = Annotated[
     Path,
@@ -43,6 +46,15 @@ CacheDir: TypeAlias = Annotated[
     Path | None,
     typer.Option("--cache", help="Folder of the reply cache; by default under your cache folder."),
 ]
+Store: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        envvar="FAIRJUDGE_STORE",
+        metavar="URL",
+        help="Keep replies, checkpoints and runs in a PostgreSQL database that several machines "
+        "share: postgresql://user@host:port/database. --run is then a name.",
+    ),
+]
 Concurrency: TypeAlias = Annotated[
     int, typer.Option(min=1, max=4096, help="Most model calls in flight at once.")
 ]
@@ -76,6 +88,13 @@ EmbeddingModel: TypeAlias = Annotated[
         help="Sentence encoder by hub id or folder, instead of the packaged all-MiniLM-L6-v2."
     ),
 ]
+
+
+def store_address(url: str | None) -> StoreAddress | None:
+    """Return the address of --store."""
+    from fairjudge.stores.address import StoreAddress
+
+    return None if not url else StoreAddress(url)
 
 
 def check_targets(output: Path, json_file: str | None) -> None:

@@ -64,6 +64,7 @@ def plan(
         float, typer.Option(min=0.0, help="How long one call takes, for the time.")
     ] = 2.0,
     cache: opt.CacheDir = None,
+    store: opt.Store = None,
     concurrency: opt.Concurrency = 8,
     base_url: opt.BaseUrl = None,
     seed: opt.Seed = None,
@@ -103,6 +104,7 @@ def plan(
             base_url=base_url,
             embedding_model=embedding_model,
             cache=cache,
+            store=opt.store_address(store),
             concurrency=concurrency,
             seed=seed,
         )
@@ -222,6 +224,7 @@ def load_batch(
     results: Annotated[Path, typer.Argument(help="The results file of an OpenAI batch (JSONL).")],
     *,
     cache: opt.CacheDir = None,
+    store: opt.Store = None,
     json_file: opt.Json = None,
 ) -> None:
     """Put a batch's replies into the cache, so that the planned command finds them there.
@@ -230,10 +233,10 @@ def load_batch(
     run the same 'judge' command with the same --cache: it asks only for what is missing.
     """
     from fairjudge.app.batches import import_batch
-    from fairjudge.cache import ReplyCache, default_cache_dir
+    from fairjudge.app.models import open_cache, print_warning
     from fairjudge.cli import display
 
-    kept = ReplyCache(cache or default_cache_dir())
+    kept = open_cache(cache, store=opt.store_address(store), warn=print_warning)
     try:
         found = import_batch(results, cache=kept)
     finally:
