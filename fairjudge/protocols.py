@@ -204,3 +204,7 @@ class SharedCache(Cache, Protocol):
     def release(self, key: str) -> None:
         """End the claim on `key` without a value; `put` ends it with one."""
         ...
+
+    def check(self) -> None:
+        """Raise where what is put now would be lost."""
+        ...

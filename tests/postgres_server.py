@@ -64,7 +64,7 @@ class PostgresServer:
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
-                preexec_fn=_end_with_parent,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509  # calls one function of libc
                 **self._who,
             )
         deadline = time.monotonic() + 30
@@ -81,7 +81,7 @@ class PostgresServer:
             self._process = None
 
     def close(self) -> None:
-        self.stop()
+        self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _initialise(self) -> None:

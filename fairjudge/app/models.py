@@ -17,7 +17,7 @@ from fairjudge.backends.limiting import LimitingBackend
 from fairjudge.backends.ports import AnyBackend, aclose
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
-from fairjudge.backends.sharing import SharedCachingBackend
+from fairjudge.backends.sharing import CheckingBackend, SharedCachingBackend
 from fairjudge.cache import ReplyCache, default_cache_dir
 from fairjudge.cache_files import AnyCache
 from fairjudge.protocols import Backend, DecisionBackend, Embedder, EntailmentModel, ModelRef
@@ -154,13 +154,8 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
         return
     budget.check_priced(target)
     client = open_backend(target, warn=print_warning)
-    inner = _wrapped(client, budget, options)
     cache = open_cache(options.cache_folder, store=options.store, warn=print_warning)
-    caching = (
-        CachingBackend(inner, cache=cache, warn=print_warning)
-        if isinstance(cache, ReplyCache)
-        else SharedCachingBackend(inner, cache=cache, warn=print_warning)
-    )
+    caching = _cached(_paid(client, budget), cache, most=options.concurrency)
     try:
         yield Models(
             llm=Llm(
@@ -192,13 +187,24 @@ def open_cache(
     return ReplyCache(folder, warn=warn) if store is None else PostgresCache(store, warn=warn)
 
 
-def _wrapped(client: AnyBackend, budget: Budget, options: ModelOptions) -> AnyBackend:
-    """Wrap `client`: a place, then money for what holds a place, then the calls themselves."""
+def _cached(
+    paid: AnyBackend, cache: AnyCache, *, most: int
+) -> CachingBackend | SharedCachingBackend:
+    """Wrap `paid`: what is not in the cache waits for one of `most` places."""
+    if isinstance(cache, ReplyCache):
+        inner = LimitingBackend(paid, most=most)
+        return CachingBackend(inner, cache=cache, warn=print_warning)
+    inner = LimitingBackend(CheckingBackend(paid, cache=cache), most=most)
+    return SharedCachingBackend(inner, cache=cache, warn=print_warning)
+
+
+def _paid(client: AnyBackend, budget: Budget) -> AnyBackend:
+    """Wrap `client`: money, then the calls themselves."""
     calls = FirstContactBackend(
         RetryingBackend(client, warn=print_warning),
         impatient=RetryingBackend(client, policy=_IMPATIENT),
     )
-    return LimitingBackend(BudgetingBackend(calls, budget=budget), most=options.concurrency)
+    return BudgetingBackend(calls, budget=budget)
 
 
 def print_warning(message: str) -> None:

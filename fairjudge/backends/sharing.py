@@ -130,3 +130,29 @@ class SharedCachingBackend:
         self._under_way.pop(place, None)
         if not task.cancelled():
             task.exception()  # seen here, or an error nobody waits for any more is complained about
+
+
+class CheckingBackend:
+    """Lets no request through to `inner` while its reply could not be kept.
+
+    Belongs inside the limit on calls in flight: what waits there for a place would otherwise still
+    be asked, and paid for, after the store went away.
+    """
+
+    def __init__(self, inner: AnyBackend, *, cache: SharedCache) -> None:
+        self._inner = inner
+        self._cache = cache
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request` once the store answers."""
+        await asyncio.to_thread(self._cache.check)
+        return await text_port(self._inner)(request)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request` once the store answers."""
+        await asyncio.to_thread(self._cache.check)
+        return await decision_port(self._inner)(request)
+
+    async def aclose(self) -> None:
+        """Close `inner`."""
+        await aclose(self._inner)

@@ -11,12 +11,14 @@ import logging
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 from fairjudge.cache import CacheReport, CacheStats
 from fairjudge.cache_rows import RefusedRowError, decode_row, encode_row
+from fairjudge.errors import StoreError
 from fairjudge.stores.address import StoreAddress
-from fairjudge.stores.server import PATIENCE_SECONDS, SCHEMA, Server
+from fairjudge.stores.server import SCHEMA, Server
 
 LEASE_SECONDS = 15.0
 """An owner that was silent for so long counts as dead."""
@@ -79,10 +81,10 @@ class PostgresCache:
     address : StoreAddress
     warn : callable, optional
         Called with one sentence. Default: a warning in the log ``fairjudge.stores.replies``.
-    lease_seconds : float
-        How long after its last sign of life an owner's claims hold.
-    patience_seconds : float
-        How long a server that went away is waited for.
+    lease_seconds : float, optional
+        How long after its last sign of life an owner's claims hold; by default `LEASE_SECONDS`.
+    patience_seconds : float, optional
+        As for `Server`.
 
     Raises
     ------
@@ -95,14 +97,14 @@ class PostgresCache:
         address: StoreAddress,
         *,
         warn: Callable[[str], None] | None = None,
-        lease_seconds: float = LEASE_SECONDS,
-        patience_seconds: float = PATIENCE_SECONDS,
+        lease_seconds: float | None = None,
+        patience_seconds: float | None = None,
     ) -> None:
         self.path = address.shown
         self._warn = warn or logging.getLogger(__name__).warning
         self._server = Server(address, patience_seconds=patience_seconds)
         self._owner = uuid.uuid4().hex
-        self._lease_seconds = lease_seconds
+        self._lease_seconds = LEASE_SECONDS if lease_seconds is None else lease_seconds
         self._alive: threading.Thread | None = None
         self._starting = threading.Lock()
         self._closing = threading.Event()
@@ -132,8 +134,13 @@ class PostgresCache:
         return bool(self._server.run(_CLAIM, (key, self._owner, ticket, lease, lease)))
 
     def release(self, key: str) -> None:
-        """End the claim on `key` without a value."""
-        self._server.run(_RELEASE, (key, self._owner))
+        """End the claim on `key` without a value; where the server is away, its lease ends it."""
+        with suppress(StoreError):
+            self._server.run(_RELEASE, (key, self._owner))
+
+    def check(self) -> None:
+        """Do nothing while the server answers; wait for it, or raise, where it does not."""
+        self._server.run("SELECT 1")
 
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield every sound (key, value) by key; bad rows are moved aside."""
@@ -176,7 +183,8 @@ class PostgresCache:
         self._closing.set()
         if self._alive is not None:
             self._alive.join()
-            self._server.run(_LEAVE, (self._owner, self._owner))
+            with suppress(StoreError):
+                self._server.run(_LEAVE, (self._owner, self._owner))
         self._server.close()
 
     def _rows(self) -> Iterator[tuple[str, bytes]]:
@@ -201,13 +209,9 @@ class PostgresCache:
                 self._alive.start()
 
     def _stay_alive(self) -> None:
-        from fairjudge.errors import StoreError
-
         while not self._closing.wait(self._lease_seconds / 5):
-            try:
+            with suppress(StoreError):  # whoever asks for something is told
                 self._server.run(_ALIVE, (self._owner, self._lease_seconds))
-            except StoreError:
-                continue  # whoever asks for something is told
 
 
 def _read(key: str, stored: bytes) -> tuple[str | None, dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any, Self
 from fairjudge.errors import RunError
 from fairjudge.records import SCHEMA_VERSION, difference
 from fairjudge.stores.address import StoreAddress
-from fairjudge.stores.server import PATIENCE_SECONDS, SCHEMA, Server
+from fairjudge.stores.server import SCHEMA, Server
 
 _PAGE = 1000
 _TAKE = f"""
@@ -52,8 +52,8 @@ class StoredRun:
     identity : mapping
         As for `fairjudge.records.RunFolder`.
     address : StoreAddress
-    patience_seconds : float
-        How long a server that went away is waited for.
+    patience_seconds : float, optional
+        As for `Server`.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class StoredRun:
         *,
         identity: Mapping[str, Any],
         address: StoreAddress,
-        patience_seconds: float = PATIENCE_SECONDS,
+        patience_seconds: float | None = None,
     ) -> None:
         self.address = address
         self._name = name.encode("utf-8", "replace").decode()

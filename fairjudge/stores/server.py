@@ -98,7 +98,8 @@ class Server:
     ----------
     address : StoreAddress
     patience_seconds : float
-        How long a statement waits for a server that went away.
+        How long a statement waits for a server that went away; by default `PATIENCE_SECONDS`.
+        Where one has waited in vain, the next ones do not wait.
     most_connections : int
         More than so many statements at once wait for each other.
     prepare : callable, optional
@@ -116,12 +117,13 @@ class Server:
         self,
         address: StoreAddress,
         *,
-        patience_seconds: float = PATIENCE_SECONDS,
+        patience_seconds: float | None = None,
         most_connections: int = _MOST_CONNECTIONS,
         prepare: Callable[[Any], None] | None = None,
     ) -> None:
         self.address = address
-        self._patience_seconds = patience_seconds
+        self._patience_seconds = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
+        self._given_up = False
         self._prepare = prepare
         self._psycopg = driver()
         self._idle: LifoQueue[psycopg.Connection[Any]] = LifoQueue()
@@ -136,13 +138,14 @@ class Server:
         StoreError
             If the server stays away, or refuses.
         """
-        deadline = time.monotonic() + self._patience_seconds
+        deadline = time.monotonic() + (0.0 if self._given_up else self._patience_seconds)
         wait_seconds = 0.1
         while True:
             try:
                 return self._run_once(statement, parameters)
             except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
                 if time.monotonic() + wait_seconds > deadline:
+                    self._given_up = True
                     raise self.error("went away", error) from None
             except self._psycopg.Error as error:
                 raise self.error("cannot be used", error) from None
@@ -168,6 +171,7 @@ class Server:
     def _run_once(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
         with self._connection() as connection:
             cursor = connection.execute(statement, parameters or None)
+            self._given_up = False
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager

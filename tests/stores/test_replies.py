@@ -263,7 +263,7 @@ def test_a_server_that_stays_away_is_one_error_without_the_password(postgres, st
 
 def test_a_server_that_is_not_there(postgres, store_url):
     closed = store_url.replace(f":{postgres.port}/", ":1/")
-    with pytest.raises(StoreError, match="cannot be reached: .*refused") as caught:
+    with pytest.raises(StoreError, match=r"cannot be reached: .*refused") as caught:
         PostgresCache(StoreAddress(closed))
     assert "s3cret" not in str(caught.value)
 
