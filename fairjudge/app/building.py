@@ -142,22 +142,42 @@ async def _build_file(
             models, consolidation=options.consolidation, post_filter=options.post_filter
         )
         with opened as run:
-            built = await build_references(
-                loaded.records,
-                builder=builder,
-                options=options,
-                run=run,
-                concurrency=model.concurrency,
-                progress=progress,
-            )
+            if model.engine == "ray":
+                built, spent = _build_on_cluster(loaded, options=options, model=model, run=run)
+            else:
+                built = await build_references(
+                    loaded.records,
+                    builder=builder,
+                    options=options,
+                    run=run,
+                    concurrency=model.concurrency,
+                    progress=progress,
+                )
+                spent = models.spent()
         write_records(output, [one.reference for one in built])
         return BuildOutcome(
             clusters=built,
             bad_lines=bad_lines(loaded),
-            spent=models.spent(),
+            spent=spent,
             signature=builder.signature,
             run=run.shown,
         )
+
+
+def _build_on_cluster(
+    loaded: Loaded[Cluster], *, options: BuildOptions, model: ModelOptions, run: Run
+) -> tuple[tuple[Built, ...], Spent | None]:
+    from fairjudge.app.ray_runs import build_on_cluster
+
+    rows = {row["eid"]: row for row in run.read(_ROWS) if not row["retry"]}
+
+    def keep(eid: str, row: dict[str, Any]) -> None:
+        run.append(_ROWS, row)
+        rows[eid] = row
+
+    pending = [cluster for cluster in loaded if cluster.eid not in rows]
+    spent = build_on_cluster(pending, options=options, model=model, done=keep)
+    return tuple(_built(rows[cluster.eid], cluster) for cluster in loaded), spent
 
 
 async def build_references(
@@ -187,7 +207,7 @@ async def build_references(
         graph = build_reference_graph(checkpointer=saver)
         for cluster in clusters:
             if cluster.eid not in before:
-                row = await _build_one(
+                row = await build_one(
                     graph,
                     cluster,
                     thread=run.thread(f"{cluster.eid}#{attempts[cluster.eid]}"),
@@ -230,17 +250,20 @@ def _check_any_usable(loaded: Loaded[Cluster]) -> None:
     )
 
 
-async def _build_one(
+async def build_one(
     graph: Any,
     cluster: Cluster,
     *,
-    thread: str,
     builder: Builder,
     options: BuildOptions,
     concurrency: int,
-    progress: Progress,
+    thread: str = "build",
+    progress: Progress = lambda _stage, _done: None,
 ) -> dict[str, Any]:
-    """Return the record of one cluster's build: JSON, as the run folder keeps it."""
+    """Return the record of one cluster's build: JSON, as the run folder keeps it.
+
+    Where `graph` has a checkpointer, what it holds of `thread` is brought to its end.
+    """
     articles, skipped, why = _taking_part(cluster)
     row: dict[str, Any] = {
         "eid": cluster.eid,
@@ -257,9 +280,9 @@ async def _build_one(
         n_questions=options.n_questions,
         progress=progress,
     )
-    state = await resume(
-        graph, thread=thread, context=deps, max_concurrency=concurrency
-    ) or await start(graph, thread=thread, context=deps, max_concurrency=concurrency)
+    how: dict[str, Any] = {"thread": thread, "context": deps, "max_concurrency": concurrency}
+    state = await resume(graph, **how) if graph.checkpointer else None
+    state = state or await start(graph, **how)
     questions = state["question_answers"]
     return row | {
         "kept_aids": state["kept_aids"],

@@ -234,14 +234,28 @@ async def _judge_all(
         )
         span = scale_range(judge, plan)
         with opened as run:
-            judgements = await judge_tasks(
-                tasks,
-                judge=judge,
-                fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
-                run=run,
-                concurrency=model.concurrency,
-                progress=progress(len(tasks)),
-            )
+            if model.engine == "ray":
+                from fairjudge.app.ray_runs import judge_on_cluster
+
+                judgements, spent = judge_on_cluster(
+                    tasks,
+                    options=options,
+                    plan=plan,
+                    model=model,
+                    run=run,
+                    rows=_ROWS,
+                    progress=progress(len(tasks)),
+                )
+            else:
+                judgements = await judge_tasks(
+                    tasks,
+                    judge=judge,
+                    fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
+                    run=run,
+                    concurrency=model.concurrency,
+                    progress=progress(len(tasks)),
+                )
+                spent = models.spent()
         return JudgeOutcome(
             judgements=judgements,
             scores=system_scores(judgements, scale_range=span),
@@ -250,9 +264,14 @@ async def _judge_all(
             signature=judge.signature,
             without_tasks=(),
             bad_lines=(),
-            spent=models.spent(),
+            spent=spent,
             run=run.shown,
         )
+
+
+def is_passing(judgement: Judgement) -> bool:
+    """Say whether `judgement` lacks a score for a reason that another try may not have."""
+    return judgement.unscored in _PASSING
 
 
 async def judge_tasks(
@@ -270,7 +289,7 @@ async def judge_tasks(
     failure or a spent budget is asked again.
     """
     kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(_ROWS)}
-    passing = [task for task, judgement in kept.items() if judgement.unscored in _PASSING]
+    passing = [task for task, judgement in kept.items() if is_passing(judgement)]
 
     def record(task_id: str, judgement: Judgement) -> None:
         run.append(_ROWS, {"task": task_id, "judgement": judgement.to_json()})

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetingBackend
@@ -26,6 +26,10 @@ from fairjudge.stores.replies import PostgresCache
 
 ENTAILMENT_MODEL = "roberta-large-mnli"
 """What coverage fairness used (section 4.1); any classifier of entailment does."""
+Engine: TypeAlias = Literal["local", "ray"]
+"""Where items are worked on: in this process, or sharded over a Ray cluster."""
+Limited: TypeAlias = Callable[[AnyBackend], AnyBackend]
+"""Wraps the calls in limits that are not this process's own."""
 _IMPATIENT = RetryPolicy(max_attempts=2, first_wait_seconds=0.5)
 
 
@@ -39,6 +43,7 @@ class ModelOptions:
     entailment_model: str = ENTAILMENT_MODEL
     cache: Path | None = None
     store: StoreAddress | None = None
+    engine: Engine = "local"
     concurrency: int = 8
     seed: int | None = None
     max_cost: float | None = None
@@ -130,8 +135,13 @@ class Models:
 
 
 @asynccontextmanager
-async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
+async def open_models(
+    options: ModelOptions, *, limited: Limited | None = None
+) -> AsyncIterator[Models]:
     """Open what `options` name, and close it afterwards.
+
+    With `limited`, limits on calls and money that several processes share are kept by it, and
+    those in `options` are its affair.
 
     Raises
     ------
@@ -155,7 +165,19 @@ async def open_models(options: ModelOptions) -> AsyncIterator[Models]:
     budget.check_priced(target)
     client = open_backend(target, warn=print_warning)
     cache = open_cache(options.cache_folder, store=options.store, warn=print_warning)
-    caching = _cached(_paid(client, budget), cache, most=options.concurrency)
+    calls = _calls(client)
+    if isinstance(cache, PostgresCache):
+        calls = CheckingBackend(calls, cache=cache)
+    if limited is None:
+        paid = BudgetingBackend(calls, budget=budget)
+        inner: AnyBackend = LimitingBackend(paid, most=options.concurrency)
+    else:
+        inner = limited(calls)
+    caching = (
+        SharedCachingBackend(inner, cache=cache, warn=print_warning)
+        if isinstance(cache, PostgresCache)
+        else CachingBackend(inner, cache=cache, warn=print_warning)
+    )
     try:
         yield Models(
             llm=Llm(
@@ -187,24 +209,12 @@ def open_cache(
     return ReplyCache(folder, warn=warn) if store is None else PostgresCache(store, warn=warn)
 
 
-def _cached(
-    paid: AnyBackend, cache: AnyCache, *, most: int
-) -> CachingBackend | SharedCachingBackend:
-    """Wrap `paid`: what is not in the cache waits for one of `most` places."""
-    if isinstance(cache, ReplyCache):
-        inner = LimitingBackend(paid, most=most)
-        return CachingBackend(inner, cache=cache, warn=print_warning)
-    inner = LimitingBackend(CheckingBackend(paid, cache=cache), most=most)
-    return SharedCachingBackend(inner, cache=cache, warn=print_warning)
-
-
-def _paid(client: AnyBackend, budget: Budget) -> AnyBackend:
-    """Wrap `client`: money, then the calls themselves."""
-    calls = FirstContactBackend(
+def _calls(client: AnyBackend) -> AnyBackend:
+    """Wrap `client`: the calls themselves, which come inside money, and that inside a place."""
+    return FirstContactBackend(
         RetryingBackend(client, warn=print_warning),
         impatient=RetryingBackend(client, policy=_IMPATIENT),
     )
-    return BudgetingBackend(calls, budget=budget)
 
 
 def print_warning(message: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -53,6 +53,12 @@ Store: TypeAlias = Annotated[
         metavar="URL",
         help="Keep replies, checkpoints and runs in a PostgreSQL database that several machines "
         "share: postgresql://user@host:port/database. --run is then a name.",
+    ),
+]
+Engine: TypeAlias = Annotated[
+    Literal["local", "ray"],
+    typer.Option(
+        help="Work in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."
     ),
 ]
 Concurrency: TypeAlias = Annotated[

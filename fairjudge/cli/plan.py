@@ -65,6 +65,7 @@ def plan(
     ] = 2.0,
     cache: opt.CacheDir = None,
     store: opt.Store = None,
+    engine: opt.Engine = "local",
     concurrency: opt.Concurrency = 8,
     base_url: opt.BaseUrl = None,
     seed: opt.Seed = None,
@@ -89,7 +90,7 @@ def plan(
             --protocol likert --backend openai:gpt-4o-mini
     """
     # The same arguments as the command that is planned; these change no call.
-    del output, run, fallback, entailment_model, jury, max_unscored, quiet
+    del output, run, engine, fallback, entailment_model, jury, max_unscored, quiet
     from fairjudge.app.batches import write_batch
     from fairjudge.app.building import BuildOptions
     from fairjudge.app.judging import JudgeOptions
