@@ -9,9 +9,10 @@ that dies had in hand is done again by another one: its answered calls come from
 from __future__ import annotations
 
 import os
+import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,7 +109,7 @@ def run_on_cluster(
         return
     ray = _ray()
     try:
-        with _connected(ray):
+        with _connected(ray), redirect_stdout(sys.stderr):  # where Ray prints of dead workers
             yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]

@@ -72,10 +72,11 @@ class Gate:
         self._heard: dict[str, float] = {}
         self._left = asyncio.Event()
 
-    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> float | str:
+    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> float | str | None:
         """Wait for a place and set the call's likely cost aside; return it, or why there is none.
 
-        Why, and not an error: errors of an actor reach the caller wrapped.
+        Why, and not an error: errors of an actor reach the caller wrapped. None for a worker that
+        was thought dead while it waited: it may come again, and one that is dead takes no place.
         """
         self._heard[worker] = self._clock()
         while self._held.total() >= self._most:
@@ -83,6 +84,8 @@ class Gate:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._left.wait(), self._lease_seconds / 4)
             self._bury_the_silent()
+            if worker not in self._heard:
+                return None
         try:
             reserved = self._budget.reserve_for(target, likely)
         except BudgetExceededError as error:
@@ -121,7 +124,7 @@ class Gate:
 class RemoteGate(Protocol):
     """A `Gate` as workers see it: each call goes to another process."""
 
-    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> float | str:
+    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> float | str | None:
         """See `Gate`."""
         ...
 
@@ -164,7 +167,9 @@ class GatedBackend:
     async def _pass(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
         if self._staying is None:
             self._staying = asyncio.create_task(self._stay())
-        entered = await self._gate.enter(self._worker, request.target, likely_usage(request))
+        likely, entered = likely_usage(request), None
+        while entered is None:
+            entered = await self._gate.enter(self._worker, request.target, likely)
         if isinstance(entered, str):
             raise BudgetExceededError(entered)
         usage: Usage | None = None
@@ -187,9 +192,9 @@ class ActorGate:
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
-    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> float | str:
+    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> float | str | None:
         """See `Gate`."""
-        entered: float | str = await self._handle.enter.remote(worker, target, likely)
+        entered: float | str | None = await self._handle.enter.remote(worker, target, likely)
         return entered
 
     async def leave(
