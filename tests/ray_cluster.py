@@ -25,7 +25,8 @@ class RayCluster:
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="fjray", dir="/tmp"))  # sockets' names are short
-        self.address = f"127.0.0.1:{_free_port()}"
+        # Not 127.0.0.1, for which Ray takes an address that others reach.
+        self.address = f"127.0.0.2:{_free_port()}"
         self.environment = {
             **QUIET,
             "RAY_ADDRESS": self.address,
@@ -48,9 +49,21 @@ class RayCluster:
         """Add a node, as a second machine would."""
         self._start(f"--address={self.address}")
 
-    def kill_node(self) -> None:
-        """Lose the last node with all its workers, at once."""
-        _kill(_descendants(self._nodes.pop().pid))
+    def kill_node(self, name: str) -> None:
+        """Lose a node with all its workers, at once: one with a worker `name`.
+
+        Neither the first, which keeps the cluster together, nor that of the gate, which stands for
+        the machine where the command runs.
+        """
+
+        def runs(node: subprocess.Popen[bytes], what: str) -> bool:
+            below = _descendants(node.pid)
+            return any(_title(process).startswith(f"ray::{what}") for process in below)
+
+        node = next(node for node in self._nodes[1:] if runs(node, name) and not runs(node, "Gate"))
+        self._nodes.remove(node)
+        _kill(_descendants(node.pid))
+        node.wait(10)
 
     def workers(self, name: str) -> list[int]:
         """Return the processes that now run the task or actor `name`."""
@@ -70,7 +83,7 @@ class RayCluster:
                 [
                     *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block"),
                     *("--num-cpus=2", "--object-store-memory=80000000", "--disable-usage-stats"),
-                    "--node-ip-address=127.0.0.1",
+                    f"--node-ip-address=127.0.0.{2 + len(self._nodes)}",
                     *map(str, args),
                 ],
                 stdout=out,
@@ -118,5 +131,5 @@ def _title(process: int) -> str:
 
 def _free_port() -> int:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind(("127.0.0.2", 0))
         return int(probe.getsockname()[1])

@@ -109,7 +109,7 @@ def run_on_cluster(
         return
     ray = _ray()
     try:
-        with _connected(ray), redirect_stdout(sys.stderr):  # where Ray prints of dead workers
+        with redirect_stdout(sys.stderr), _connected(ray):  # Ray prints of dead workers
             yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
@@ -146,7 +146,9 @@ def _run(
 def _tasks(ray: Any, work: Work, gate: Any) -> Submit:
     shared = ray.put(work)
     # A task waits for replies most of the time: many fit on one core.
-    remote = ray.remote(num_cpus=0.1, max_retries=_MOST_DEATHS)(run_shard)
+    remote = ray.remote(num_cpus=0.1, max_retries=_MOST_DEATHS, scheduling_strategy="SPREAD")(
+        run_shard
+    )
     return lambda shard, _busy: (remote.remote(shared, gate, shard), None)
 
 

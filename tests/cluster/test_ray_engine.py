@@ -24,6 +24,7 @@ from cli_tools import (
     reference,
     start,
     summary,
+    text_of,
     write_jsonl,
 )
 from stub_server import StubServer
@@ -118,36 +119,6 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(ray, server):
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
-def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):
-    lock, passing, let_go = threading.Lock(), [4], threading.Event()
-
-    def answer(call):
-        with lock:
-            passing[0] -= 1
-            wait = passing[0] < 0 and not let_go.is_set()
-        if wait:
-            let_go.wait(60)
-        return journalist(call)
-
-    server.answer = answer
-    command = building(server, concurrency=4)
-    process = start(*command, "--engine", "ray")
-    deadline = time.monotonic() + 100
-    while len(server.calls) < 8 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    ray.kill_node()
-    try:
-        let_go.set()
-        done = end(process)
-    finally:
-        ray.start_node()
-    assert done.code == 0, done.err
-    counts = prompts_of(server)
-    assert sum(counts.values()) <= len(counts) + 4
-    server.answer = journalist
-    assert Path("refs.jsonl").read_bytes() == local(command, "refs.jsonl")
-
-
 def test_a_budget_holds_for_the_whole_cluster(ray, server):
     command = (*judging(server), "--engine", "ray", "--max-unscored", "1")
     done = run(*command, "--max-calls", "20")
@@ -186,3 +157,34 @@ def test_without_the_extra_it_says_which(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtraError, match=r"--engine ray needs an extra.*fairjudge\[ray\]"):
         list(run_on_cluster(None, [None], in_actors=False, spent=ClusterSpent()))
+
+
+def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):
+    lock, passing, let_go = threading.Lock(), [4], threading.Event()
+
+    def answer(call):
+        with lock:
+            passing[0] -= 1
+            wait = passing[0] < 0 and not let_go.is_set()
+        if wait:
+            let_go.wait(60)
+        return journalist(call)
+
+    server.answer = answer
+    command = building(server, concurrency=130)  # enough for all four events at once
+    ray.start_node()
+    process = start(*command, "--engine", "ray")
+    deadline = time.monotonic() + 100
+    while len(server.calls) < 20 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    ray.kill_node("run_shard")
+    let_go.set()
+    done = end(process)
+    assert done.code == 0, done.err
+    assert "raylet" not in done.out
+    counts = prompts_of(server)
+    answered = [text_of(call) for call in server.calls[:4]]  # each event's first questions
+    assert [counts[prompt] for prompt in answered] == [1] * 4
+    assert set(counts.values()) <= {1, 2}
+    server.answer = journalist
+    assert Path("refs.jsonl").read_bytes() == local(command, "refs.jsonl")
