@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from fairjudge.errors import ConfigurationError
 
 _WIDTH_STEP = 8
-"""On a GPU, widths are multiples of this: its matrix units work on such blocks."""
+"""Matrix units of GPUs work on blocks of this many rows."""
+_STEPS_A_DOUBLING = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,18 +64,22 @@ class PairShape:
         return len(self.before) + len(self.between) + len(self.after)
 
     def inputs(
-        self, pairs: Sequence[tuple[Sequence[int], Sequence[int]]], *, device: Any
+        self,
+        pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
+        *,
+        device: Any,
+        width: int | None = None,
     ) -> dict[str, Any]:
         """Return the model's arguments for `pairs`, padded on the right, on `device`.
+
+        They are padded to `width` tokens, by default to the longest.
 
         Without padding there is no mask: kernels for attention without one are the fastest, and a
         model that is given one looks at it first, which waits for the GPU.
         """
         lengths = np.array([len(a) + len(b) + self.n_special for a, b in pairs])
-        width = int(lengths.max())
+        width = width or int(lengths.max())
         on_gpu = device.type == "cuda"
-        if on_gpu and lengths.min() < width:
-            width += -width % _WIDTH_STEP
         ids = np.full((len(pairs), width), self.fill, dtype=np.int64)
         marks = None if self.types is None else np.zeros((len(pairs), width), dtype=np.int64)
         for row, (first, second) in enumerate(pairs):
@@ -89,6 +94,31 @@ class PairShape:
         if lengths.min() < width:
             arrays["attention_mask"] = (np.arange(width) < lengths[:, None]).astype(np.int64)
         return {name: _moved(array, device, on_gpu=on_gpu) for name, array in arrays.items()}
+
+
+def buckets(lengths: Sequence[int], *, budget: int, most: int) -> Iterator[tuple[list[int], int]]:
+    """Yield indices and the width to pad them to, in groups of at most `budget` tokens padded.
+
+    The width, and whether there is any padding, follow from a row's own length, and so what is
+    computed for a row does not depend on the rows beside it. Numbers of 8 or 11 bits would show
+    it: in bfloat16 a row padded to its neighbours' width moved by 0.014 in P(entail), with 12
+    layers of random weights on a CPU. No width is more than `most`, the model's window.
+    """
+    groups: dict[tuple[int, bool], list[int]] = {}
+    for index, length in enumerate(lengths):
+        width = min(most, bucket_width(length))
+        groups.setdefault((width, length == width), []).append(index)
+    for (width, _), rows in sorted(groups.items(), reverse=True):
+        size = max(1, budget // width)
+        for start in range(0, len(rows), size):
+            yield rows[start : start + size], width
+
+
+def bucket_width(length: int) -> int:
+    """Return the least of the widths 8, 16 ... 64, 80 ... 128, 160 ... that holds `length`."""
+    doublings = max(0, (length - 1).bit_length() - 6)
+    step = _WIDTH_STEP if doublings == 0 else 64 * 2 ** (doublings - 1) // _STEPS_A_DOUBLING
+    return -(-length // step) * step
 
 
 def _moved(array: NDArray[np.int64], device: Any, *, on_gpu: bool) -> Any:

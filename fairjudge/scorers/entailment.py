@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.scorers._pairs import PairShape
+from fairjudge.scorers._pairs import PairShape, buckets
 from fairjudge.scorers._pretrained import (
+    BATCH_TOKENS,
     Pretrained,
     batches,
     encodable,
@@ -158,14 +159,26 @@ class TransformersEntailment:
         model, order, logits = self._loaded.model, [], []
         special = self._shape.n_special
         with torch.inference_mode():
-            for batch in batches([len(a) + len(b) + special for a, b in rows]):
-                inputs = self._shape.inputs([rows[i] for i in batch], device=model.device)
+            for batch, width in self._batches([len(a) + len(b) + special for a, b in rows]):
+                inputs = self._shape.inputs(
+                    [rows[i] for i in batch], device=model.device, width=width
+                )
                 logits.append(model(**inputs).logits)
                 order += batch
             probabilities = torch.cat(logits).float().softmax(dim=-1).cpu().numpy()
         out = np.empty((len(rows), 3), dtype=np.float32)
         out[order] = self._in_order(probabilities)
         return out
+
+    def _batches(self, lengths: list[int]) -> Iterator[tuple[list[int], int]]:
+        """Yield indices and a width, such that neighbours do not change a row by 1e-3."""
+        import torch
+
+        if self._loaded.model.dtype != torch.float32:
+            yield from buckets(lengths, budget=BATCH_TOKENS, most=self._loaded.window)
+            return
+        for batch in batches(lengths):
+            yield batch, lengths[batch[0]]
 
     def _in_order(self, probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
         columns = self._columns
