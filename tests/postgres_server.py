@@ -34,8 +34,9 @@ def find_binaries() -> Path | None:
 class PostgresServer:
     """Runs until `stop`; `start` brings it back with the same data on the same port."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, *, fsync: bool = False) -> None:
         self._binaries = binaries
+        self._fsync = fsync
         self.folder = Path(tempfile.mkdtemp(prefix="fairjudge-postgres-"))
         self._who: dict[str, Any] = {}
         if os.geteuid() == 0:  # the server refuses to run as root
@@ -55,7 +56,7 @@ class PostgresServer:
             "listen_addresses": "127.0.0.1",
             "port": self.port,
             "unix_socket_directories": "",
-            "fsync": "off",
+            "fsync": "on" if self._fsync else "off",
         }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (self.folder / "log").open("ab") as log:
