@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from _case_study_costs import costs, labels
 from _case_study_data import ASPECTS, Json, Study, best_protocol, rho
 
-from fairjudge.reports.calibration_page import verdict
-from fairjudge.reports.calibration_tables import shown
+from fairjudge.reports.calibration_tables import baseline_name, best_baseline, shown, verdict
 from fairjudge.reports.tables import TextTable, columns, to_markdown
 
 
@@ -97,6 +96,7 @@ def _protocols(found: Study) -> Iterator[str]:
         "ceiling. A judge that is good between systems can be poor at telling good summaries of "
         "one document from bad ones.\n"
     )
+    yield f"{' '.join(_beside_baseline(found, best, aspect) for aspect in ASPECTS)} {_SUPPORT}\n"
     yield to_markdown(
         TextTable(
             title="Error in units of the labels: as judged, and calibrated on other documents",
@@ -167,6 +167,22 @@ def _calibrate_first(found: Study, best: str) -> str:
     )
 
 
+_SUPPORT = (
+    "Embedding support is FairJudge's own local scorer, which asks no LLM; its weights were fitted "
+    "on the experts' consistency ratings of half of these documents, so that for consistency it "
+    "is flattered here (docs/local.md has the other half)."
+)
+
+
+def _beside_baseline(found: Study, best: str, aspect: str) -> str:
+    name, value = best_baseline(found.groups[best, aspect])
+    judge = found.groups[best, aspect]["agreement"]["pooled"]["spearman"]
+    beaten = value is not None and judge["low"] > value
+    return f"For {aspect} the best baseline is '{name}' ({value:.2f}): '{best}' " + (
+        "beats it." if beaten else "is not shown to beat it."
+    )
+
+
 def _agreement_table(found: Study, aspect: str) -> TextTable:
     groups = {name: found.groups[name, aspect] for name in found.replies}
     some = next(iter(groups.values()))
@@ -180,7 +196,7 @@ def _agreement_table(found: Study, aspect: str) -> TextTable:
         columns=columns("who", *_AGREEMENT, numbers=_AGREEMENT),
         rows=tuple(
             (
-                name.replace("_", " "),
+                baseline_name(name),
                 *(_three(one["pooled"][key]) for key in ("spearman", "pearson", "kendall")),
                 *(_three(one[level]["spearman"]) for level in ("per_document", "system")),
             )

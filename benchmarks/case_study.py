@@ -19,12 +19,14 @@ from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study
 from _case_study_text import document
 
 from fairjudge.app.auditing import position_report
+from fairjudge.app.calibrating import embedding_support
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.to_json import analysis_json
 from fairjudge.datasets import read_clusters, read_labels, read_replies, read_summaries
 from fairjudge.importing import import_replies
 from fairjudge.scales import Scale, likert, options, pairwise, stars
+from fairjudge.scorers.embedding import load_embedder
 
 PROTOCOLS: Mapping[str, tuple[str, Scale]] = {
     "reason, then score": ("rts", likert(["", "", "", "", ""])),
@@ -46,6 +48,7 @@ def study(folder: Path) -> Study:
         settings=Settings(annotators=("expert*",), resampling=Resampling(n_resamples=2000)),
         summaries=summaries,
         clusters=clusters,
+        support=embedding_support(summaries, clusters, embedder=load_embedder()),
     )
     report = analysis_json(found, signature={}, list_all=False)
     return Study(

@@ -78,12 +78,27 @@ def judge_agreement(
 
 
 def score_agreement(
-    joined: Joined, values: FloatArray, *, resampling: Resampling, rng: np.random.Generator
+    joined: Joined,
+    values: Sequence[float | None] | FloatArray,
+    *,
+    resampling: Resampling,
+    rng: np.random.Generator,
 ) -> Agreement:
-    """Return the correlations of `values`, shape (n,), with the mean label, at three levels."""
-    coded, n_documents = _documents(joined)
-    data = scores(values, joined.human, documents=joined.documents, systems=joined.systems)
-    return _correlations([Part(data=data, documents=coded)], n_documents, resampling, rng)
+    """Return the correlations of `values`, shape (n,), with the mean label, at three levels.
+
+    Items whose value is None take no part, and are counted in ``n_excluded``.
+    """
+    rows = [row for row, value in enumerate(values) if value is not None]
+    coded, n_documents = codes([joined.documents[row] for row in rows])
+    data = scores(
+        np.array([values[row] for row in rows], dtype=np.float64),
+        joined.human[rows],
+        documents=[joined.documents[row] for row in rows],
+        systems=[joined.systems[row] for row in rows],
+    )
+    part = Part(data=data, documents=coded)
+    n_excluded = len(joined.keys) - len(rows)
+    return _correlations([part], len(n_documents), resampling, rng, n_excluded=n_excluded)
 
 
 def human_agreement(
@@ -131,29 +146,31 @@ def baseline_agreement(
 ) -> dict[str, Agreement | Undefined]:
     """Return the agreement of scores that need no judge, by name.
 
-    Each baseline maps (eid, system) to a score; a pair gets the difference of its two. Undefined
-    where a baseline lacks an item. ``"random"`` is added always. At most `BASELINE_RESAMPLES`
-    resamples are drawn: these intervals are for the eye.
+    Each baseline maps (eid, system) to a score; a pair gets the difference of its two. Items that
+    a baseline does not score (an empty summary has no support) are left out of its figures and
+    counted; Undefined where fewer than `FEWEST_ITEMS` remain. ``"random"`` is added always. At most
+    `BASELINE_RESAMPLES` resamples are drawn: these intervals are for the eye.
     """
     resampling = replace(resampling, n_resamples=min(resampling.n_resamples, BASELINE_RESAMPLES))
     out: dict[str, Agreement | Undefined] = {}
     for name, table in baselines.items():
-        missing = sum(
-            (key[0], system) not in table for key in joined.keys for system in key[1:3] if system
-        )
-        if missing:
-            out[name] = Undefined(why=f"{missing} summaries have no such score")
+        values = [_baseline_value(key, table) for key in joined.keys]
+        known = sum(value is not None for value in values)
+        if known < FEWEST_ITEMS:
+            out[name] = Undefined(why=f"{known} of {len(values)} items have such a score: too few")
             continue
-        values = np.array([_baseline_value(key, table) for key in joined.keys])
         out[name] = score_agreement(joined, values, resampling=resampling, rng=rng)
     noise = rng.random(len(joined.keys))
     out["random"] = score_agreement(joined, noise, resampling=resampling, rng=rng)
     return out
 
 
-def _baseline_value(key: ItemKey, table: Mapping[tuple[str, str], float]) -> float:
-    first = table[key[0], key[1]]
-    return first - table[key[0], key[2]] if key[2] else first
+def _baseline_value(key: ItemKey, table: Mapping[tuple[str, str], float]) -> float | None:
+    first = table.get((key[0], key[1]))
+    if not key[2] or first is None:
+        return first
+    second = table.get((key[0], key[2]))
+    return None if second is None else first - second
 
 
 def _documents(joined: Joined) -> tuple[IntArray, int]:
@@ -162,7 +179,12 @@ def _documents(joined: Joined) -> tuple[IntArray, int]:
 
 
 def _correlations(
-    parts: Sequence[Part], n_documents: int, resampling: Resampling, rng: np.random.Generator
+    parts: Sequence[Part],
+    n_documents: int,
+    resampling: Resampling,
+    rng: np.random.Generator,
+    *,
+    n_excluded: int = 0,
 ) -> Agreement:
     out: Agreement = {}
     for level in LEVELS:
@@ -174,6 +196,7 @@ def _correlations(
             n_resamples=resampling.n_resamples,
             confidence=resampling.level,
             method=resampling.method,
+            n_excluded=n_excluded if level == "pooled" else 0,
         )
         out[level] = {str(name): figure for name, figure in found.items()}
     return out

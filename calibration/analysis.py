@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -51,7 +52,8 @@ class Settings:
     """Every choice of an analysis.
 
     ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
-    many documents label plans take the judge to have scored.
+    many documents label plans take the judge to have scored; ``families`` are names of families of
+    systems, each with a shell pattern of system names, the first that fits counting.
     """
 
     annotators: tuple[str, ...] = ("*",)
@@ -60,6 +62,7 @@ class Settings:
     n_folds: int = 10
     epsilon: float = COST_MARGINS["expert"]
     planned_documents: int = 1000
+    families: tuple[tuple[str, str], ...] = ()
     seed: int = 0
 
 
@@ -85,7 +88,8 @@ class CalibrationReport:
 class GroupReport:
     """All figures of one judge, aspect and protocol; ``joined`` holds the items and counts.
 
-    ``fairness`` maps a grouping (``system``, ``length``, ``outlet``, an attribute) to its groups,
+    ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
+    attribute) to its groups,
     whose errors are those of cross-fitted calibrated scores where there are such.
     """
 
@@ -206,7 +210,7 @@ def _report(
             alignment="accuracy" if joined.protocol == "binary" else "rmse",
             documents=joined.documents,
         ),
-        fairness=_fairness(joined, mapped if calibrated is None else calibrated, extras, level),
+        fairness=_fairness(joined, mapped if calibrated is None else calibrated, extras, settings),
         fairness_of="judge's scores" if calibrated is None else "calibrated scores, cross-fitted",
     )
 
@@ -269,9 +273,12 @@ def _final_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Un
 
 
 def _fairness(
-    joined: Joined, values: FloatArray, extras: _Extras, level: float
+    joined: Joined, values: FloatArray, extras: _Extras, settings: Settings
 ) -> dict[str, tuple[GroupError, ...]]:
+    level = settings.resampling.level
     groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
+    if settings.families and joined.protocol != "pairwise":
+        groupings["family"] = [_family(name, settings.families) for name in joined.systems]
     for name, of_document in extras.documents.items():
         groupings[name] = [of_document.get(eid) for eid in joined.documents]
     counts = [extras.words.get((key[0], key[1])) for key in joined.keys]
@@ -284,6 +291,10 @@ def _fairness(
         for name, groups in groupings.items()
         if len({group for group in groups if group is not None}) >= 2
     }
+
+
+def _family(system: str, families: Sequence[tuple[str, str]]) -> str | None:
+    return next((name for name, pattern in families if fnmatchcase(system, pattern)), None)
 
 
 def _comparisons(

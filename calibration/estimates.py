@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.drawn import DrawnSample, drawn_difference, drawn_mean
 from fairjudge.calibration.items import ItemKey, Joined, system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
@@ -20,7 +22,8 @@ from fairjudge.calibration.planning import (
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
+from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.clustered import clustered_mean
 
 MOST_SYSTEMS_IN_PAIRS = 20
@@ -69,13 +72,27 @@ class Planning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Series:
-    """One quantity's values document by document; the rest is judged alone."""
+    """One quantity's values document by document; the rest is judged alone.
+
+    ``documents`` are any names; ``chances`` of being drawn for labelling are as in `Joined`.
+    """
 
     human: FloatArray
     judged: FloatArray
-    documents: tuple[str, ...]
+    documents: Sequence[Hashable]
     rest: FloatArray
-    rest_documents: tuple[str, ...]
+    rest_documents: Sequence[Hashable]
+    chances: FloatArray | Undefined | None = None
+
+    def drawn(self, chances: FloatArray) -> DrawnSample:
+        return DrawnSample(
+            human=self.human,
+            judged=self.judged,
+            chances=chances,
+            documents=self.documents,
+            rest=self.rest,
+            rest_documents=self.rest_documents,
+        )
 
 
 def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
@@ -86,12 +103,11 @@ def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, .
         return tuple(
             _estimate("win_rate", names[name], _as_wins(one), level) for name, one in series.items()
         )
-    means = [_estimate("mean", (name,), one, level) for name, one in series.items()]
     return (
-        *means,
+        *(_estimate("mean", (name,), one, level) for name, one in series.items()),
         *(
-            _estimate("difference", pair, _difference(series[pair[0]], series[pair[1]]), level)
-            for pair in _pairs(series)
+            _estimate_difference(pair, one, (series[pair[0]], series[pair[1]]), level)
+            for pair, one in _differences(joined).items()
         ),
     )
 
@@ -109,23 +125,19 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
         if human
         else Undefined(why="no labelled items")
     )
-    pairs = () if joined.protocol == "pairwise" else _pairs(series)
     return Planning(
         n_judged=n_judged,
         curve=known
         if isinstance(known, Undefined)
         else planning_curve(known, n_judged=n_judged, level=level),
         separations=tuple(
-            _separation(a, b, _difference(series[a], series[b]), level, n_judged) for a, b in pairs
+            _separation(a, b, one, level, n_judged) for (a, b), one in _differences(joined).items()
         ),
     )
 
 
 def _by_system(joined: Joined) -> dict[str, _Series]:
-    # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
-    scale = joined.judge_scale if joined.protocol == "pairwise" else joined.label_scale
-    mapped = rescale(joined.judged, joined.judge_scale, scale)
-    mapped_rest = rescale(joined.judged_rest, joined.judge_scale, scale)
+    mapped, mapped_rest = _mapped(joined)
     here, there = _rows(joined.keys), _rows(joined.rest)
     return {
         name: _Series(
@@ -134,9 +146,22 @@ def _by_system(joined: Joined) -> dict[str, _Series]:
             documents=tuple(joined.keys[row][0] for row in here.get(name, [])),
             rest=mapped_rest[there.get(name, [])],
             rest_documents=tuple(joined.rest[row][0] for row in there.get(name, [])),
+            chances=joined.chances[here.get(name, [])]
+            if isinstance(joined.chances, np.ndarray)
+            else joined.chances,
         )
         for name in dict.fromkeys((*here, *there))
     }
+
+
+def _mapped(joined: Joined) -> tuple[FloatArray, FloatArray]:
+    """Return the judge's values of labelled and of other items on the labels' scale."""
+    # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
+    scale = joined.judge_scale if joined.protocol == "pairwise" else joined.label_scale
+    return (
+        rescale(joined.judged, joined.judge_scale, scale),
+        rescale(joined.judged_rest, joined.judge_scale, scale),
+    )
 
 
 def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
@@ -146,37 +171,41 @@ def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
     return dict(out)
 
 
-def _pairs(series: dict[str, _Series]) -> tuple[tuple[str, str], ...]:
-    if len(series) > MOST_SYSTEMS_IN_PAIRS:
-        return ()
-    return tuple(combinations(series, 2))
+def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
+    """Pair systems document by document; a document takes part where both have it."""
+    names = tuple(dict.fromkeys(system_name(key) for key in (*joined.keys, *joined.rest)))
+    if joined.protocol == "pairwise" or len(names) > MOST_SYSTEMS_IN_PAIRS:
+        return {}
+    mapped, mapped_rest = _mapped(joined)
+    every = (*joined.keys, *joined.rest)
+    documents, n_documents = document_codes([key[0] for key in every], len(every))
+    cells = documents * len(names) + np.array([names.index(system_name(key)) for key in every])
 
+    def table(values: FloatArray, cells: IntArray) -> FloatArray:
+        """Return means of shape (documents, systems), NaN where there is no value."""
+        size = n_documents * len(names)
+        sums = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
+        counts = np.bincount(cells, minlength=size).astype(np.float64)
+        return divide(sums, counts).reshape(n_documents, len(names))
 
-def _difference(first: _Series, second: _Series) -> _Series:
-    """Pair two systems document by document; a document takes part where both have it."""
-    human = [_document_means(one.documents, one.human) for one in (first, second)]
-    judged = [_document_means(one.documents, one.judged) for one in (first, second)]
-    everything = [
-        _document_means((*one.documents, *one.rest_documents), np.r_[one.judged, one.rest])
-        for one in (first, second)
-    ]
-    labelled = [name for name in human[0] if name in human[1]]
-    taken = set(labelled)
-    rest = [name for name in everything[0] if name in everything[1] and name not in taken]
-    return _Series(
-        human=np.array([human[0][name] - human[1][name] for name in labelled]),
-        judged=np.array([judged[0][name] - judged[1][name] for name in labelled]),
-        documents=tuple(labelled),
-        rest=np.array([everything[0][name] - everything[1][name] for name in rest]),
-        rest_documents=tuple(rest),
-    )
-
-
-def _document_means(documents: tuple[str, ...], values: FloatArray) -> dict[str, float]:
-    found: dict[str, list[float]] = defaultdict(list)
-    for name, value in zip(documents, values.tolist(), strict=True):
-        found[name].append(value)
-    return {name: sum(some) / len(some) for name, some in found.items()}
+    labelled = cells[: len(joined.keys)]
+    human, judged = table(joined.human, labelled), table(mapped, labelled)
+    everything = table(np.r_[mapped, mapped_rest], cells)
+    out = {}
+    for i, j in combinations(range(len(names)), 2):
+        people = human[:, i] - human[:, j]
+        judge = everything[:, i] - everything[:, j]
+        known = ~np.isnan(people)
+        alone = ~known & ~np.isnan(judge)
+        out[names[i], names[j]] = _Series(
+            human=people[known],
+            judged=(judged[:, i] - judged[:, j])[known],
+            documents=np.flatnonzero(known).tolist(),
+            rest=judge[alone],
+            rest_documents=np.flatnonzero(alone).tolist(),
+            chances=joined.chances if isinstance(joined.chances, Undefined) else None,
+        )
+    return out
 
 
 def _as_wins(series: _Series) -> _Series:
@@ -187,23 +216,55 @@ def _as_wins(series: _Series) -> _Series:
         documents=series.documents,
         rest=(series.rest + 1.0) / 2.0,
         rest_documents=series.rest_documents,
+        chances=series.chances,
     )
+
+
+def _estimate_difference(
+    systems: tuple[str, str], paired: _Series, both: tuple[_Series, _Series], level: float
+) -> SystemEstimate:
+    first, second = both
+    one, two = first.chances, second.chances
+    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
+        found = drawn_difference(first.drawn(one), second.drawn(two), level=level)
+        return _with(found, "difference", systems, paired, level)
+    return _estimate("difference", systems, paired, level)
 
 
 def _estimate(kind: Kind, systems: tuple[str, ...], one: _Series, level: float) -> SystemEstimate:
-    found = ppi_mean(
-        one.human,
-        one.judged,
-        one.rest,
-        documents=one.documents,
-        documents_unlabelled=one.rest_documents,
-        level=level,
-    )
+    found: PpiMean | Undefined
+    if isinstance(one.chances, Undefined):
+        found = one.chances
+    elif one.chances is not None:
+        found = drawn_mean(one.drawn(one.chances), level=level)
+    else:
+        found = ppi_mean(
+            one.human,
+            one.judged,
+            one.rest,
+            documents=one.documents,
+            documents_unlabelled=one.rest_documents,
+            level=level,
+        )
+    return _with(found, kind, systems, one, level)
+
+
+def _with(
+    found: PpiMean | Undefined,
+    kind: Kind,
+    systems: tuple[str, ...],
+    one: _Series,
+    level: float,
+) -> SystemEstimate:
+    """Put the classical and the naive interval beside what was found, or in its place."""
     if isinstance(found, PpiMean):
         classical: Estimate | Undefined = found.classical
         naive: Estimate | Undefined = found.naive
     else:
-        classical = clustered_mean(one.human, one.documents, level=level)
+        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
+        classical = (
+            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
+        )
         naive = clustered_mean(
             np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
         )

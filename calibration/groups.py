@@ -18,7 +18,7 @@ from fairjudge.stats.clustered import clustered_difference, clustered_mean
 from fairjudge.stats.multiplicity import benjamini_hochberg
 
 FEW_DOCUMENTS = 15
-"""Groups with fewer documents are flagged: intervals over so few are rough."""
+"""Groups and whole analyses with fewer documents are flagged: their intervals are rough."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

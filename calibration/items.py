@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import fsum
 from typing import TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.drawn import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
-from fairjudge.domain import Judgement, Label, Order, ProtocolName
+from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
@@ -50,9 +51,9 @@ class Joined:
 
     ``keys``, ``documents``, ``systems``, ``judged``, ``human``, ``ratings`` and ``present`` are in
     step: n items that have both a judgement and a label; ``ratings`` has shape (n, m). ``human`` is
-    the mean label. A pair's values run from -1 (the second is better) to 1. ``rest`` and
-    ``judged_rest`` are judged items without a label; ``unjudged`` labelled items that were not
-    judged.
+    the mean label. A pair's values run from -1 (the second is better) to 1. ``chances`` are those
+    of being drawn for labelling, as `chances_of` gives them. ``rest`` and ``judged_rest`` are
+    judged items without a label; ``unjudged`` labelled items that were not judged.
     """
 
     judge: str
@@ -63,6 +64,7 @@ class Joined:
     systems: tuple[str, ...]
     judged: FloatArray
     human: FloatArray
+    chances: FloatArray | Undefined | None
     annotators: tuple[str, ...]
     ratings: FloatArray
     present: BoolArray
@@ -116,46 +118,59 @@ def join(
     for judgement in judgements:
         groups[judgement.judge, judgement.aspect, judgement.protocol].append(judgement)
     return tuple(
-        _join_group(key, rows, by_aspect.get(key[1]) or _Labels(single={}, paired={}, repeated=0))
+        _join_group(key, rows, by_aspect.get(key[1]) or _Labels(single={}, paired={}))
         for key, rows in groups.items()
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Labels:
-    """Labels of one aspect: item to annotator to mean value."""
+    """Labels of one aspect: item to annotator to mean value, and to what was said of its chance."""
 
     single: Mapping[ItemKey, Mapping[str, float]]
     paired: Mapping[ItemKey, Mapping[str, float]]
-    repeated: int
+    repeated: int = 0
+    chances: Mapping[ItemKey, frozenset[float | None]] = field(default_factory=dict)
 
     @staticmethod
     def by_aspect(labels: Iterable[Label], patterns: Sequence[str]) -> dict[str, _Labels]:
         tables: dict[str, dict[tuple[ItemKey, str], list[float]]] = defaultdict(
             lambda: defaultdict(list)
         )
+        chances: dict[str, dict[ItemKey, set[float | None]]] = defaultdict(lambda: defaultdict(set))
         seen: set[str] = set()
         for label in labels:
             seen.add(label.annotator)
             if any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
                 key, sign = _key(label)
                 tables[label.aspect][key, label.annotator].append(sign * _label_value(label))
+                chances[label.aspect][key].add(label.probability)
         if seen and not tables:
             names = ", ".join(sorted(seen)[:8])
             raise InputError(
                 f"no annotator matches {tuple(patterns)!r}; the labels are by {names}",
                 field="annotator",
             )
-        return {aspect: _Labels._from_table(table) for aspect, table in tables.items()}
+        return {
+            aspect: _Labels._from_table(table, chances[aspect]) for aspect, table in tables.items()
+        }
 
     @staticmethod
-    def _from_table(table: Mapping[tuple[ItemKey, str], list[float]]) -> _Labels:
+    def _from_table(
+        table: Mapping[tuple[ItemKey, str], list[float]],
+        chances: Mapping[ItemKey, set[float | None]],
+    ) -> _Labels:
         single: dict[ItemKey, dict[str, float]] = defaultdict(dict)
         paired: dict[ItemKey, dict[str, float]] = defaultdict(dict)
         for (key, annotator), values in table.items():
             (paired if key[2] else single)[key][annotator] = _mean(values)
         repeated = sum(len(values) - 1 for values in table.values())
-        return _Labels(single=single, paired=paired, repeated=repeated)
+        return _Labels(
+            single=single,
+            paired=paired,
+            repeated=repeated,
+            chances={key: frozenset(some) for key, some in chances.items()},
+        )
 
     def of_kinds(self, kinds: Collection[str]) -> _Labels:
         """Keep the labels of the kinds of unit that were judged, or else those of whole summaries.
@@ -185,7 +200,7 @@ class _Labels:
             for key, rating in self.single.items()
         }
         single = {key: rating for key, rating in kept.items() if rating}
-        return _Labels(single=single, paired=self.paired, repeated=self.repeated), scale, n_off
+        return replace(self, single=single), scale, n_off
 
     def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
         """Return pair labels, or where there are none the differences of single labels."""
@@ -238,11 +253,17 @@ def _join_group(group: GroupKey, rows: Sequence[Judgement], labels: _Labels) -> 
         notes.append("judgements of parts are averaged over each summary, as the labels are")
     if not table:
         notes.append(f"no labels for aspect {aspect!r}")
+    keys = tuple(key for key in values if key in table)
+    chances = chances_of(keys, known.chances)
+    if chances is not None:
+        notes.append(DRAWN_NOTE)
     return _assemble(
         group,
         values,
         probabilities,
         table,
+        keys=keys,
+        chances=chances,
         judged=judged,
         label_scale=label_scale,
         counts=Counts(
@@ -265,12 +286,13 @@ def _assemble(
     probabilities: Mapping[ItemKey, Mapping[str, float]],
     table: Mapping[ItemKey, Mapping[str, float]],
     *,
+    keys: tuple[ItemKey, ...],
+    chances: FloatArray | Undefined | None,
     judged: _Judged,
     label_scale: Scale,
     counts: Counts,
     notes: Sequence[str],
 ) -> Joined:
-    keys = tuple(key for key in values if key in table)
     rest = tuple(key for key in values if key not in table)
     names = tuple(sorted({who for key in keys for who in table[key]}))
     place = {who: column for column, who in enumerate(names)}
@@ -289,6 +311,7 @@ def _assemble(
         systems=tuple(system_name(key) for key in keys),
         judged=np.array([values[key] for key in keys]),
         human=np.array([_mean(list(table[key].values())) for key in keys]),
+        chances=chances,
         annotators=names,
         ratings=ratings,
         present=present,

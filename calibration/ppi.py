@@ -91,28 +91,19 @@ def ppi_mean(
     if not u.size:
         return Undefined(why="every judged item is labelled: nothing for the judge to add")
     frame = _Sample(labels=y, judged=f, rest=u).frame(documents, documents_unlabelled, level)
-    if frame.n_labelled_documents < 2:
-        return Undefined(why="fewer than 2 labelled documents")
-    chosen = frame.best_tuning() if tuning is None else tuning
-    classical, plus = frame.estimate(0.0), frame.estimate(chosen)
-    variances = frame.variance(0.0), frame.variance(chosen)
-    return PpiMean(
-        classical=classical,
-        naive=frame.naive(),
-        ppi=frame.estimate(1.0),
-        ppi_plus=plus,
-        tuning=chosen,
-        n_labelled=y.size,
-        n_unlabelled=u.size,
-        effective_labels=y.size * variances[0] / variances[1] if variances[1] else float(y.size),
-    )
+    return frame.estimates(tuning)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Frame:
-    """The influences of each document: of the labels, and of the judge's correction to them."""
+class Influences:
+    """The influences of each document: of the labels, and of the judge's correction to them.
+
+    ``means`` are those of the labels, of the judge where there are labels, and of the judge where
+    it stands in for them; ``judge_mean`` is the judge's over all.
+    """
 
     means: tuple[float, float, float]
+    judge_mean: float
     of_labels: FloatArray
     of_correction: FloatArray
     of_judge: FloatArray
@@ -122,31 +113,55 @@ class _Frame:
     clustered: bool
     level: float
 
+    def estimates(self, tuning: float | None) -> PpiMean | Undefined:
+        """Return all four estimates; Undefined below 2 labelled documents."""
+        if self.n_labelled_documents < 2:
+            return Undefined(why="fewer than 2 labelled documents")
+        chosen = self.best_tuning() if tuning is None else tuning
+        variances = self.variance(0.0), self.variance(chosen)
+        return PpiMean(
+            classical=self.estimate(0.0),
+            naive=self.naive(),
+            ppi=self.estimate(1.0),
+            ppi_plus=self.estimate(chosen),
+            tuning=chosen,
+            n_labelled=self.n,
+            n_unlabelled=self.m,
+            effective_labels=self.n * variances[0] / variances[1]
+            if variances[1]
+            else float(self.n),
+        )
+
     def best_tuning(self) -> float:
+        """Return the lambda in [0, 1] of least variance."""
         spread = float(self.of_correction @ self.of_correction)
         if spread == 0.0:
             return 0.0
         return min(1.0, max(0.0, -float(self.of_labels @ self.of_correction) / spread))
 
     def variance(self, tuning: float) -> float:
+        """Return the variance with this lambda."""
         influence = self.of_labels + tuning * self.of_correction
         return float(influence @ influence) * self.correction(self.n_labelled_documents)
 
     def correction(self, n_documents: int) -> float:
+        """Return the small-sample factor of the variance over documents."""
         return n_documents / (n_documents - 1) if self.clustered and n_documents > 1 else 1.0
 
     def estimate(self, tuning: float) -> Estimate:
+        """Return the estimate with this lambda."""
         y, f, u = self.means
         value = y + tuning * (u - f)
         return self.around(value, self.variance(tuning), self.n_labelled_documents, n=self.n)
 
     def naive(self) -> Estimate:
-        _, f, u = self.means
-        both, d = self.n + self.m, self.of_judge.size
+        """Return the judge's own mean."""
+        d = self.of_judge.size
         variance = float(self.of_judge @ self.of_judge) * self.correction(d)
-        return self.around((self.n * f + self.m * u) / both, variance, d, n=both)
+        return self.around(self.judge_mean, variance, d, n=self.n + self.m)
 
     def around(self, value: float, variance: float, n_documents: int, *, n: int) -> Estimate:
+        """Put an interval around `value`."""
         if self.clustered:
             return t_estimate(value, variance, n=n, freedom=n_documents - 1, level=self.level)
         return normal(value, sqrt(variance), n=n, level=self.level)
@@ -163,7 +178,7 @@ class _Sample:
         documents: Sequence[Hashable] | None,
         documents_rest: Sequence[Hashable] | None,
         level: float,
-    ) -> _Frame:
+    ) -> Influences:
         y, f, u = self.labels, self.judged, self.rest
         n, m = y.size, u.size
         names = _rows(documents, n, "labelled") + _rows(documents_rest, m, "unlabelled")
@@ -174,8 +189,9 @@ class _Sample:
             return totals(rows[:, None], where, d)[:, 0]
 
         everything = np.r_[f, u]
-        return _Frame(
+        return Influences(
             means=(float(y.mean()), float(f.mean()), float(u.mean())),
+            judge_mean=(n * float(f.mean()) + m * float(u.mean())) / (n + m),
             of_labels=summed((y - y.mean()) / n, here),
             of_correction=summed((u - u.mean()) / m, there) - summed((f - f.mean()) / n, here),
             of_judge=summed((everything - everything.mean()) / (n + m), coded),

@@ -14,7 +14,7 @@ from fairjudge.calibration.analysis import Analysis, CalibrationReport, Comparis
 from fairjudge.calibration.assessment import ErrorScores, ReliabilityBin
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, SystemEstimate
-from fairjudge.calibration.groups import GroupError
+from fairjudge.calibration.groups import FEW_DOCUMENTS, GroupError
 from fairjudge.calibration.items import ItemKey, Joined
 from fairjudge.calibration.length import VerbosityBias
 from fairjudge.calibration.position import PositionBias
@@ -128,6 +128,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "protocol": joined.protocol,
         "n_items": len(joined.keys),
         "n_documents": len(set(joined.documents)),
+        "few_documents": 0 < len(set(joined.documents)) < FEW_DOCUMENTS,
         "n_systems": len(set(joined.systems)),
         "n_unscored": sum(joined.counts.unscored.values()),
         "annotators": list(joined.annotators),
@@ -165,7 +166,11 @@ def _remarks(joined: Joined) -> list[str]:
         "{} judged items have no label": len(joined.rest),
         "{} labelled items were not judged": len(joined.unjudged),
     }
-    return [text.format(n) for text, n in said.items() if n]
+    remarks = [text.format(n) for text, n in said.items() if n]
+    n_documents = len(set(joined.documents))
+    if 0 < n_documents < FEW_DOCUMENTS:
+        remarks.append(f"{n_documents} documents: intervals over so few are rough")
+    return remarks
 
 
 def _unmatched(joined: Joined, *, list_all: bool) -> Json:

@@ -21,6 +21,7 @@ import diskcache
 from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
 
 from fairjudge import cache_quarantine as quarantine
+from fairjudge.cache_claims import Claims
 from fairjudge.cache_rows import RefusedRowError, decode_row, encode_row
 from fairjudge.errors import CacheError
 
@@ -130,6 +131,7 @@ class ReplyCache:
         self._warn = warn or logging.getLogger(__name__).warning
         self._told: set[str] = set()
         self._disk = self._open()
+        self.claims = Claims(self.path)
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the value kept under `key`, or None."""
@@ -201,8 +203,25 @@ class ReplyCache:
         """Remove every entry and return how many; what is in quarantine stays."""
         return int(self._disk.clear(retry=True))
 
+    def sync(self) -> None:
+        """Force every entry kept so far to disk; until then it outlives a kill, not a power cut.
+
+        SQLite's write-ahead log is synced as a whole, so many entries cost one wait.
+        """
+        try:
+            log = os.open(self.path / f"{DBNAME}-wal", os.O_RDWR)
+        except OSError:  # without a log everything stands in the database, which SQLite syncs
+            return
+        try:
+            os.fsync(log)
+        except OSError as error:
+            self._tell_once(f"cannot write to the cache {self.path}: {error!r}")
+        finally:
+            os.close(log)
+
     def close(self) -> None:
-        """Close this thread's connection."""
+        """Close this thread's connection, and end this process's claims."""
+        self.claims.close()
         self._disk.close()
 
     def _check_database(self) -> None:
@@ -253,7 +272,7 @@ class ReplyCache:
             yield from batch
 
     def _select(self, where: str, parameter: object) -> list[_Row]:
-        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608
+        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608  # nosec B608
         return [_Row(*row) for row in columns]
 
     def _query(self, sql: str, *parameters: object) -> list[Any]:

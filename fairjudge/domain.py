@@ -159,10 +159,15 @@ class _Target(Record):
 
 
 class Label(_Target):
-    """What one annotator said; ``value`` is a number, or a verdict for a pair."""
+    """What one annotator said; ``value`` is a number, or a verdict for a pair.
+
+    ``probability`` is the chance that the item had of being drawn for labelling, where items were
+    drawn with unequal chances.
+    """
 
     annotator: Id
     value: Value
+    probability: float | None = Field(default=None, gt=0.0, le=1.0)
 
 
 class Judgement(_Target):

@@ -84,9 +84,9 @@ class RunFolder:
         except (ValueError, KeyError, TypeError):
             raise RunError(f"{file}: not a run's manifest; choose another --run folder") from None
         if found != self._identity:
-            keys = ", ".join(difference(found, self._identity))
             raise RunError(
-                f"{self.path}: this folder holds another run (it differs in {keys}); "
+                f"{self.path}: this folder holds another run (it differs in "
+                f"{', '.join(differences(found, self._identity))}); "
                 "give the same arguments to resume it, or another --run folder"
             )
 
@@ -135,16 +135,40 @@ class RunFolder:
         return self.path / f"{name}.jsonl"
 
 
-def difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Return the keys in which two identities differ."""
-    return sorted(key for key in {*one, *other} if one.get(key) != other.get(key))
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Name what differs between two identities, with both values where these can be read."""
+    named = []
+    both = {*found, *wanted}
+    told = ["command"] if found.get("command") != wanted.get("command") else sorted(both)
+    for key in told:
+        before, now = found.get(key), wanted.get(key)
+        if before == now:
+            continue
+        if isinstance(before, dict) and isinstance(now, dict):
+            named += [f"{key}: {inner}" for inner in differences(before, now)]
+        elif _readable(before) and _readable(now):
+            named.append(f"{key} ({_said(before)} there, now {_said(now)})")
+        else:
+            named.append(key)
+    return named
+
+
+def _said(value: object) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, list) else repr(value)
+
+
+def _readable(value: object) -> bool:
+    """Say whether `value` is short and no digest."""
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value) and len(value) < 10
+    return value is None or (isinstance(value, str | int | float) and len(str(value)) < 60)
 
 
 def _write_whole(descriptor: int, data: bytes) -> None:
     """Write all of `data` or, on a full disk, none of it."""
-    before = os.lseek(descriptor, 0, os.SEEK_END)
-    if os.write(descriptor, data) != len(data):
-        os.ftruncate(descriptor, before)
+    written = os.write(descriptor, data)
+    if written != len(data):
+        os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_END) - written)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 

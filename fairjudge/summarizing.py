@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -65,17 +64,21 @@ def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
 
 
 def _fairness(articles: Sequence[Article], attribute: str) -> str:
-    values = Counter(
-        re.sub(r"\W+", " ", str(article.attributes[attribute])).strip()
-        for article in articles
-        if article.attributes.get(attribute) is not None
+    """Say which groups there are and which sources are of each (coverage fairness, A.6)."""
+    numbers: dict[str, list[int]] = {}
+    for number, article in enumerate(articles, start=1):
+        given = article.attributes.get(attribute)
+        if given is not None:
+            numbers.setdefault(re.sub(r"\W+", " ", str(given)).strip(), []).append(number)
+    shares = ", ".join(f"{value}: {len(found)}" for value, found in sorted(numbers.items()))
+    places = "; ".join(
+        f"{value}: {', '.join(map(str, found))}" for value, found in sorted(numbers.items())
     )
-    shares = ", ".join(f"{value}: {n}" for value, n in sorted(values.items()))
     name = re.sub(r"[^\w ]+", " ", attribute)
     return (
-        f"The sources differ in {name} ({shares}). Give every one of "
-        "these groups room in proportion to its number of sources, and do not let one speak for "
-        "another."
+        f"The sources differ in {name} ({shares}). Counted in the order shown, these are {places}. "
+        "Give every one of these groups room in proportion to its number of sources, and do not "
+        "let one speak for another."
     )
 
 

@@ -3,7 +3,8 @@
     plan -> chunk* (ask -> read -> repair? -> fallback? -> record) -> aggregate
 
 Work goes out in chunks of tasks, since a checkpoint an item would cost more than the item. The
-state carries ids and counts; replies live in the cache, judgements in the run's records.
+checkpointed state carries ids and counts; replies live in the cache, judgements in the run's
+records. A chunk that a kill cut short is begun again: what it had asked is in the cache.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import operator
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias, TypedDict
 
 from langgraph.graph import END, START, StateGraph
@@ -24,6 +25,11 @@ from fairjudge.judges.aggregate import with_pair_verdicts
 from fairjudge.judges.ports import Judge, Reply
 
 Row: TypeAlias = dict[str, Any]
+Outcome: TypeAlias = Judgement | Unscored
+
+
+async def _nothing() -> None:
+    """Do nothing: for runs that are not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,15 +46,19 @@ class JudgeDeps:
         Keeps one judgement for good; called once a task.
     recorded : callable
         Returns the judgements kept so far by task id, earlier runs' included.
+    settle : callable
+        Awaited once a chunk: may force what was recorded and cached to disk.
     chunk_size : int
         Tasks between two checkpoints.
     """
 
-    tasks: Mapping[str, JudgeTask]
+    # Not shown: LangGraph puts its context into words, and these are all texts of a run.
+    tasks: Mapping[str, JudgeTask] = field(repr=False)
     judge: Judge
     record: Callable[[str, Judgement], None]
     recorded: Callable[[], Mapping[str, Judgement]]
     fallback: Judge | None = None
+    settle: Callable[[], Awaitable[None]] = _nothing
     chunk_size: int = 64
 
 
@@ -70,8 +80,8 @@ class ChunkState(TypedDict, total=False):
     """One chunk on its way: replies and outcomes by task id."""
 
     task_ids: list[str]
-    replies: Annotated[dict[str, Row], operator.or_]
-    outcomes: Annotated[dict[str, Row], operator.or_]
+    replies: Annotated[dict[str, Reply], operator.or_]
+    outcomes: Annotated[dict[str, Outcome], operator.or_]
 
 
 class ChunkOutput(TypedDict):
@@ -86,28 +96,18 @@ class ChunkOutput(TypedDict):
 async def _gather(
     ids: Sequence[str],
     deps: JudgeDeps,
-    ask: Callable[[JudgeTask], Awaitable[Reply | Judgement | Unscored]],
+    ask: Callable[[JudgeTask], Awaitable[Reply | Outcome]],
 ) -> ChunkState:
     """Ask for every id at once; the backend's own limit bounds what is in flight."""
     answers = await asyncio.gather(*(ask(deps.tasks[task_id]) for task_id in ids))
-    replies: dict[str, Row] = {}
-    outcomes: dict[str, Row] = {}
+    replies: dict[str, Reply] = {}
+    outcomes: dict[str, Outcome] = {}
     for task_id, answer in zip(ids, answers, strict=True):
         if isinstance(answer, Reply):
-            replies[task_id] = answer.model_dump(mode="json")
+            replies[task_id] = answer
         else:
-            outcomes[task_id] = _outcome(answer)
+            outcomes[task_id] = answer
     return {"replies": replies, "outcomes": outcomes}
-
-
-def _outcome(answer: Judgement | Unscored) -> Row:
-    if isinstance(answer, Judgement):
-        return {"judgement": answer.to_json()}
-    return {"unscored": answer.reason, "detail": answer.detail, "raw": answer.raw}
-
-
-def _why(outcome: Row) -> Unscored:
-    return Unscored(reason=outcome["unscored"], detail=outcome["detail"], raw=outcome["raw"])
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
@@ -122,25 +122,26 @@ def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     deps = runtime.context
     return {
         "outcomes": {
-            task_id: _outcome(deps.judge.read(deps.tasks[task_id], Reply.model_validate(reply)))
+            task_id: deps.judge.read(deps.tasks[task_id], reply)
             for task_id, reply in state.get("replies", {}).items()
         }
     }
 
 
+def _left(state: ChunkState) -> dict[str, Unscored]:
+    """Return the tasks without a score, and why."""
+    outcomes = state.get("outcomes", {})
+    return {task_id: why for task_id, why in outcomes.items() if isinstance(why, Unscored)}
+
+
 def _unreadable(state: ChunkState) -> list[str]:
     """Return the tasks whose first reply could not be read."""
+    replies = state.get("replies", {})
     return [
         task_id
-        for task_id, outcome in state.get("outcomes", {}).items()
-        if outcome.get("unscored") == "unparseable"
-        and task_id in state.get("replies", {})
-        and not state["replies"][task_id]["repaired"]
+        for task_id, why in _left(state).items()
+        if why.reason == "unparseable" and task_id in replies and not replies[task_id].repaired
     ]
-
-
-def _left(state: ChunkState) -> list[str]:
-    return [task_id for task_id, o in state.get("outcomes", {}).items() if "unscored" in o]
 
 
 def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
@@ -152,16 +153,16 @@ def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     """Ask once more; where that fails too, the first reply's reason stands."""
     deps = runtime.context
-    replies = state["replies"]
+    replies, left = state["replies"], _left(state)
 
-    async def repair(task: JudgeTask) -> Reply | Judgement | Unscored:
-        first = Reply.model_validate(replies[task.id])
+    async def repair(task: JudgeTask) -> Outcome:
+        first = replies[task.id]
         second = await deps.judge.repair(task, first)
         if isinstance(second, Unscored):
-            return _why(state["outcomes"][task.id])
+            return left[task.id]
         read = deps.judge.read(task, second)
         if isinstance(read, Unscored):
-            return _why(state["outcomes"][task.id])
+            return left[task.id]
         return read.model_copy(update={"raw": first.text, "repair": second.text})
 
     return await _gather(_unreadable(state), deps, repair)
@@ -178,9 +179,10 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
     ``fallback_for``, ``scored_by`` and ``signature`` say who filled in.
     """
     deps = runtime.context
+    left = _left(state)
 
-    async def fill_in(task: JudgeTask) -> Reply | Judgement | Unscored:
-        why = _why(state["outcomes"][task.id])
+    async def fill_in(task: JudgeTask) -> Outcome:
+        why = left[task.id]
         if deps.fallback is None or why.reason == "empty_input":
             return why
         answer = await deps.fallback.ask(task)
@@ -189,25 +191,28 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
         update = {"fallback_for": why.reason, "raw": why.raw, "judge": deps.judge.name}
         return Judgement.model_validate(answer.to_json() | update)
 
-    return await _gather(_left(state), deps, fill_in)
+    return await _gather(list(left), deps, fill_in)
 
 
-def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
+async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
     deps = runtime.context
     recorded = deps.recorded()
     for task_id, outcome in state.get("outcomes", {}).items():
         if task_id in recorded:
             continue
         judgement = (
-            Judgement.model_validate(outcome["judgement"])
-            if "judgement" in outcome
-            else deps.judge.unscored(deps.tasks[task_id], _why(outcome))
+            outcome
+            if isinstance(outcome, Judgement)
+            else deps.judge.unscored(deps.tasks[task_id], outcome)
         )
         deps.record(task_id, judgement)
+    await deps.settle()
     return {"n_done": len(state["task_ids"])}
 
 
-def build_chunk_graph() -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput, ChunkOutput]:
+def build_chunk_graph(
+    *, checkpointer: Checkpointer = None
+) -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput, ChunkOutput]:
     """Return the subgraph that takes one chunk of tasks from question to record."""
     graph = StateGraph(
         ChunkState, context_schema=JudgeDeps, input_schema=ChunkInput, output_schema=ChunkOutput
@@ -223,7 +228,7 @@ def build_chunk_graph() -> CompiledStateGraph[ChunkState, JudgeDeps, ChunkInput,
     graph.add_conditional_edges("repair", _after_repair, ["fallback", "record"])
     graph.add_edge("fallback", "record")
     graph.add_edge("record", END)
-    return graph.compile()
+    return graph.compile(checkpointer=checkpointer)
 
 
 # --- the whole run ---------------------------------------------------------------------------
@@ -268,7 +273,8 @@ def build_judge_graph(
     """
     graph = StateGraph(JudgeState, context_schema=JudgeDeps)
     graph.add_node("plan", _plan)
-    graph.add_node("chunk", build_chunk_graph())
+    # False: no checkpoints inside a chunk. (None, for tools that bring a checkpointer: theirs.)
+    graph.add_node("chunk", build_chunk_graph(checkpointer=None if checkpointer is None else False))
     graph.add_node("aggregate", _aggregate)
     graph.add_edge(START, "plan")
     graph.add_conditional_edges("plan", _send_chunks, ["chunk", "aggregate"])

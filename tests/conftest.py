@@ -1,6 +1,12 @@
 """Fixtures that every part of the tests may use."""
 
+import importlib.util
 import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,3 +20,43 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no real data at {folder}; set FAIRJUDGE_SHARED_DATA to where they are")
     return folder
+
+
+@pytest.fixture(scope="session")
+def decision_server() -> Iterator[str]:
+    """A real /v1/systemone server with a small model, on a free port of loopback."""
+    if importlib.util.find_spec("sparrow_decider") is None:
+        pytest.skip("no sparrow-decider installed: dependency group dev")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    server = subprocess.Popen(
+        [sys.executable, "-m", "sparrow_decider.cli", "serve", "--port", str(port)],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _wait_until_it_listens(port, server, most_seconds=60)
+        yield url
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+def _wait_until_it_listens(
+    port: int, server: subprocess.Popen[bytes], *, most_seconds: float
+) -> None:
+    end = time.monotonic() + most_seconds
+    while time.monotonic() < end:
+        assert server.poll() is None, "the server ended before it listened"
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.1)
+        else:
+            return
+    pytest.fail(f"port {port}: nobody listens after {most_seconds:.0f} s")

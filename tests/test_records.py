@@ -39,7 +39,10 @@ def test_a_folder_of_another_run_is_refused_and_the_difference_named(tmp_path):
         pass
     other = IDENTITY | {"aspect": "faithfulness", "seed": 1}
     with (
-        pytest.raises(RunError, match="differs in aspect, seed"),
+        pytest.raises(
+            RunError,
+            match=r"differs in aspect \('coverage' there, now 'faithfulness'\), seed \(None there",
+        ),
         RunFolder(tmp_path, identity=other),
     ):
         pass

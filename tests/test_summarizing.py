@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from fairjudge.app.sweeping import read_sweeps
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, Summary, Unscored
-from fairjudge.errors import ContextTooLongError, RefusedError
+from fairjudge.errors import ConfigurationError, ContextTooLongError, RefusedError
 from fairjudge.protocols import ModelRef
 from fairjudge.summarizing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
 
@@ -104,7 +107,9 @@ async def test_fairness_names_the_groups_of_the_articles_shown():
     one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="leaning"))
     await one.summarize(CLUSTER)
     # the third article, of the left, is empty and not shown
-    assert "differ in leaning (left: 1, right: 1)" in prompt(one.backend.requests[0])
+    said = " ".join(prompt(one.backend.requests[0]).split())
+    assert "differ in leaning (left: 1, right: 1)" in said
+    assert "in the order shown, these are left: 1; right: 2." in said
 
 
 async def test_a_fairness_attribute_that_no_article_has_is_said():
@@ -118,3 +123,41 @@ async def test_a_fairness_attribute_that_no_article_has_is_said():
 
 def test_a_name_of_ones_own():
     assert summarizer(lambda r: "x", system="mine").name == "mine"
+
+
+def sweep(*sweeps, **wishes):
+    return read_sweeps(sweeps, wishes=Wishes(**wishes), temperature=0.0)
+
+
+def test_a_sweep_changes_one_thing_at_a_time():
+    own, warm, hot, long, fair = sweep("temperature=0,0.5,1", "sentences=5", "fair=leaning")
+    assert (own.change, own.temperature, own.wishes) == (None, 0.0, Wishes())
+    assert (warm.name("m"), warm.temperature) == ("m+temperature=0.5", 0.5)
+    assert (hot.name("m"), hot.wishes) == ("m+temperature=1", Wishes())
+    assert (long.name("m"), long.wishes) == ("m+sentences=5", Wishes(n_sentences=5))
+    assert (fair.name("m"), fair.wishes.fair_attribute) == ("m+fair=leaning", "leaning")
+    assert own.name("m") == "m"
+
+
+def test_none_takes_a_wish_back_and_what_changes_nothing_is_left_out():
+    assert len(sweep("fair=none", "temperature=0", "sentences=none")) == 1
+    _, without = sweep("words=none,50", n_words=50)
+    assert (without.change, without.wishes) == ("words=none", Wishes())
+    assert len(sweep("sentences=3,3")) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("temperature", "expected NAME=VALUE"),
+        ("colour=red", "a name of temperature, sentences, words, fair"),
+        ("temperature=", "expected NAME=VALUE"),
+        ("temperature=3", "from 0 to 2, got '3'"),
+        ("temperature=nan", "from 0 to 2, got 'nan'"),
+        ("sentences=0", "from 1, or none; got '0'"),
+        ("words=some", "got 'some'"),
+    ],
+)
+def test_a_sweep_that_makes_no_sense_is_named(given, said):
+    with pytest.raises(ConfigurationError, match=re.escape(said)):
+        sweep(given)

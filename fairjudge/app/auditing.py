@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -19,7 +19,7 @@ from fairjudge.calibration.audits import (
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.to_json import figure, position_audit_json, verbosity_audit_json
 from fairjudge.datasets import read_labels, read_references, read_summaries
-from fairjudge.domain import Estimate, Judgement, Undefined
+from fairjudge.domain import Estimate, Judgement, Reference, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.probes import PROBES
 from fairjudge.judges.who_is_covered import who_is_covered
@@ -178,11 +178,15 @@ def covered_report(
     InputError
         If no judgement is of a single answer or article.
     """
-    loaded = read_references(references, skip_bad=skip_bad).records
+    return covered_by(rows, read_references(references, skip_bad=skip_bad).records)
+
+
+def covered_by(rows: Sequence[Judgement], references: Sequence[Reference]) -> dict[str, Any]:
+    """Return what `covered_report` does, of references already read."""
     judges = dict.fromkeys(row.judge for row in rows)
     groups = []
     for judge in judges:
-        found = who_is_covered([row for row in rows if row.judge == judge], loaded)
+        found = who_is_covered([row for row in rows if row.judge == judge], references)
         if found.n:
             groups.append(
                 {
@@ -234,10 +238,16 @@ def length_report(
     InputError
         If there is no pairwise judgement.
     """
-    words = {
-        (one.eid, one.system): len(one.text.split())
-        for one in read_summaries(summaries, skip_bad=skip_bad)
-    }
+    return length_by(
+        rows, read_summaries(summaries, skip_bad=skip_bad), matched_within=matched_within
+    )
+
+
+def length_by(
+    rows: Sequence[Judgement], summaries: Iterable[Summary], *, matched_within: float = 0.25
+) -> dict[str, Any]:
+    """Return what `length_report` does, of summaries already read."""
+    words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.protocol == "pairwise":

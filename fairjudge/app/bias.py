@@ -76,6 +76,7 @@ def measure_entities(
     summaries: Path,
     *,
     census: Path | None = None,
+    names: Path | None = None,
     lookup: Path | None = None,
     pipeline: str | None = None,
     skip_bad: bool = False,
@@ -86,15 +87,16 @@ def measure_entities(
     Raises
     ------
     ConfigurationError
-        If groups must be guessed and no census is given.
+        If groups must be guessed and neither census nor name lists are given, or both.
     """
     sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
-    guess = _name_groups(census, lookup)
+    guess = _name_groups(census, names, lookup)
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
     if plain and guess is None:
         raise ConfigurationError(
             f"{len(plain)} clusters, {plain[0].eid!r} first, do not say who is in them: give "
-            "--census to guess groups from first names, or make inputs with 'fairjudge bias inputs'"
+            "--census or --names to guess groups from names, or make inputs with 'fairjudge bias "
+            "inputs'"
         )
     finder = _Finder(pipeline)
     named = _names_in(texts, finder)
@@ -264,12 +266,19 @@ def _word_lists(path: Path | None) -> WordLists:
     return HELM_GENDER if path is None else read_word_lists(path)
 
 
-def _name_groups(census: Path | None, lookup: Path | None) -> NameGroups | None:
-    if census is None:
+def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -> NameGroups | None:
+    if census is not None and names is not None:
+        raise ConfigurationError("give either --names (your name lists) or --census (by gender)")
+    if census is None and names is None:
         if lookup is not None:
-            raise ConfigurationError("--lookup needs --census, for the names that are not in it")
+            raise ConfigurationError(
+                "--lookup needs --census or --names, for the names that are not in it"
+            )
         return None
-    return NameGroups(read_census(census), lookup=None if lookup is None else read_lookup(lookup))
+    known = None if lookup is None else read_lookup(lookup)
+    if names is not None:
+        return NameGroups(read_name_lists(names).frequencies, lookup=known)
+    return NameGroups(read_census(census or Path()), lookup=known)
 
 
 class _Finder:

@@ -18,6 +18,7 @@ from fairjudge.app.runs import (
     check_writable,
     checkpoints,
     digest,
+    noting_spent,
     open_run,
     resume,
     start,
@@ -145,14 +146,15 @@ async def _build_file(
             if model.engine == "ray":
                 built, spent = _build_on_cluster(loaded, options=options, model=model, run=run)
             else:
-                built = await build_references(
-                    loaded.records,
-                    builder=builder,
-                    options=options,
-                    run=run,
-                    concurrency=model.concurrency,
-                    progress=progress,
-                )
+                with noting_spent(run, models.spent):
+                    built = await build_references(
+                        loaded.records,
+                        builder=builder,
+                        options=options,
+                        run=run,
+                        concurrency=model.concurrency,
+                        progress=progress,
+                    )
                 spent = models.spent()
         write_records(output, [one.reference for one in built])
         return BuildOutcome(
@@ -176,7 +178,7 @@ def _build_on_cluster(
         rows[eid] = row
 
     pending = [cluster for cluster in loaded if cluster.eid not in rows]
-    spent = build_on_cluster(pending, options=options, model=model, done=keep)
+    spent = build_on_cluster(pending, options=options, model=model, run=run, done=keep)
     return tuple(_built(rows[cluster.eid], cluster) for cluster in loaded), spent
 
 

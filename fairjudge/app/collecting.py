@@ -13,6 +13,7 @@ from fairjudge.app.judges import make_judge
 from fairjudge.app.judging import judge_tasks
 from fairjudge.app.models import ModelOptions, open_models
 from fairjudge.app.runs import digest, open_run
+from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import (
     check_summaries,
     read_clusters,
@@ -160,8 +161,12 @@ def judge_planned(
     run: Path | None,
     identity: Mapping[str, Any],
     progress: Progress,
+    budget: Budget | None = None,
 ) -> tuple[Judgement, ...]:
-    """Judge `tasks` with the built-in criterion of `plan`, resuming what `run` holds."""
+    """Judge `tasks` with the built-in criterion of `plan`, resuming what `run` holds.
+
+    Several calls for one audit share a `budget`.
+    """
     opened = open_run(
         run,
         cache_folder=model.cache_folder,
@@ -171,7 +176,7 @@ def judge_planned(
     )
 
     async def judge_all() -> tuple[Judgement, ...]:
-        async with open_models(model) as models:
+        async with open_models(model, budget=budget) as models:
             judge = make_judge(
                 models, plan=plan, prompt=None, scale=None, temperature=0.0, tasks=tasks
             )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from fairjudge.app.supporting import SUPPORT_SCORERS, load_support_scorer
 from fairjudge.datasets import (
     BadLine,
     Loaded,
@@ -16,7 +17,13 @@ from fairjudge.datasets import (
     read_judgements,
     read_summaries,
 )
-from fairjudge.datasets.supports import read_supports, read_value_scores, write_supports
+from fairjudge.datasets.supports import (
+    read_supports,
+    read_units,
+    read_value_scores,
+    read_value_shares,
+    write_supports,
+)
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.coverage_report import CoverageOptions, CoverageReport, report_coverage
@@ -27,14 +34,13 @@ from fairjudge.fairness.proportional_report import (
     ValueScores,
     report_proportional,
 )
+from fairjudge.fairness.share_error import HumanShares
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.fairness.verdicts import supports_from_judgements
 
 Progress: TypeAlias = Callable[[int], Callable[[int], None]]
 """Takes a total and returns what counts towards it."""
-
-DEFAULT_ENTAILMENT = "roberta-large-mnli"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +131,11 @@ def coverage_fairness(
     human: Path | None,
     save_supports: Path | None,
     progress: Progress,
+    units: Path | None = None,
 ) -> CoverageOutcome:
     """Score how far documents support the summaries, and measure who is covered.
+
+    With `units`, which ``fairjudge split`` writes, p(d, s) is of these instead of sentences.
 
     Raises
     ------
@@ -135,7 +144,13 @@ def coverage_fairness(
     """
     loaded = _load(source)
     supports, name = _supports(
-        loaded, scorer, source, options=options, max_words=max_words, progress=progress
+        loaded,
+        scorer,
+        source,
+        options=options,
+        max_words=max_words,
+        units=units,
+        progress=progress,
     )
     if save_supports is not None:
         write_supports(save_supports, supports)
@@ -151,7 +166,12 @@ def coverage_fairness(
 
 
 def proportional_fairness(
-    source: FairnessInput, *, scorer: ScorerChoice, options: ProportionalOptions, progress: Progress
+    source: FairnessInput,
+    *,
+    scorer: ScorerChoice,
+    options: ProportionalOptions,
+    human: Path | None = None,
+    progress: Progress,
 ) -> ProportionalOutcome:
     """Measure whether each value has its share of the summaries.
 
@@ -167,8 +187,14 @@ def proportional_fairness(
         loaded.summaries.records,
         options=replace(options, scorer=name),
         scores=scores,
+        human=None if human is None else _human_shares(human, source),
     )
     return ProportionalOutcome(report=report, bad_lines=loaded.bad_lines)
+
+
+def _human_shares(path: Path, source: FairnessInput) -> HumanShares:
+    records = read_value_shares(path, skip_bad=source.skip_bad)
+    return {(record.eid, record.system): record.shares for record in records}
 
 
 def read_target(text: str) -> Target:
@@ -213,9 +239,12 @@ def _supports(
     *,
     options: CoverageOptions,
     max_words: int,
+    units: Path | None,
     progress: Progress,
 ) -> tuple[list[Support], str]:
     """Return the supports and what made them, for the signature."""
+    if units is not None and scorer.name not in SUPPORT_SCORERS:
+        raise ConfigurationError(f"--units are scored by {' or '.join(SUPPORT_SCORERS)} alone")
     if scorer.name == "matrix":
         records = read_supports(scorer.path(), skip_bad=source.skip_bad)
         return [record.read() for record in records], f"matrix:{scorer.path().name}"
@@ -227,50 +256,59 @@ def _supports(
     # Sets that cannot be measured need no scores.
     measurable = {s.eid for s in loaded.corpus.sets if s.exclusion is None}
     clusters = [cluster for cluster in loaded.clusters if cluster.eid in measurable]
-    count = progress(len(clusters))
-    summaries = loaded.summaries.records
-    if scorer.name == "embedding":
-        from fairjudge.scorers.coverage import embedding_supports
-        from fairjudge.scorers.embedding import load_embedder
+    model = load_support_scorer(
+        scorer.name, scorer.argument, between_units=options.variant == "released"
+    )
+    found = model.supports(
+        clusters,
+        loaded.summaries.records,
+        max_words=max_words,
+        units=None if units is None else _read_units(units, loaded, skip_bad=source.skip_bad),
+        on_cluster=progress(len(clusters)),
+    )
+    name = f"{scorer.name}:{model.fingerprint}+chunks{max_words}"
+    return list(found), name if units is None else f"{name}+units"
 
-        embedder = load_embedder(scorer.argument)
-        found: Iterable[Support] = embedding_supports(
-            clusters, summaries, embedder=embedder, max_words=max_words, on_cluster=count
-        )
-        fingerprint = embedder.fingerprint
-    else:
-        from fairjudge.scorers.coverage import entailment_supports
-        from fairjudge.scorers.entailment import load_entailment
 
-        model = load_entailment(scorer.argument or DEFAULT_ENTAILMENT)
-        found = entailment_supports(
-            clusters,
-            summaries,
-            model=model,
-            max_words=max_words,
-            between_units=options.variant == "released",
-            on_cluster=count,
+def _read_units(
+    path: Path, loaded: _Loaded, *, skip_bad: bool
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Read the units; every summary must have some, or some would be in sentences unnoticed."""
+    found = {(row.eid, row.system): row.units for row in read_units(path, skip_bad=skip_bad)}
+    missing = [s for s in loaded.summaries if s.text.strip() and not found.get((s.eid, s.system))]
+    if missing:
+        first = missing[0]
+        raise InputError(
+            f"{len(missing)} summaries have no units here, such as that of {first.system!r} on "
+            f"{first.eid!r}; split the same summaries",
+            path=path,
         )
-        fingerprint = model.fingerprint
-    return list(found), f"{scorer.name}:{fingerprint}+chunks{max_words}"
+    return found
 
 
 def _value_scores(
     loaded: _Loaded, scorer: ScorerChoice, source: FairnessInput, progress: Progress
 ) -> tuple[ValueScores | None, str]:
     """Return the scores by value, None for unigrams, and what made them."""
-    if scorer.name == "unigrams":
-        return None, "unigrams"
     if scorer.name == "matrix":
         records = read_value_scores(scorer.path(), skip_bad=source.skip_bad)
         scores: ValueScores = {(r.eid, r.system): r.scores for r in records}
         return scores, f"matrix:{scorer.path().name}"
+    return value_scores_of(loaded.corpus, loaded.summaries.records, scorer, progress)
+
+
+def value_scores_of(
+    corpus: LabelledCorpus, summaries: Sequence[Summary], scorer: ScorerChoice, progress: Progress
+) -> tuple[ValueScores | None, str]:
+    """Score summaries against the text of each value by a model; None for unigrams."""
+    if scorer.name == "unigrams":
+        return None, "unigrams"
     from fairjudge.scorers.value_scores import load_value_scorer, value_scores
 
     kind: Literal["bert_score", "bart_score"] = (
         "bert_score" if scorer.name == "bert_score" else "bart_score"
     )
     model = load_value_scorer(kind, scorer.argument)
-    count = progress(len(loaded.corpus.sets))
-    found = value_scores(loaded.corpus, loaded.summaries.records, scorer=model, on_set=count)
+    count = progress(len(corpus.sets))
+    found = value_scores(corpus, summaries, scorer=model, on_set=count)
     return found, f"{scorer.name}:{model.fingerprint}"

@@ -44,7 +44,7 @@ def overall_of_files(
     for path in paths:
         if path.stem in scores:
             raise InputError(f"two data sets are called {path.stem!r}; rename one", path=path)
-        scores[path.stem] = _by_system(_report(path), measure, path)
+        scores[path.stem] = _by_system(read_report(path), measure, path)
     return overall(scores)
 
 
@@ -57,7 +57,7 @@ def agreement_of_files(first: Path, second: Path, *, seed: int) -> Agreements:
         A file is no report of ``fairness coverage``.
     """
     rng = np.random.default_rng(seed)
-    one, other = _report(first), _report(second)
+    one, other = read_report(first), read_report(second)
     return Agreements(
         equal_coverage=agreement_over_samples(
             _by_sample(one, first), _by_sample(other, second), rng=rng
@@ -70,13 +70,20 @@ def agreement_of_files(first: Path, second: Path, *, seed: int) -> Agreements:
     )
 
 
-def _report(path: Path) -> Mapping[str, Any]:
+def read_report(path: Path) -> Mapping[str, Any]:
+    """Return the object in a JSON file.
+
+    Raises
+    ------
+    InputError
+        The file cannot be read, or holds something else.
+    """
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot be read as JSON: {error}", path=path) from None
     if not isinstance(found, dict):
-        raise _not_a_report(path)
+        raise InputError("expected the JSON of a fairness command", path=path)
     return found
 
 

@@ -12,9 +12,10 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.cascade import CascadeJudge, read_thresholds
 from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.judges.decision import decision_judge
-from fairjudge.judges.embedding import SupportJudge
-from fairjudge.judges.entailment import EntailmentJudge
+from fairjudge.judges.embedding import EmbeddingSupport
+from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import LlmJudge
+from fairjudge.judges.local import LocalJudge
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.prompting import load_template_file
@@ -49,7 +50,8 @@ def make_judge(
     if models.llm is None:
         if prompt or scale:
             raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
-        return SupportJudge(aspect=plan.aspect, embedder=models.embedder())
+        support = EmbeddingSupport(embedder=models.embedder())
+        return LocalJudge(aspect=plan.aspect, support=support)
     if cascade is not None:
         return _cascade(
             models,
@@ -129,6 +131,9 @@ def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge |
     """Return who fills in what the judge leaves unscored, or None."""
     if fallback == "none":
         return None
-    if fallback == "entailment":
-        return EntailmentJudge(aspect=aspect, model=models.entailment())
-    return SupportJudge(aspect=aspect, embedder=models.embedder())
+    support = (
+        EntailmentSupport(classifier=models.entailment())
+        if fallback == "entailment"
+        else EmbeddingSupport(embedder=models.embedder())
+    )
+    return LocalJudge(aspect=aspect, support=support)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,10 +19,13 @@ from fairjudge.app.runs import (
     check_writable,
     checkpoints,
     digest,
+    noting_spent,
     open_run,
     resume,
+    seldom_collecting,
     start,
 )
+from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import (
     Loaded,
     check_summaries,
@@ -48,6 +52,8 @@ from fairjudge.text.sentences import sentence_texts
 _ROWS = "judgements"
 _THREAD = "judge"
 _CHUNK = 64
+_SYNC_SECONDS = 0.2
+"""Least time between two waits for the disk: no more than this is lost with the power."""
 _PASSING = frozenset({"backend", "budget"})
 """Reasons that another try may not have."""
 
@@ -85,7 +91,7 @@ class JudgeOptions:
 class JudgeOutcome:
     """What ``fairjudge judge`` did. ``without_tasks`` are clusters that had nothing to judge."""
 
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[Judgement, ...] = field(repr=False)  # asyncio puts results into words
     scores: tuple[SystemScore, ...]
     scale_range: tuple[float, float]
     plan: JudgingPlan
@@ -116,8 +122,14 @@ def judge_files(
     run: Path | None,
     skip_bad: bool,
     progress: Callable[[int], Callable[[int], None]],
+    budget: Budget | None = None,
 ) -> JudgeOutcome:
     """Judge the summaries in one file against the references in another; write judgements.
+
+    Parameters
+    ----------
+    budget : Budget, optional
+        What may be spent, where it is shared; by default what `model` allows.
 
     Raises
     ------
@@ -129,12 +141,7 @@ def judge_files(
     check_writable(output)
     tasks = material.tasks
     judged = {task.eid for task in tasks}
-    identity = {
-        "options": _plain(options),
-        "model": model.identity(),
-        "references": digest(clusters.records),
-        "summaries": digest(written.records),
-    }
+    identity = {**_identity(material, options), "model": model.identity()}
     opened = open_run(
         run,
         cache_folder=model.cache_folder,
@@ -143,7 +150,15 @@ def judge_files(
         store=model.store,
     )
     outcome = asyncio.run(
-        _judge_all(tasks, options=options, plan=plan, model=model, opened=opened, progress=progress)
+        _judge_all(
+            tasks,
+            options=options,
+            plan=plan,
+            model=model,
+            budget=budget,
+            opened=opened,
+            progress=progress,
+        )
     )
     write_records(output, outcome.judgements)
     return replace(
@@ -177,6 +192,22 @@ def _read(references: Path, summaries: Path, *, options: JudgeOptions, skip_bad:
     if not tasks:
         raise InputError(_why_nothing(plan), path=references)
     return _Material(clusters=clusters, summaries=written, plan=plan, tasks=tasks)
+
+
+def digests(
+    references: Path, summaries: Path, *, options: JudgeOptions, skip_bad: bool
+) -> dict[str, Any]:
+    """Return what ties a run to its options and inputs, whoever judges."""
+    material = _read(references, summaries, options=options, skip_bad=skip_bad)
+    return _identity(material, options)
+
+
+def _identity(material: _Material, options: JudgeOptions) -> dict[str, Any]:
+    return {
+        "options": _plain(options),
+        "references": digest(material.clusters.records),
+        "summaries": digest(material.summaries.records),
+    }
 
 
 def read_tasks(
@@ -216,10 +247,11 @@ async def _judge_all(
     options: JudgeOptions,
     plan: JudgingPlan,
     model: ModelOptions,
+    budget: Budget | None,
     opened: Run,
     progress: Callable[[int], Callable[[int], None]],
 ) -> JudgeOutcome:
-    async with open_models(model) as models:
+    async with open_models(model, budget=budget) as models:
         judge = make_judge(
             models,
             plan=plan,
@@ -247,14 +279,16 @@ async def _judge_all(
                     progress=progress(len(tasks)),
                 )
             else:
-                judgements = await judge_tasks(
-                    tasks,
-                    judge=judge,
-                    fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
-                    run=run,
-                    concurrency=model.concurrency,
-                    progress=progress(len(tasks)),
-                )
+                with noting_spent(run, models.spent), seldom_collecting():
+                    judgements = await judge_tasks(
+                        tasks,
+                        judge=judge,
+                        fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
+                        run=run,
+                        concurrency=model.concurrency,
+                        progress=progress(len(tasks)),
+                        sync=models.sync,
+                    )
                 spent = models.spent()
         return JudgeOutcome(
             judgements=judgements,
@@ -282,11 +316,12 @@ async def judge_tasks(
     run: Run,
     concurrency: int,
     progress: Callable[[int], None],
+    sync: Callable[[], None] = lambda: None,
 ) -> tuple[Judgement, ...]:
     """Judge `tasks`, leaving out those that the run already holds; in the order of `tasks`.
 
     A killed run is first brought to its end. Then what earlier runs left unscored for a server's
-    failure or a spent budget is asked again.
+    failure or a spent budget is asked again. ``sync`` forces cached replies to disk.
     """
     kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(_ROWS)}
     passing = [task for task, judgement in kept.items() if is_passing(judgement)]
@@ -296,21 +331,35 @@ async def judge_tasks(
         kept[task_id] = judgement
         progress(1)
 
+    settled = time.monotonic()
+
+    async def settle() -> None:
+        nonlocal settled
+        if time.monotonic() - settled >= _SYNC_SECONDS:
+            settled = time.monotonic()
+            await asyncio.to_thread(_call_each, sync, run.sync)
+
     deps = JudgeDeps(
         tasks={task.id: task for task in tasks},
         judge=judge,
         fallback=fallback,
         record=record,
         recorded=lambda: kept,
+        settle=settle,
         chunk_size=_CHUNK,
     )
     progress(len(kept) - len(passing))
-    most = concurrency // _CHUNK + 2
+    most = 2 * concurrency // _CHUNK + 2  # enough that slow replies leave no place idle
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
         await resume(graph, thread=run.thread(_THREAD), context=deps, max_concurrency=most)
         for task in passing:
             del kept[task]
         state = await start(graph, thread=run.thread(_THREAD), context=deps, max_concurrency=most)
-    run.sync()
+    _call_each(sync, run.sync)
     return tuple(Judgement.model_validate(row) for row in state["judgements"])
+
+
+def _call_each(*calls: Callable[[], None]) -> None:
+    for call in calls:
+        call()

@@ -9,8 +9,9 @@ from math import fsum
 from pathlib import Path
 from typing import Any
 
-from fairjudge.app.judging import JudgeOptions, JudgeOutcome, judge_files
+from fairjudge.app.judging import JudgeOptions, JudgeOutcome, digests, judge_files
 from fairjudge.app.models import ModelOptions, Spent
+from fairjudge.app.runs import check_writable, open_run
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.errors import ConfigurationError
@@ -32,8 +33,9 @@ def judge_with_jury(
 ) -> JudgeOutcome:
     """Let every member judge, one after the other, and write the jury's rows before theirs.
 
-    Each member has its own run folder, ``member-<n>`` within `run` where that is given. The
-    outcome's scores are the jury's.
+    Each member has its own run folder, ``member-<n>`` within the jury's. What the first member's
+    options allow to be spent is for all of them together: where it ends, the items that the later
+    members had yet to judge are unscored. The outcome's scores are the jury's.
 
     Raises
     ------
@@ -43,29 +45,47 @@ def judge_with_jury(
     names = [member.backend for member in members]
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
-    outcomes = [
-        judge_files(
-            references,
-            summaries,
-            output,
-            options=options,
-            model=member,
-            run=None if run is None else run / f"member-{place}",
-            skip_bad=skip_bad,
-            progress=progress,
-        )
-        for place, member in enumerate(members, 1)
-    ]
+    budget = members[0].budget()
+    for target in filter(None, (member.target for member in members)):
+        budget.check_priced(target)
+    check_writable(output)
+    opened = open_run(
+        run,
+        cache_folder=members[0].cache_folder,
+        command="judge",
+        store=members[0].store,
+        identity={
+            **digests(references, summaries, options=options, skip_bad=skip_bad),
+            "members": names,
+            "jury": rule,
+            "model": [member.identity() for member in members],
+        },
+    )
+    with opened as folder:
+        outcomes = [
+            judge_files(
+                references,
+                summaries,
+                output,
+                options=options,
+                model=member,
+                run=folder.path / f"member-{place}",
+                skip_bad=skip_bad,
+                progress=progress,
+                budget=budget,
+            )
+            for place, member in enumerate(members, 1)
+        ]
     rows = with_pair_verdicts(jury_rows([one.judgements for one in outcomes], rule=rule))
     judgements = (*rows, *(row for one in outcomes for row in one.judgements))
     write_records(output, judgements)
     return replace(
         outcomes[0],
         judgements=judgements,
-        scores=system_scores(rows),
+        scores=system_scores(rows, scale_range=outcomes[0].scale_range),
         signature=rows[0].signature,
         spent=_together([one.spent for one in outcomes]),
-        run=run or outcomes[0].run,
+        run=folder.shown,
     )
 
 
@@ -85,12 +105,11 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
     if any(_item(row) != _item(first) for row in members):
         raise ValueError("the members of a jury must judge the same items in the same order")
     verdict = jury({row.judge: _said(row) for row in members}, rule=rule)
-    undefined = isinstance(verdict.value, Undefined)
     fields: dict[str, Any] = {
         **_item(first),
         "judge": f"jury-{rule}({','.join(row.judge for row in members)})",
         "value": None if isinstance(verdict.value, Undefined) else verdict.value,
-        "unscored": _why(members) if undefined else None,
+        "unscored": _why(members) if isinstance(verdict.value, Undefined) else None,
         "raw": None,
         "scored_by": first.scored_by if len({row.scored_by for row in members}) == 1 else "llm",
         "probabilities": _mean_probabilities(members),
@@ -98,9 +117,8 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
         "members": {row.judge: row.value for row in members},
         "n_scored": verdict.n_scored,
         "agreement": None if isinstance(verdict.agreement, Undefined) else verdict.agreement,
+        "split": verdict.split,
     }
-    if isinstance(verdict.value, Undefined):
-        fields["detail"] = verdict.value.why
     return Judgement.model_validate(fields)
 
 
@@ -114,13 +132,8 @@ def _said(row: Judgement) -> Any:
 
 
 def _why(members: Sequence[Judgement]) -> str:
-    """Return the members' most frequent reason; an even split of numbers has no verdict to read."""
-    reasons = Counter(row.unscored for row in members if row.unscored is not None)
-    return (
-        str(reasons.most_common(1)[0][0])
-        if len(reasons) and not _scored(members)
-        else ("unparseable")
-    )
+    """Return the members' most frequent reason, the first member's among equals."""
+    return Counter(str(row.unscored) for row in members).most_common(1)[0][0]
 
 
 def _scored(members: Sequence[Judgement]) -> list[Judgement]:
@@ -142,7 +155,11 @@ def _together(spent: Sequence[Spent | None]) -> Spent | None:
     if not paid:
         return None
     costs = [one.cost_usd for one in paid]
+    retries: Counter[str] = Counter()
+    for one in paid:
+        retries.update(one.retries)
     return Spent(
+        retries=dict(retries),
         n_calls=sum(one.n_calls for one in paid),
         n_cached=sum(one.n_cached for one in paid),
         cost_usd=None if None in costs else fsum(cost for cost in costs if cost is not None),

@@ -18,9 +18,12 @@ from fairjudge.backends import decides
 from fairjudge.backends.planning import PlanningBackend, stand_in
 from fairjudge.backends.pricing import load_prices
 from fairjudge.datasets import read_clusters
+from fairjudge.domain import Answer, Article
 from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import CompletionRequest, DecisionRequest, ModelRef, Usage
 from fairjudge.records import RunFolder
+from fairjudge.references.ports import Groups
+from fairjudge.references.replies import sort_groups
 
 _AT_ONCE = 256
 """Tasks that are rendered together; more only take memory."""
@@ -28,7 +31,10 @@ _AT_ONCE = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What one model would be asked. ``cost_usd`` is None where its price is not known."""
+    """What one model would be asked. ``cost_usd`` is None where its price is not known.
+
+    ``assumes`` says on what the counts stand.
+    """
 
     model: str
     n_calls: int
@@ -38,6 +44,7 @@ class Plan:
     cost_usd: float | None
     seconds: float
     requests: tuple[CompletionRequest | DecisionRequest, ...]
+    assumes: tuple[str, ...]
 
 
 def plan_judging(
@@ -51,7 +58,7 @@ def plan_judging(
 ) -> tuple[Plan, ...]:
     """Return the plan of ``fairjudge judge`` with these arguments, one a model.
 
-    Repairs and retries are not foreseen; nor that token probabilities make samples needless.
+    The local scorer of a cascade is really run: it decides who is asked.
     """
     plan, tasks = read_tasks(references, summaries, options=options, skip_bad=skip_bad)
 
@@ -66,11 +73,13 @@ def plan_judging(
                 samples=options.samples,
                 token_probabilities=options.token_probabilities,
                 tasks=tasks,
+                cascade=options.cascade,
+                cascade_scorer=options.cascade_scorer,
             )
             for start in range(0, len(tasks), _AT_ONCE):
                 some = tasks[start : start + _AT_ONCE]
                 await asyncio.gather(*(judge.ask(task) for task in some))
-            return _summed(planner, model, seconds_per_call)
+            return _summed(planner, model, seconds_per_call, assumes=_judging_assumes(options))
 
     return tuple(asyncio.run(one(model)) for model in models if _calls(model))
 
@@ -83,14 +92,20 @@ def plan_building(
     skip_bad: bool,
     seconds_per_call: float,
 ) -> tuple[Plan, ...]:
-    """Return the plan of ``fairjudge build``: as many calls as if every article answered."""
+    """Return the plan of ``fairjudge build``: as many calls as if every article answered.
+
+    Which questions a filter will drop before the last step cannot be known, so none is dropped.
+    """
     loaded = read_clusters(clusters, skip_bad=skip_bad)
+    undropped = replace(options.validity, max_largest_share=None, max_source_overlap=None)
 
     async def one() -> Plan:
         async with _planned(model) as (opened, planner):
             builder = make_builder(
                 opened, consolidation=options.consolidation, post_filter=options.post_filter
             )
+            if options.consolidation == "embedding":
+                builder = replace(builder, consolidator=_TwoGroups())
             with (
                 tempfile.TemporaryDirectory() as folder,
                 RunFolder(Path(folder), identity={"command": "plan"}) as run,
@@ -98,14 +113,58 @@ def plan_building(
                 await build_references(
                     loaded.records,
                     builder=builder,
-                    options=options,
+                    options=replace(options, validity=undropped),
                     run=run,
                     concurrency=model.concurrency,
                     progress=lambda _: lambda _stage, _done: None,
                 )
-            return _summed(planner, model, seconds_per_call)
+            return _summed(planner, model, seconds_per_call, assumes=_building_assumes(planner))
 
     return (asyncio.run(one()),) if _calls(model) else ()
+
+
+class _TwoGroups:
+    """Groups answers by turns, so that no question is dropped for want of a second group."""
+
+    async def group(
+        self,
+        question: str,  # noqa: ARG002  # the port offers it
+        answers: Sequence[Answer],
+        articles: Sequence[Article],  # noqa: ARG002  # the port offers them
+    ) -> Groups:
+        """See `fairjudge.references.ports.Consolidator`."""
+        numbers = range(len(answers))
+        return sort_groups([numbers[::2], numbers[1::2]])
+
+
+_READABLE = "every reply can be read; an unreadable one is asked for once more"
+_SHORT = "a reply is as long as a typical one of its kind"
+
+
+def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
+    rest = []
+    if options.cascade is not None:
+        rest.append("the local scorer of the cascade was run: only what it leaves is counted")
+    if options.token_probabilities and options.samples > 1:
+        rest.append("the server gives no token probabilities, so that all samples are drawn")
+    return (_READABLE, _SHORT, *rest)
+
+
+def _building_assumes(planner: PlanningBackend) -> tuple[str, ...]:
+    checks = sum(
+        "diverse" in (request.response_schema or {}).get("properties", {})
+        for request in planner.requests.values()
+        if isinstance(request, CompletionRequest)
+    )
+    rest = (
+        [
+            f"no question is dropped before its answers are checked; each one that is takes one "
+            f"off the {checks} such calls"
+        ]
+        if checks
+        else []
+    )
+    return (_READABLE, _SHORT, "every article answers every question, once", *rest)
 
 
 def _calls(model: ModelOptions) -> bool:
@@ -138,7 +197,13 @@ def _target(model: ModelOptions) -> ModelRef:
     return target
 
 
-def _summed(planner: PlanningBackend, model: ModelOptions, seconds_per_call: float) -> Plan:
+def _summed(
+    planner: PlanningBackend,
+    model: ModelOptions,
+    seconds_per_call: float,
+    *,
+    assumes: tuple[str, ...],
+) -> Plan:
     usage = Usage(input_tokens=planner.input_tokens, output_tokens=planner.output_tokens)
     n_calls = len(planner.requests)
     return Plan(
@@ -147,7 +212,8 @@ def _summed(planner: PlanningBackend, model: ModelOptions, seconds_per_call: flo
         n_cached=len(planner.cached),
         input_tokens=planner.input_tokens,
         output_tokens=planner.output_tokens,
-        cost_usd=load_prices().cost_usd(_target(model), usage),
+        cost_usd=load_prices(model.prices).cost_usd(_target(model), usage),
         seconds=n_calls * seconds_per_call / model.concurrency,
         requests=tuple(planner.requests.values()),
+        assumes=assumes,
     )

@@ -9,6 +9,7 @@ from typing import Any
 from fairjudge.app.collecting import Material, Progress, judge_planned, read_material
 from fairjudge.app.models import ModelOptions
 from fairjudge.app.runs import digest
+from fairjudge.backends.budgeting import Budget
 from fairjudge.calibration.to_json import figure
 from fairjudge.datasets import check_summaries, read_clusters, read_summaries
 from fairjudge.domain import Judgement, JudgeTask
@@ -98,6 +99,7 @@ def checks_report(
         "summaries": digest(written),
     }
     judged: dict[str, Judgement] = {}
+    budget = model.budget()
     for name, plan in plans.items():
         tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
         folder = None if run is None else run / name
@@ -108,6 +110,7 @@ def checks_report(
             run=folder,
             identity={**identity, "protocol": name},
             progress=progress,
+            budget=budget,
         )
     return {
         "judge": next(iter(judged.values())).judge,
@@ -133,10 +136,17 @@ def _by_id(
     run: Path | None,
     identity: dict[str, Any],
     progress: Progress,
+    budget: Budget,
 ) -> dict[str, Judgement]:
     if not tasks:
         return {}
     rows = judge_planned(
-        tasks, plan=plan, model=model, run=run, identity=identity, progress=progress
+        tasks,
+        plan=plan,
+        model=model,
+        run=run,
+        identity=identity,
+        progress=progress,
+        budget=budget,
     )
     return {task.id: row for task, row in zip(tasks, rows, strict=True)}

@@ -12,7 +12,7 @@ import os
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,8 +27,6 @@ from fairjudge.app.ray_worker import (
     Worker,
     run_shard,
 )
-from fairjudge.backends.budgeting import Budget
-from fairjudge.backends.pricing import load_prices
 from fairjudge.domain import JudgeTask
 from fairjudge.errors import MissingExtraError, RunError
 
@@ -41,6 +39,7 @@ worker."""
 SHARD_SIZE = 64
 """Tasks in a shard, rounded up to whole clusters."""
 _NAMESPACE = "fairjudge"
+_PARTING_SECONDS = 10
 _MOST_DEATHS = 10
 """A shard that ends so many workers ends the run."""
 
@@ -123,24 +122,33 @@ def _run(
     ray: Any, work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
 ) -> Iterator[dict[str, Any]]:
     gate = _start_gate(ray, work.model)
-    open_ended = replace(work, model=replace(work.model, max_calls=None, max_cost=None))
+    model = work.model
+    kept_by_gate = ("max_calls", "max_cost", "rpm", "tpm", "prices", "on_retry")
+    open_ended = replace(
+        work,
+        model=replace(model, **dict.fromkeys(kept_by_gate)),
+        rated=model.rpm is not None or model.tpm is not None,
+    )
     submit = (_actors if in_actors else _tasks)(ray, open_ended, gate)
     most = _most_at_once(ray, work.model, in_actors=in_actors)
     left = list(reversed(shards))
     under_way: dict[Any, Any] = {}
-    while left or under_way:
-        while left and len(under_way) < most:
-            reference, worker = submit(left.pop(), list(under_way.values()))
-            under_way[reference] = worker
-        (done, *_), _ = ray.wait(list(under_way), num_returns=1)
-        del under_way[done]
-        outcome: ShardOutcome = ray.get(done)
-        if outcome.error is not None:
-            raise RunError(outcome.error)
-        spent.n_cached += outcome.n_cached
-        yield from outcome.rows
-    spent.totals = ray.get(gate.totals.remote())
-    ray.kill(gate)
+    try:
+        while left or under_way:
+            while left and len(under_way) < most:
+                reference, worker = submit(left.pop(), list(under_way.values()))
+                under_way[reference] = worker
+            (done, *_), _ = ray.wait(list(under_way), num_returns=1)
+            del under_way[done]
+            outcome: ShardOutcome = ray.get(done)
+            if outcome.error is not None:
+                raise RunError(outcome.error)
+            spent.n_cached += outcome.n_cached
+            yield from outcome.rows
+    finally:
+        with suppress(ray.exceptions.RayError):
+            spent.totals = ray.get(gate.totals.remote(), timeout=_PARTING_SECONDS)
+            ray.kill(gate)
 
 
 def _tasks(ray: Any, work: Work, gate: Any) -> Submit:
@@ -184,12 +192,12 @@ def _start_gate(ray: Any, model: ModelOptions) -> Any:
     """Start the gate on this machine: it must not die with a worker's."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    budget = Budget(max_calls=model.max_calls, max_cost_usd=model.max_cost, prices=load_prices())
+    rates = {"requests": model.rpm, "tokens": model.tpm}
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
     remote = ray.remote(num_cpus=0, max_concurrency=100_000)(Gate)
     return remote.options(
         name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=here
-    ).remote(most=model.concurrency, budget=budget)
+    ).remote(most=model.concurrency, budget=model.budget(), rates=rates)
 
 
 @contextmanager

@@ -10,14 +10,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-from fairjudge.backends.budgeting import Budget, likely_usage
+from fairjudge.backends.budgeting import (
+    Budget,
+    estimated_input_tokens,
+    likely_usage,
+    output_limit_tokens,
+)
+from fairjudge.backends.pacing import Allowance
 from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
-from fairjudge.errors import BudgetExceededError
+from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.protocols import (
     Completion,
     CompletionRequest,
@@ -50,6 +56,8 @@ class Gate:
     ----------
     most : int
     budget : Budget
+    rates : mapping, optional
+        Most ``requests`` and ``tokens`` in any minute; None where there is no limit.
     lease_seconds : float
         After so long a silence a worker's places are given to others.
     clock : callable
@@ -61,6 +69,7 @@ class Gate:
         *,
         most: int,
         budget: Budget,
+        rates: Mapping[str, float | None] | None = None,
         lease_seconds: float = LEASE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -71,6 +80,9 @@ class Gate:
         self._held: Counter[str] = Counter()
         self._heard: dict[str, float] = {}
         self._left = asyncio.Event()
+        self._turn = asyncio.Lock()
+        given = {what: rate for what, rate in (rates or {}).items() if rate is not None}
+        self._allowances = {what: Allowance(rate, what=what) for what, rate in given.items()}
 
     async def enter(self, worker: str, target: ModelRef, likely: Usage) -> float | str | None:
         """Wait for a place and set the call's likely cost aside; return it, or why there is none.
@@ -102,6 +114,22 @@ class Gate:
         if self._held[worker] > 0:  # else it was thought dead, and its place is another's
             self._held[worker] -= 1
             self._left.set()
+
+    async def take_turn(self, tokens: float) -> str | None:
+        """Wait until one more request of so many tokens keeps to the rates, or say why none will.
+
+        What is taken is an estimate and is not corrected afterwards.
+        """
+        async with self._turn:
+            for what, allowance in self._allowances.items():
+                amount = tokens if what == "tokens" else 1.0
+                try:
+                    while wait_seconds := allowance.seconds_until(amount):
+                        await asyncio.sleep(wait_seconds)
+                except ConfigurationError as error:
+                    return str(error)
+                allowance.take(amount)
+        return None
 
     async def stay(self, worker: str) -> None:
         """Take note that `worker` is alive."""
@@ -137,6 +165,38 @@ class RemoteGate(Protocol):
     async def stay(self, worker: str) -> None:
         """See `Gate`."""
         ...
+
+    async def take_turn(self, tokens: float) -> str | None:
+        """See `Gate`."""
+        ...
+
+
+class RatedBackend:
+    """Lets an attempt through to `inner` when the cluster's gate says that it is its turn."""
+
+    def __init__(self, inner: AnyBackend, *, gate: RemoteGate) -> None:
+        self._inner = inner
+        self._gate = gate
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request` in its turn."""
+        await self._wait(request)
+        return await text_port(self._inner)(request)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request` in its turn."""
+        await self._wait(request)
+        return await decision_port(self._inner)(request)
+
+    async def aclose(self) -> None:
+        """Close `inner`."""
+        await aclose(self._inner)
+
+    async def _wait(self, request: CompletionRequest | DecisionRequest) -> None:
+        tokens = estimated_input_tokens(request) + output_limit_tokens(request)
+        why = await self._gate.take_turn(tokens)
+        if why is not None:
+            raise ConfigurationError(why)
 
 
 class GatedBackend:
@@ -206,3 +266,8 @@ class ActorGate:
     async def stay(self, worker: str) -> None:
         """See `Gate`."""
         await self._handle.stay.remote(worker)
+
+    async def take_turn(self, tokens: float) -> str | None:
+        """See `Gate`."""
+        why: str | None = await self._handle.take_turn.remote(tokens)
+        return why

@@ -16,7 +16,7 @@ from fairjudge.app.ray_worker import (
     files_of,
     without_files,
 )
-from fairjudge.app.runs import Run
+from fairjudge.app.runs import Run, noting_spent
 from fairjudge.domain import Cluster, Judgement, JudgeTask
 from fairjudge.judges.aggregate import with_pair_verdicts
 from fairjudge.judges.tasks import JudgingPlan
@@ -51,10 +51,11 @@ def judge_on_cluster(
     )
     shards = judging_shards(tasks, lambda task: task not in kept)
     in_actors = _loads_its_model(model) or options.fallback != "none" or options.cascade is not None
-    for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
-        run.append(rows, row)
-        kept[row["task"]] = Judgement.model_validate(row["judgement"])
-        progress(1)
+    with noting_spent(run, lambda: spent.spent(model)):
+        for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
+            run.append(rows, row)
+            kept[row["task"]] = Judgement.model_validate(row["judgement"])
+            progress(1)
     run.sync()
     ordered = with_pair_verdicts([kept[task.id] for task in tasks])
     return tuple(ordered), spent.spent(model)
@@ -65,6 +66,7 @@ def build_on_cluster(
     *,
     options: BuildOptions,
     model: ModelOptions,
+    run: Run,
     done: Callable[[str, dict[str, Any]], None],
 ) -> Spent | None:
     """Build each of `clusters` on a cluster of machines; call `done` with its ``eid`` and row.
@@ -78,8 +80,9 @@ def build_on_cluster(
     shards = [BuildingShard(cluster=cluster) for cluster in clusters]
     work = BuildingWork(options=options, model=model)
     in_actors = _loads_its_model(model) or options.consolidation == "embedding"
-    for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
-        done(row["eid"], row)
+    with noting_spent(run, lambda: spent.spent(model)):
+        for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
+            done(row["eid"], row)
     return spent.spent(model)
 
 

@@ -15,8 +15,8 @@ from fairjudge.app.builders import make_builder
 from fairjudge.app.building import BuildOptions, build_one
 from fairjudge.app.judges import make_fallback, make_judge
 from fairjudge.app.judging import JudgeOptions
-from fairjudge.app.models import ModelOptions, Models, open_models
-from fairjudge.app.ray_gate import ActorGate, GatedBackend
+from fairjudge.app.models import Limited, ModelOptions, Models, open_models
+from fairjudge.app.ray_gate import ActorGate, GatedBackend, RatedBackend
 from fairjudge.backends.ports import AnyBackend
 from fairjudge.domain import Cluster, Judgement, JudgeTask
 from fairjudge.errors import FairJudgeError
@@ -51,12 +51,16 @@ class ShardOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgingWork:
-    """How shards of a judging run are worked on. ``files`` are the contents of options' paths."""
+    """How shards of a judging run are worked on. ``files`` are the contents of options' paths.
+
+    ``rated``: the gate has rates to keep.
+    """
 
     options: JudgeOptions
     files: Mapping[str, tuple[str, bytes]]
     plan: JudgingPlan
     model: ModelOptions
+    rated: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,7 @@ class BuildingWork:
 
     options: BuildOptions
     model: ModelOptions
+    rated: bool = False
 
 
 class Worker:
@@ -95,7 +100,7 @@ class Worker:
             if self._models is None:
                 self._models = self._loop.run_until_complete(
                     self._open.enter_async_context(
-                        open_models(self._work.model, limited=self._limited)
+                        open_models(self._work.model, limited=self._limited())
                     )
                 )
             rows = self._loop.run_until_complete(_rows(shard, self._work, self._models))
@@ -108,7 +113,13 @@ class Worker:
         self._loop.run_until_complete(self._open.aclose())
         self._loop.close()
 
-    def _limited(self, calls: AnyBackend) -> AnyBackend:
+    def _limited(self) -> Limited:
+        return Limited(attempts=self._rated, calls=self._gated)
+
+    def _rated(self, client: AnyBackend) -> AnyBackend:
+        return RatedBackend(client, gate=self._gate) if self._work.rated else client
+
+    def _gated(self, calls: AnyBackend) -> AnyBackend:
         return GatedBackend(calls, gate=self._gate, worker=self._name)
 
     def _n_cached(self) -> int:

@@ -16,7 +16,14 @@ from fairjudge.errors import InputError
 
 
 def cascade_report(
-    local: Path, judged: Path, labels: Path, *, tolerance: float, seed: int, skip_bad: bool
+    local: Path,
+    judged: Path,
+    labels: Path,
+    *,
+    tolerance: float,
+    agreement_tolerance: float,
+    seed: int,
+    skip_bad: bool,
 ) -> dict[str, Any]:
     """Return thresholds, the calls saved and the agreement lost.
 
@@ -40,6 +47,7 @@ def cascade_report(
         costly.human[rows],
         documents=[costly.documents[row] for row in rows],
         tolerance=tolerance,
+        agreement_tolerance=agreement_tolerance,
         rng=np.random.default_rng(seed),
     )
     if isinstance(fit, Undefined):
@@ -50,6 +58,7 @@ def cascade_report(
         "n": fit.n,
         "saved": figure(fit.saved, times=100.0),
         "error_added": figure(fit.error_added),
+        "agreement_lost": figure(fit.agreement_lost),
         "kendall": {
             name: None if isinstance(tau, Undefined) else tau for name, tau in fit.agreement.items()
         },

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from fairjudge.app.models import ModelOptions, Spent, open_models
-from fairjudge.app.runs import Run, bad_lines, check_writable, digest, open_run
+from fairjudge.app.models import Llm, ModelOptions, Spent, open_models
+from fairjudge.app.runs import Run, bad_lines, check_writable, digest, noting_spent, open_run
+from fairjudge.app.sweeping import Setting, read_sweeps
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
@@ -19,24 +21,46 @@ _ROWS = "summaries"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOptions:
-    """How summaries are written; see the help of ``fairjudge summarize``."""
+    """How summaries are written; see the help of ``fairjudge summarize``.
+
+    ``sweeps`` ask for variants beside the summarizer that the other options describe.
+    """
 
     strategy: Strategy = "direct"
     wishes: Wishes = Wishes()  # noqa: RUF009  # frozen
     temperature: float = 0.0
     system: str | None = None
+    sweeps: tuple[str, ...] = ()
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Return what is to be written: the command's own setting first."""
+        return read_sweeps(self.sweeps, wishes=self.wishes, temperature=self.temperature)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A summary that could not be written, and why."""
+
+    eid: str
+    system: str
+    why: Unscored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOutcome:
-    """What ``fairjudge summarize`` did; ``failed`` pairs an ``eid`` with its reason."""
+    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first."""
 
     summaries: tuple[Summary, ...]
-    failed: tuple[tuple[str, Unscored], ...]
-    system: str
+    failed: tuple[Failed, ...]
+    systems: Mapping[str, Setting]
     bad_lines: tuple[str, ...]
     spent: Spent | None
     run: Path | str
+
+    def n_by_system(self) -> dict[str, int]:
+        """Return how many summaries each system wrote."""
+        counts = Counter(summary.system for summary in self.summaries)
+        return {system: counts[system] for system in self.systems}
 
 
 def summarize_file(
@@ -60,7 +84,8 @@ def summarize_file(
     check_writable(output)
     if model.target is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
-    _check_attribute(loaded, options.wishes.fair_attribute)
+    for setting in options.settings():
+        _check_attribute(loaded, setting.wishes.fair_attribute)
     identity = {
         "options": asdict(options),
         "model": model.identity(),
@@ -104,37 +129,50 @@ async def _summarize(
     async with open_models(model) as models:
         if models.llm is None:
             raise ConfigurationError("summaries need an LLM")
-        summarizer = Summarizer(
-            backend=models.llm.backend,
-            target=models.llm.target,
-            strategy=options.strategy,
-            wishes=options.wishes,
-            temperature=options.temperature,
-            seed=models.llm.seed,
-            system=options.system,
-        )
-        advance = progress(len(loaded))
-        with opened as run:
-            kept = {row["eid"]: Summary.model_validate(row) for row in run.read(_ROWS)}
+        summarizers = _summarizers(models.llm, options)
+        work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
+        advance = progress(len(work))
+        with opened as run, noting_spent(run, models.spent):
+            kept = {(row["eid"], row["system"]): row for row in run.read(_ROWS)}
 
-            async def one(cluster: Cluster) -> Summary | Unscored:
-                if cluster.eid not in kept:
-                    written = await summarizer.summarize(cluster)
-                    if isinstance(written, Unscored):
-                        advance(1)
-                        return written
-                    run.append(_ROWS, written.to_json())
-                    kept[cluster.eid] = written
+            async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
+                row = kept.get((cluster.eid, summarizer.name))
+                if row is not None:
+                    advance(1)
+                    return Summary.model_validate(row)
+                written = await summarizer.summarize(cluster)
                 advance(1)
-                return kept[cluster.eid]
+                if isinstance(written, Unscored):
+                    return Failed(eid=cluster.eid, system=summarizer.name, why=written)
+                run.append(_ROWS, written.to_json())
+                return written
 
-            written = await asyncio.gather(*map(one, loaded.records))
-        pairs = list(zip(loaded.records, written, strict=True))
+            written = await asyncio.gather(*(write(one, cluster) for one, cluster in work))
+        settings = options.settings()
         return SummarizeOutcome(
-            summaries=tuple(found for _, found in pairs if isinstance(found, Summary)),
-            failed=tuple((c.eid, found) for c, found in pairs if isinstance(found, Unscored)),
-            system=summarizer.name,
+            summaries=tuple(found for found in written if isinstance(found, Summary)),
+            failed=tuple(found for found in written if isinstance(found, Failed)),
+            systems=dict(zip(summarizers, settings, strict=True)),
             bad_lines=(),
             spent=models.spent(),
             run=run.shown,
         )
+
+
+def _summarizers(llm: Llm, options: SummarizeOptions) -> dict[str, Summarizer]:
+    """Return one summarizer a setting, by the name of its system."""
+
+    def make(setting: Setting, system: str | None) -> Summarizer:
+        return Summarizer(
+            backend=llm.backend,
+            target=llm.target,
+            strategy=options.strategy,
+            wishes=setting.wishes,
+            temperature=setting.temperature,
+            seed=llm.seed,
+            system=system,
+        )
+
+    settings = options.settings()
+    own = make(settings[0], options.system).name
+    return {setting.name(own): make(setting, setting.name(own)) for setting in settings}

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
+from fairjudge.cache_claims import Claims
 from fairjudge.protocols import (
     Cache,
     Completion,
@@ -20,6 +21,9 @@ from fairjudge.protocols import (
 
 Request = TypeVar("Request", CompletionRequest, DecisionRequest)
 Reply = TypeVar("Reply", Completion, Decisions)
+
+_FIRST_WAIT_SECONDS = 0.02
+_LONGEST_WAIT_SECONDS = 0.5
 
 
 class CachingBackend:
@@ -36,6 +40,8 @@ class CachingBackend:
         Asked on a miss. Budgets and retries belong inside, so that hits are free.
     cache : Cache
         Where replies are kept, such as `fairjudge.cache.ReplyCache`.
+    claims : Claims, optional
+        Of the processes that share `cache`: a request that another one has under way is waited for.
     warn : callable, optional
         Told about a stored reply that no longer reads as one; it is asked for again.
 
@@ -46,9 +52,17 @@ class CachingBackend:
         many were not.
     """
 
-    def __init__(self, inner: AnyBackend, *, cache: Cache, warn: Warn | None = None) -> None:
+    def __init__(
+        self,
+        inner: AnyBackend,
+        *,
+        cache: Cache,
+        claims: Claims | None = None,
+        warn: Warn | None = None,
+    ) -> None:
         self._inner = inner
         self._cache = cache
+        self._claims = claims
         self._warn = warn
         self._under_way: dict[tuple[int, str], asyncio.Task[Any]] = {}
         self.hits = 0
@@ -63,7 +77,12 @@ class CachingBackend:
         return await self._answer(request, decision_port(self._inner), Decisions)
 
     async def aclose(self) -> None:
-        """Close `inner`; the cache is its owner's to close."""
+        """End the calls that nobody waits for any more, and close `inner`; the cache stays open."""
+        loop = id(asyncio.get_running_loop())
+        left = [task for (place, _), task in self._under_way.items() if place == loop]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         await aclose(self._inner)
 
     async def _answer(
@@ -77,14 +96,38 @@ class CachingBackend:
         place = (id(asyncio.get_running_loop()), key)
         task: asyncio.Task[Reply] | None = self._under_way.get(place)
         if task is None:
-            self.misses += 1
-            task = asyncio.create_task(self._ask_and_store(key, request, ask))
+            task = asyncio.create_task(self._claim_and_ask(key, request, ask, kind))
             self._under_way[place] = task
             task.add_done_callback(lambda done: self._finish(place, done))
         else:
             self.hits += 1
         # Shielded: one caller that gives up must not cancel the call the others wait for.
         return await asyncio.shield(task)
+
+    async def _claim_and_ask(
+        self,
+        key: str,
+        request: Request,
+        ask: Callable[[Request], Awaitable[Reply]],
+        kind: type[Reply],
+    ) -> Reply:
+        if self._claims is None:
+            self.misses += 1
+            return await self._ask_and_store(key, request, ask)
+        wait_seconds = _FIRST_WAIT_SECONDS
+        while not self._claims.take(key):
+            await asyncio.sleep(wait_seconds)
+            wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
+        try:
+            # Another process may have been quicker.
+            stored = stored_reply(key, self._cache.get(key), kind, warn=self._warn)
+            if stored is not None:
+                self.hits += 1
+                return stored
+            self.misses += 1
+            return await self._ask_and_store(key, request, ask)
+        finally:
+            self._claims.release(key)
 
     async def _ask_and_store(
         self, key: str, request: Request, ask: Callable[[Request], Awaitable[Reply]]

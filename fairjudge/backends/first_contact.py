@@ -38,6 +38,8 @@ class FirstContactBackend:
         Asked once the server was met.
     impatient : Backend or DecisionBackend
         Asked until then; on the same connections, so that closing `inner` is enough.
+    retried : callable, optional
+        Told of the error where `inner` asks again what `impatient` gave up.
 
     Raises
     ------
@@ -46,9 +48,16 @@ class FirstContactBackend:
         anything was answered.
     """
 
-    def __init__(self, inner: AnyBackend, *, impatient: AnyBackend) -> None:
+    def __init__(
+        self,
+        inner: AnyBackend,
+        *,
+        impatient: AnyBackend,
+        retried: Callable[[BackendError], None] = lambda _: None,
+    ) -> None:
         self._inner = inner
         self._impatient = impatient
+        self._retried = retried
         self._met = False
 
     async def complete(self, request: CompletionRequest) -> Completion:
@@ -78,9 +87,11 @@ class FirstContactBackend:
         except ConnectionFailedError as error:
             if not self._met:
                 raise ConfigurationError(f"{request.target}: no server answers: {error}") from None
+            self._retried(error)
             return await later(request)
-        except _STUMBLES:
+        except _STUMBLES as error:
             self._met = True
+            self._retried(error)
             return await later(request)
         except BadRequestError as error:
             if not self._met and _NO_SUCH_THING.search(str(error)):

@@ -1,28 +1,31 @@
-"""OpenAI's chat completions, and every server that speaks them, through langchain-openai."""
+"""OpenAI's chat completions, and every server that speaks them, through langchain-openai.
+
+langchain-openai words the request and reads the reply; `fairjudge.backends.posting` carries both,
+since its own way through OpenAI's client takes ten times as long a call.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import openai
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.outputs import ChatResult
 from langchain_openai import ChatOpenAI
 from pydantic import SecretStr
 
 from fairjudge.backends.chat_wire import read_choice, response_format
 from fairjudge.backends.dialect import Dialect
 from fairjudge.backends.http import (
-    CONNECT_TIMEOUT_SECONDS,
     DEFAULT_TIMEOUT_SECONDS,
     PerLoop,
     api_key,
     check_target,
-    is_loopback,
 )
 from fairjudge.backends.ports import Warn
+from fairjudge.backends.posting import JsonPoster
 from fairjudge.backends.sdk_errors import map_sdk_error
 from fairjudge.protocols import (
     Completion,
@@ -71,10 +74,8 @@ class OpenAIBackend:
         self._key = api_key(KEY_VARIABLE, target)
         self._timeout_seconds = timeout_seconds
         self._dialect = Dialect(server=self._url, warn=warn)
-        self._models = PerLoop(self._make_model)
-        # langchain-openai turns two kinds of 400 into advice about its own classes.
-        warnings.filterwarnings("ignore", message="This model does not support OpenAI's struct")
-        warnings.filterwarnings("ignore", message="Invalid schema for OpenAI's structured")
+        self._clients = PerLoop(self._make_client)
+        self._last_format: tuple[Mapping[str, Any], dict[str, Any]] | None = None
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -84,8 +85,8 @@ class OpenAIBackend:
             options = self._options(request)
             try:
                 async with asyncio.timeout(self._timeout_seconds):
-                    reply = await self._models.get().ainvoke(messages, **options)
-                    return read_reply(reply, stop=request.stop)
+                    result = await self._clients.get().ask(messages, options)
+                return read_result(result, stop=request.stop)
             except Exception as error:
                 if not self._adapts_to(error, options):
                     ours = map_sdk_error(error, sdk=openai, where=self._url, secrets=(self._key,))
@@ -93,9 +94,9 @@ class OpenAIBackend:
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
-        model = self._models.pop()
-        if model is not None:
-            await model.root_async_client.close()
+        client = self._clients.pop()
+        if client is not None:
+            await client.close()
 
     def _options(self, request: CompletionRequest) -> dict[str, Any]:
         """Return the keyword arguments for the client, without what the server declines.
@@ -113,12 +114,18 @@ class OpenAIBackend:
         }
         body: dict[str, Any] = {
             self._limit(): request.max_output_tokens,
-            "response_format": None if schema is None else response_format(schema),
+            "response_format": None if schema is None else self._format(schema),
         }
         options = self._taken(wanted)
         if "logprobs" in options and request.top_logprobs:
             options["top_logprobs"] = request.top_logprobs
         return {**options, "extra_body": self._taken(body)}
+
+    def _format(self, schema: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the ``response_format`` for `schema`; a run asks for one schema over and over."""
+        if self._last_format is None or self._last_format[0] != schema:
+            self._last_format = (schema, response_format(schema))
+        return self._last_format[1]
 
     def _taken(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
         return {
@@ -139,17 +146,54 @@ class OpenAIBackend:
             return any(self._dialect.takes(limit) for limit in _LIMITS)
         return name is not None
 
-    def _make_model(self) -> ChatOpenAI:
-        return ChatOpenAI(
+    def _make_client(self) -> _Client:
+        model = _Model(
             model=self.target.model,
             api_key=SecretStr(self._key),
             base_url=self._url,
             max_retries=0,
-            timeout=openai.Timeout(self._timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
-            http_async_client=openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(self._url)),
             use_responses_api=False,
             cache=False,
         )
+        return _Client(model, self._url, key=self._key, timeout_seconds=self._timeout_seconds)
+
+
+class _Model(ChatOpenAI):
+    """langchain-openai's model, with the two ends of a call that subclasses may use."""
+
+    def payload(self, messages: list[BaseMessage], options: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the body of a request."""
+        payload = self._get_request_payload(messages, **options)
+        extra: Mapping[str, Any] = payload.pop("extra_body", None) or {}
+        payload.pop("stream", None)
+        return {**payload, **extra}
+
+    def result(self, reply: Any) -> ChatResult:
+        """Return the body of a reply as langchain's values."""
+        return self._create_chat_result(reply)
+
+
+class _Client:
+    """One event loop's model and connections."""
+
+    def __init__(self, model: _Model, url: str, *, key: str, timeout_seconds: float) -> None:
+        self._model = model
+        given = model.root_async_client.default_headers
+        headers = {name: value for name, value in given.items() if isinstance(value, str)}
+        self._poster = JsonPoster(url, key=key, headers=headers, timeout_seconds=timeout_seconds)
+
+    async def ask(self, messages: list[BaseMessage], options: Mapping[str, Any]) -> ChatResult:
+        body = self._model.payload(messages, options)
+        reply = await self._poster.post("/chat/completions", body)
+        result = self._model.result(reply)
+        # langchain reads this field from the values of OpenAI's client alone.
+        refusal = reply["choices"][0]["message"].get("refusal")
+        result.generations[0].message.additional_kwargs["refusal"] = refusal
+        return result
+
+    async def close(self) -> None:
+        await self._poster.close()
+        await self._model.root_async_client.close()
 
 
 def _as_langchain(message: Message) -> BaseMessage:
@@ -161,18 +205,20 @@ def _as_langchain(message: Message) -> BaseMessage:
     return kinds[message.role](content=message.content)
 
 
-def read_reply(reply: AIMessage, *, stop: Sequence[str]) -> Completion:
+def read_result(result: ChatResult, *, stop: Sequence[str]) -> Completion:
     """Return what the model said; raise for a refusal or an empty reply."""
+    generation = result.generations[0]
+    reply, told = cast("AIMessage", generation.message), generation.generation_info or {}
     counted = reply.usage_metadata
     return read_choice(
         text=reply.text,
         refusal=reply.additional_kwargs.get("refusal"),
-        finish_reason=reply.response_metadata.get("finish_reason"),
+        finish_reason=told.get("finish_reason"),
         usage=Usage(
             input_tokens=counted["input_tokens"] if counted else None,
             output_tokens=counted["output_tokens"] if counted else None,
         ),
-        served_model=reply.response_metadata.get("model_name"),
-        logprobs=reply.response_metadata.get("logprobs"),
+        served_model=(result.llm_output or {}).get("model_name"),
+        logprobs=told.get("logprobs"),
         stop=stop,
     )

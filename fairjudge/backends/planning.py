@@ -134,15 +134,14 @@ def stand_in(request: CompletionRequest) -> str:
     schema = request.response_schema or {}
     properties: Mapping[str, Any] = schema.get("properties", {})
     if "questions" in properties:
-        asked = re.search(r"\b(\d{1,3})\b", request.messages[-1].content)
+        instruction = request.messages[-1].content.rpartition("</article ")[2]
+        asked = re.search(r"\b(\d{1,3})\b", instruction.partition(">")[2] or instruction)
         n = min(int(asked[1]), 60) if asked else 20
         return json.dumps(
             {"questions": [f"What do the sources say about aspect number {i}?" for i in range(n)]}
         )
     if "answers" in properties:
-        words = request.messages[-1].content.split()
-        start = len(words) // 3
-        return json.dumps({"answers": [" ".join(words[start : start + 25])]})
+        return json.dumps({"answers": [_quoted(request.messages[-1].content)]})
     if "groups" in properties:
         n = _numbered(request)
         return json.dumps({"groups": [list(range(1, n + 1, 2)), list(range(2, n + 1, 2))]})
@@ -150,6 +149,18 @@ def stand_in(request: CompletionRequest) -> str:
         return json.dumps({"invalid": [], "diverse": True})
     verdict: Mapping[str, Any] = properties.get("verdict", {})
     return json.dumps({"reasoning": _REASONS, "verdict": verdict.get("enum", ["?"])[0]})
+
+
+_ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
+_ANSWER_WORDS = 25
+
+
+def _quoted(prompt: str) -> str:
+    """Return a passage of the article: an answer that it does not hold would be dropped."""
+    article = _ARTICLE.search(prompt)
+    words = (article[1] if article else prompt).split()
+    start = max(0, (len(words) - _ANSWER_WORDS) // 2)
+    return " ".join(words[start : start + _ANSWER_WORDS])
 
 
 def _numbered(request: CompletionRequest) -> int:

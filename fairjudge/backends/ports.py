@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import (
@@ -30,25 +30,11 @@ class FullBackend(Backend, DecisionBackend, Protocol):
         ...
 
 
-@runtime_checkable
-class _Writes(Protocol):
-    async def complete(self, request: CompletionRequest) -> Completion: ...
-
-
-@runtime_checkable
-class _Decides(Protocol):
-    async def decide(self, request: DecisionRequest) -> Decisions: ...
-
-
-@runtime_checkable
-class _Closes(Protocol):
-    async def aclose(self) -> None: ...
-
-
 def text_port(backend: object) -> Complete:
     """Return `backend.complete`, or raise `ConfigurationError` if it writes no text."""
-    if isinstance(backend, _Writes):
-        return backend.complete
+    complete: Complete | None = getattr(backend, "complete", None)
+    if complete is not None:
+        return complete
     raise ConfigurationError(
         f"{type(backend).__name__} answers typed questions and writes no text; "
         "this command needs a backend that generates text"
@@ -57,8 +43,9 @@ def text_port(backend: object) -> Complete:
 
 def decision_port(backend: object) -> Decide:
     """Return `backend.decide`, or raise `ConfigurationError` if it writes text only."""
-    if isinstance(backend, _Decides):
-        return backend.decide
+    decide: Decide | None = getattr(backend, "decide", None)
+    if decide is not None:
+        return decide
     raise ConfigurationError(
         f"{type(backend).__name__} writes text and answers no typed questions; use a decision "
         "backend such as 'systemone:' or 'openai-decisions:'"
@@ -67,5 +54,6 @@ def decision_port(backend: object) -> Decide:
 
 async def aclose(backend: object) -> None:
     """Close `backend` if it has anything to close."""
-    if isinstance(backend, _Closes):
-        await backend.aclose()
+    close: Callable[[], Awaitable[None]] | None = getattr(backend, "aclose", None)
+    if close is not None:
+        await close()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
-from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
+from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
 from fairjudge.errors import (
+    BackendError,
     ConnectionFailedError,
     RateLimitError,
     RequestTimeoutError,
@@ -24,6 +26,19 @@ Reply = TypeVar("Reply", Completion, Decisions)
 Sleep = Callable[[float], Awaitable[None]]
 
 TRANSIENT = (RateLimitError, ServerError, RequestTimeoutError, ConnectionFailedError)
+_KINDS: Mapping[type[BackendError], str] = MappingProxyType(
+    {
+        RateLimitError: "429",
+        ServerError: "5xx",
+        RequestTimeoutError: "timeout",
+        ConnectionFailedError: "connection",
+    }
+)
+
+
+def kind_of(error: BackendError) -> str:
+    """Return in a word what was retried: ``429``, ``5xx``, ``timeout`` or ``connection``."""
+    return next((word for kind, word in _KINDS.items() if isinstance(error, kind)), "other")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +71,8 @@ class RetryingBackend:
         How often, and how long to wait.
     sleep : callable, optional
         Awaited with the seconds of each wait; tests pass their own.
-    warn : callable, optional
-        Told about each wait.
+    retried : callable, optional
+        Told of the error before each further attempt.
     """
 
     def __init__(
@@ -66,12 +81,12 @@ class RetryingBackend:
         *,
         policy: RetryPolicy | None = None,
         sleep: Sleep = asyncio.sleep,
-        warn: Warn | None = None,
+        retried: Callable[[BackendError], None] | None = None,
     ) -> None:
         self._inner = inner
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
-        self._warn = warn
+        self._retried = retried
         self._backoff = wait_random_exponential(
             multiplier=self._policy.first_wait_seconds, max=self._policy.longest_wait_seconds
         )
@@ -89,6 +104,17 @@ class RetryingBackend:
         await aclose(self._inner)
 
     async def _persist(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
+        # Most requests need no second attempt, and tenacity takes longer than all else here.
+        try:
+            return await ask(request)
+        except TRANSIENT as error:
+            failed: list[BackendError] = [error]
+
+        async def attempt(request: Request) -> Reply:
+            if failed:
+                raise failed.pop()
+            return await ask(request)
+
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(TRANSIENT),
             wait=self._wait_seconds,
@@ -97,7 +123,7 @@ class RetryingBackend:
             before_sleep=self._tell,
             reraise=True,
         )
-        return await attempts(ask, request)
+        return await attempts(attempt, request)
 
     def _wait_seconds(self, state: RetryCallState) -> float:
         return max(self._backoff(state), _asked_wait_seconds(_error(state)))
@@ -110,11 +136,9 @@ class RetryingBackend:
         )
 
     def _tell(self, state: RetryCallState) -> None:
-        if self._warn is not None:
-            self._warn(
-                f"{_error(state)}; asking again in {state.upcoming_sleep:.1f} s "
-                f"(attempt {state.attempt_number} of {self._policy.max_attempts})"
-            )
+        error = _error(state)
+        if self._retried is not None and isinstance(error, BackendError):
+            self._retried(error)
 
 
 def _error(state: RetryCallState) -> BaseException | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairjudge.backends.http import error_for_status, one_line
+from fairjudge.backends.posting import BrokenOffError, StatusError
 from fairjudge.errors import (
     BackendError,
     ConnectionFailedError,
@@ -31,11 +32,11 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
     secrets : tuple of str
         Keys, which some servers repeat in their messages; they are taken out.
     """
-    if isinstance(error, sdk.APIStatusError):
+    if isinstance(error, (sdk.APIStatusError, StatusError)):
         said = one_line(said_by_server(error), secrets=secrets)
         headers: Mapping[str, str] = error.response.headers
         return error_for_status(error.status_code, said, where=where, headers=headers)
-    if isinstance(error, (TimeoutError, sdk.APIConnectionError)):
+    if isinstance(error, (TimeoutError, BrokenOffError, sdk.APIConnectionError)):
         if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
             return RequestTimeoutError(f"{where} sent no reply in time")
         cause = one_line(_innermost(error), secrets=secrets)
@@ -46,6 +47,14 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
         )
     if isinstance(error, sdk.APIError):
         return BackendError(f"{where}: {one_line(error, secrets=secrets)}")
+    return _without(secrets, error)
+
+
+def _without(secrets: tuple[str, ...], error: Exception) -> Exception:
+    """Take keys out of an error of ours: a refusal may repeat what a server was sent."""
+    said = str(error)
+    if isinstance(error, BackendError) and any(secret and secret in said for secret in secrets):
+        return type(error)(one_line(said, secrets=secrets))
     return error
 
 

@@ -136,6 +136,7 @@ def words_json(report: WordReport) -> Figure:
     return {
         "reference": report.reference,
         "groups": list(report.groups),
+        "family": "the groups of a system (Holm)",
         "systems": {
             system: {
                 "n": found.n,
@@ -218,6 +219,7 @@ def inputs_json(report: InputReport, *, most: int | None = None) -> Figure:
         "n": report.n,
         "excluded": report.n_empty,
         "n_tied": report.bias.n_tied,
+        "family": "the words of a group (Benjamini-Hochberg)",
         "documents": dict(report.bias.documents),
         "identifiers": {
             group: {"n": n, "share": n / total if total else None}

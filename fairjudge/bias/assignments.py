@@ -85,6 +85,15 @@ class Names:
                 if not name_tokens(name):
                     raise InputError(f"{name!r} of group {entry.group!r} is no name")
 
+    @property
+    def frequencies(self) -> dict[str, dict[str, float]]:
+        """Group to first and last names, each as frequent as any other, to tell groups by."""
+        found: dict[str, dict[str, float]] = {group: {} for group in self.groups}
+        for entry in self.lists:
+            for name in (*entry.first_names, *entry.last_names):
+                found[entry.group][name] = 1.0
+        return found
+
     def draw(
         self, group: str, n: int, *, taken: frozenset[str], rng: np.random.Generator
     ) -> list[Identity] | None:

@@ -123,6 +123,7 @@ def _distinguish(
 def distinguishability_json(report: DistinguishabilityReport) -> Figure:
     """Return the JSON of ``bias distinguishability``."""
     return {
+        "family": "none: one test a system and representation",
         "systems": {
             system: {
                 "n": found.n,

@@ -125,13 +125,7 @@ def inclusion_bias(
         included: odds of 0 or infinity have no ratio.
     """
     k = len(groups)
-    if included.rows.shape != present.rows.shape or included.rows.shape[1] != k or k < 2:
-        raise StatisticsError(
-            f"expected at least 2 groups and two arrays of shape (n, {k}), got "
-            f"{included.rows.shape!r} and {present.rows.shape!r}"
-        )
-    if (included.rows > present.rows).any():
-        raise StatisticsError("more people are included than the source has")
+    _check(included, present, k)
     both = included.map(lambda rows: np.hstack([rows, present.rows]))
     whys = _whys(both.total, groups)
     n = int(present.total.sum())
@@ -153,16 +147,27 @@ def inclusion_bias(
         (a, b): estimate(_odds_ratio(k, a, b), (whys[a], whys[b]), n, 1.0)
         for a, b in itertools.combinations(range(k), 2)
     }
+    by_group = {
+        group: estimate(
+            _probability(k, g), (f"no people of group {group!r}",), int(present.total[g])
+        )
+        for g, group in enumerate(groups)
+    }
     return InclusionBias(
         score=estimate(_largest_ratio(k), whys, n),
-        by_group={
-            group: estimate(
-                _probability(k, g), (f"no people of group {group!r}",), int(present.total[g])
-            )
-            for g, group in enumerate(groups)
-        },
+        by_group=by_group,
         pairs=_pairs(ratios, groups),
     )
+
+
+def _check(included: Counts, present: Counts, k: int) -> None:
+    if included.rows.shape != present.rows.shape or included.rows.shape[1] != k or k < 2:
+        raise StatisticsError(
+            f"expected at least 2 groups and two arrays of shape (n, {k}), got "
+            f"{included.rows.shape!r} and {present.rows.shape!r}"
+        )
+    if (included.rows > present.rows).any():
+        raise StatisticsError("more people are included than the source has")
 
 
 def _probabilities(sums: FloatArray, k: int) -> FloatArray:

@@ -260,7 +260,7 @@ def _hallucination(
     resampling: Resampling,
 ) -> HallucinationBias | Undefined:
     if guess is None:
-        return Undefined(why="nothing tells the group of a name: give the census")
+        return Undefined(why="nothing tells the group of a name: give the census or name lists")
     rows = []
     for reading in readings:
         groups = Counter(guessed[name] for name in reading.made_up)
@@ -277,6 +277,7 @@ def entities_json(report: EntityReport, *, most: int | None = None) -> Figure:
     """Return the JSON of ``bias entities``; of hallucinated names the `most` frequent ones."""
     return {
         "groups": list(report.groups),
+        "family": "odds ratios: all pairs of groups of a system; hallucination: its groups",
         "systems": {
             system: {
                 "n": found.n,
@@ -314,4 +315,9 @@ def _two_ways(found: Mapping[str, TwoWay]) -> Figure:
 def _hallucination_json(found: HallucinationBias | Undefined) -> Figure:
     if isinstance(found, Undefined):
         return figure(found)
-    return two_way_figure(found.score) | {"by_group": _two_ways(found.by_group)}
+    return two_way_figure(found.score) | {
+        "by_group": {
+            group: two_way_figure(both) | {"p_holm": found.p_holm.get(group)}
+            for group, both in found.by_group.items()
+        }
+    }

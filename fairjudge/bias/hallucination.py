@@ -9,7 +9,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from fairjudge.bias._names import name_tokens
-from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
+from fairjudge.bias.resampling import (
+    Counts,
+    Resampling,
+    SumStatistic,
+    TwoWay,
+    holm_by_name,
+    two_way,
+)
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
@@ -20,10 +27,14 @@ CLEAR_MAJORITY = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HallucinationBias:
-    """Total variation distance from uniform, 0 to 1 - 1/k, and each group's share."""
+    """Total variation distance from uniform, 0 to 1 - 1/k, and each group's share.
+
+    The shares' p-values are against 1/k; ``p_holm`` corrects them over the groups.
+    """
 
     score: TwoWay
     by_group: Mapping[str, TwoWay]
+    p_holm: Mapping[str, float]
 
 
 class NameGroups:
@@ -137,9 +148,11 @@ def hallucination_bias(
             why="no hallucinated person has a known group",
         )
 
+    by_group = {group: estimate(_share(g), 1.0 / k) for g, group in enumerate(groups)}
     return HallucinationBias(
         score=estimate(lambda sums: np.abs(_shares(sums) - 1.0 / k).sum(axis=1) / 2.0),
-        by_group={group: estimate(_share(g), 1.0 / k) for g, group in enumerate(groups)},
+        by_group=by_group,
+        p_holm=holm_by_name(by_group),
     )
 
 

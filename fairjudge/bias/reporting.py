@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
@@ -134,9 +133,16 @@ def split_usable(system: str, samples: Sequence[Sample]) -> tuple[list[Sample], 
 
 
 def excluded_json(excluded: Sequence[Excluded]) -> Figure:
-    """Return how many were left out, and how many for each reason."""
-    counts = Counter(entry.reason for entry in excluded)
-    return {"excluded": len(excluded), "excluded_by_reason": dict(sorted(counts.items()))}
+    """Return how many were left out, how many for each reason, and which."""
+    eids: dict[str, list[str]] = {}
+    for entry in excluded:
+        eids.setdefault(entry.reason, []).append(entry.eid)
+    named = dict(sorted(eids.items()))
+    return {
+        "excluded": len(excluded),
+        "excluded_by_reason": {reason: len(found) for reason, found in named.items()},
+        "excluded_eids": named,
+    }
 
 
 def figure(estimate: Estimate | Undefined) -> Figure:

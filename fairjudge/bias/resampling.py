@@ -8,7 +8,7 @@ are drawn within their original, and mirrored inputs stay together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -20,6 +20,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import MOST_UNDEFINED, NO_VALUE, bootstrap, two_sided_p_value
+from fairjudge.stats.multiplicity import holm
 
 SumStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps summed counts, shape (r, m), to values of shape (r,); NaN where there is none."""
@@ -96,6 +97,22 @@ class Counts:
         """The columns' sums, shape (m,)."""
         total: FloatArray = self.rows.sum(axis=0)
         return total
+
+
+def holm_by_name(estimates: Mapping[str, TwoWay]) -> dict[str, float]:
+    """Return the Holm-corrected p-values, over documents, of the estimates that have one.
+
+    Of two groups whose shares add up to 1 the differences mirror each other: that is one test,
+    and nothing is to be corrected.
+    """
+    p_values = {
+        name: both.over_documents.p_value
+        for name, both in estimates.items()
+        if isinstance(both.over_documents, Estimate) and both.over_documents.p_value is not None
+    }
+    if len(estimates) == 2:
+        return p_values
+    return dict(zip(p_values, map(float, holm(list(p_values.values()))), strict=True))
 
 
 def two_way(

@@ -10,12 +10,18 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
-from fairjudge.domain import Estimate, Undefined
+from fairjudge.bias.resampling import (
+    Counts,
+    Resampling,
+    SumStatistic,
+    TwoWay,
+    holm_by_name,
+    two_way,
+)
+from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.bootstrap import divide
-from fairjudge.stats.multiplicity import holm
 from fairjudge.text.tokens import words
 
 WordLists: TypeAlias = Mapping[str, Sequence[str]]
@@ -171,7 +177,7 @@ def _by_group(
     k = len(differences)
     summary = _shares(total[None, :k])[0]
     source = _reference(total[None, k:], reference)[0]
-    corrected = _corrected({name: both.over_documents for name, both in differences.items()})
+    corrected = holm_by_name(differences)
     return {
         group: GroupShare(
             n_summary=int(total[g]),
@@ -187,17 +193,6 @@ def _by_group(
 
 def _number(value: float) -> float | Undefined:
     return Undefined(why="no identifier") if np.isnan(value) else float(value)
-
-
-def _corrected(estimates: Mapping[str, Estimate | Undefined]) -> dict[str, float]:
-    p_values = {
-        name: estimate.p_value
-        for name, estimate in estimates.items()
-        if isinstance(estimate, Estimate) and estimate.p_value is not None
-    }
-    if len(p_values) == 2:
-        return dict(p_values)
-    return dict(zip(p_values, map(float, holm(list(p_values.values()))), strict=True))
 
 
 def paired_markers(lists: WordLists) -> dict[str, str]:

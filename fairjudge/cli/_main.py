@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from fairjudge import __version__
 from fairjudge.cli import (
+    annotate,
     audit,
     backends,
     bias,
@@ -26,9 +27,11 @@ from fairjudge.cli import (
     plan,
     prompts,
     quickstart,
+    report,
     split,
     summarize,
 )
+from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 
 
@@ -48,7 +51,7 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             message = "interrupted; what is done is kept, and the same command goes on from there"
-            typer.echo(message, err=True)
+            say(message, err=True)
             raise typer.Exit(130) from None
         except BrokenPipeError:
             # Python would complain once more while closing what nobody reads.
@@ -77,8 +80,10 @@ app.command("load-batch", short_help="Replies of a batch into the cache")(plan.l
 app.add_typer(audit.app, name="audit", short_help="How far a judge is swayed")
 app.add_typer(fairness.app, name="fairness", short_help="Fairness over social attributes")
 app.command("import", short_help="Recorded replies of a judge to judgements")(import_.import_)
+app.command("annotate", short_help="A local page where people label")(annotate.annotate)
 app.command("calibrate", short_help="Measure judges against people")(calibrate.calibrate)
 app.command("apply", short_help="Calibrate a judge's scores")(calibrate.apply)
+app.command("report", short_help="One page to read it all, with every reply")(report.report)
 app.command("quickstart", short_help="The whole job on the bundled example")(quickstart.quickstart)
 app.command("backends", short_help="Who can answer, and what each needs")(backends.backends)
 app.add_typer(cache.app, name="cache", short_help="Look after the reply cache")
@@ -88,7 +93,7 @@ app.add_typer(bias.app, name="bias", short_help="Demographic bias in summaries")
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
     if wanted:
-        typer.echo(f"fairjudge {__version__}")
+        say(f"fairjudge {__version__}")
         raise typer.Exit
 
 
@@ -109,5 +114,5 @@ def run() -> None:
     try:
         app()
     except FairJudgeError as error:
-        typer.echo(f"error: {error}", err=True)
+        say(f"error: {error}", err=True)
         sys.exit(1)

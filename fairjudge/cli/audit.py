@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fairjudge.cli import audit_options as audit_opt
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
+
 app = typer.Typer(help="Measure how far a judge is swayed, from stored judgements or new ones.")
 
 
 @app.command("position")
+@opt.taking(model=opt.models)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
@@ -30,13 +35,7 @@ def position(
     backend: opt.Backend = "local",
     embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -59,17 +58,7 @@ def position(
         material,
         aspect=aspect,
         protocol="pairwise",
-        model=audit_opt.model(
-            backend=backend,
-            embedding_model=embedding_model,
-            cache=cache,
-            store=store,
-            concurrency=concurrency,
-            base_url=base_url,
-            seed=seed,
-            max_cost=max_cost,
-            max_calls=max_calls,
-        ),
+        model=replace(model, backend=backend, embedding_model=embedding_model),
         quiet=quiet,
     )
     report = position_report(rows, labels=labels, close_within=close_within, skip_bad=skip_bad)
@@ -80,6 +69,7 @@ def position(
 
 
 @app.command("verbosity")
+@opt.taking(model=opt.models)
 def verbosity(
     judgements: audit_opt.Judgements = None,
     *,
@@ -98,13 +88,7 @@ def verbosity(
     backend: opt.Backend = "local",
     embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -127,17 +111,7 @@ def verbosity(
         aspect=aspect,
         protocol=protocol,
         probes=tuple(probe or ["extended"]),
-        model=audit_opt.model(
-            backend=backend,
-            embedding_model=embedding_model,
-            cache=cache,
-            store=store,
-            concurrency=concurrency,
-            base_url=base_url,
-            seed=seed,
-            max_cost=max_cost,
-            max_calls=max_calls,
-        ),
+        model=replace(model, backend=backend, embedding_model=embedding_model),
         quiet=quiet,
     )
     report = verbosity_report(rows)
@@ -218,6 +192,7 @@ def length(
 
 
 @app.command("order")
+@opt.taking(model=opt.models)
 def order(
     *,
     references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
@@ -231,13 +206,7 @@ def order(
     backend: opt.Backend = "local",
     embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
@@ -261,17 +230,7 @@ def order(
             model=model,
             progress=progress,
         ),
-        model=audit_opt.model(
-            backend=backend,
-            embedding_model=embedding_model,
-            cache=cache,
-            store=store,
-            concurrency=concurrency,
-            base_url=base_url,
-            seed=seed,
-            max_cost=max_cost,
-            max_calls=max_calls,
-        ),
+        model=replace(model, backend=backend, embedding_model=embedding_model),
         quiet=quiet,
     )
     if json_file != "-":
@@ -280,6 +239,7 @@ def order(
 
 
 @app.command("checks")
+@opt.taking(model=opt.models)
 def checks(
     *,
     references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],
@@ -288,13 +248,7 @@ def checks(
     backend: opt.Backend = "local",
     embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
@@ -317,17 +271,7 @@ def checks(
             model=model,
             progress=progress,
         ),
-        model=audit_opt.model(
-            backend=backend,
-            embedding_model=embedding_model,
-            cache=cache,
-            store=store,
-            concurrency=concurrency,
-            base_url=base_url,
-            seed=seed,
-            max_cost=max_cost,
-            max_calls=max_calls,
-        ),
+        model=replace(model, backend=backend, embedding_model=embedding_model),
         quiet=quiet,
     )
     if json_file != "-":

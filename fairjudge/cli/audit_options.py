@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
-
-from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
     from fairjudge.app.collecting import Material, Progress
@@ -39,34 +38,6 @@ Run: TypeAlias = Annotated[
         "whose judgements are to be audited."
     ),
 ]
-
-
-def model(
-    *,
-    backend: str,
-    embedding_model: str | None,
-    cache: Path | None,
-    store: str | None,
-    concurrency: int,
-    base_url: str | None,
-    seed: int | None,
-    max_cost: float | None,
-    max_calls: int | None,
-) -> ModelOptions:
-    """Return the model's options."""
-    from fairjudge.app.models import ModelOptions
-
-    return ModelOptions(
-        backend=backend,
-        base_url=base_url,
-        embedding_model=embedding_model,
-        cache=cache,
-        store=opt.store_address(store),
-        concurrency=concurrency,
-        seed=seed,
-        max_cost=max_cost,
-        max_calls=max_calls,
-    )
 
 
 def material(
@@ -114,7 +85,7 @@ def rows(
             aspect=aspect,
             protocol=protocol,
             probes=probes,
-            model=model,
+            model=replace(model, on_retry=progress.retries(shown)),
             progress=lambda total: progress.counter(shown, "judging", total=total),
         )
 
@@ -138,4 +109,5 @@ def shown(
     from fairjudge.cli import progress
 
     with progress.display(quiet=quiet) as bars:
-        return report(model, lambda total: progress.counter(bars, "judging", total=total))
+        counted = replace(model, on_retry=progress.retries(bars))
+        return report(counted, lambda total: progress.counter(bars, "judging", total=total))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 import typer
 
@@ -103,6 +103,13 @@ def entities(
         ),
     ],
     census: _Census = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            help="Your own name lists, as for 'bias inputs', to tell groups by instead of the "
+            "census: any grouping, and intersections. A name of two groups tells none."
+        ),
+    ] = None,
     lookup: Annotated[
         Path | None,
         typer.Option(help='Groups of known people, asked first: JSON {"FULL NAME": "GROUP", ...}.'),
@@ -133,6 +140,7 @@ def entities(
         clusters,
         summaries,
         census=census,
+        names=names,
         lookup=lookup,
         pipeline=pipeline,
         skip_bad=skip_bad,
@@ -189,22 +197,8 @@ def distinguishability(
     )
 
 
-@app.command("inputs")
-def inputs(
-    sources: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Clusters to look at; or, with -o, annotated documents: CoNLL-2012 files, folders "
-            'of them, or JSON {"id", "tokens": [...], "people": [[start, end], ...], "chains"?: '
-            '[[[start, end], ...], ...], "tags"?: [...], "text"?}, positions by token, end left '
-            "out."
-        ),
-    ],
+def making(
     *,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="Make controlled inputs and write them here."),
-    ] = None,
     design: Annotated[
         Literal["local", "global"],
         typer.Option(
@@ -224,9 +218,39 @@ def inputs(
     n_names: Annotated[
         int, typer.Option(min=1, help="How many popular census names of each gender to use.")
     ] = 100,
+    seed: _Seed = 0,
+) -> dict[str, Any]:
+    """Return how inputs are made, as `fairjudge.app.bias.make_inputs` takes it."""
+    return {
+        "design": design,
+        "names": names,
+        "census": census,
+        "n_names": n_names,
+        "n_variants": variants,
+        "seed": seed,
+    }
+
+
+@app.command("inputs")
+@opt.taking(how=making)
+def inputs(
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Clusters to look at; or, with -o, annotated documents: CoNLL-2012 files, folders "
+            'of them, or JSON {"id", "tokens": [...], "people": [[start, end], ...], "chains"?: '
+            '[[[start, end], ...], ...], "tags"?: [...], "text"?}, positions by token, end left '
+            "out."
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Make controlled inputs and write them here."),
+    ] = None,
+    how: dict[str, Any],
     lists: _Lists = None,
     top: Annotated[int, typer.Option(min=1, help="Words of each group in the table.")] = 10,
-    seed: _Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -240,31 +264,19 @@ def inputs(
 
         fairjudge bias inputs ontonotes/ -o inputs.jsonl --census census1990
     """
+    from fairjudge.app.bias import make_inputs, measure_inputs
+    from fairjudge.bias.analysis import inputs_json
     from fairjudge.cli import bias_tables
 
     if output is None:
-        from fairjudge.app.bias import measure_inputs
-        from fairjudge.bias.analysis import inputs_json
-
         if len(sources) != 1:
             raise typer.BadParameter("give one file of clusters, or -o to make inputs")
         report = measure_inputs(sources[0], lists=lists, skip_bad=skip_bad)
         bias_tables.show(bias_tables.inputs(report, top=top), inputs_json(report), json_file)
         return
-    from fairjudge.app.bias import make_inputs
-
-    made = make_inputs(
-        sources,
-        output,
-        design=design,
-        names=names,
-        census=census,
-        n_names=n_names,
-        n_variants=variants,
-        seed=seed,
-    )
+    made = make_inputs(sources, output, **how)
     bias_tables.show(
         [] if str(output) == "-" else [bias_tables.made(made, output=output)],
-        bias_tables.made_json(made, design=design),
+        bias_tables.made_json(made, design=how["design"]),
         json_file,
     )

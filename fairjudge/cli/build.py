@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.building import BuildOptions
+    from fairjudge.app.models import ModelOptions
 
-def build(
-    clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
-    output: opt.Output,
+
+def build_options(
     *,
-    backend: opt.Backend = "local",
     max_articles: Annotated[
         int, typer.Option(min=2, help="Articles kept: those that answer most questions.")
     ] = 10,
@@ -51,16 +53,35 @@ def build(
             "answers do not differ. The local backend has none."
         ),
     ] = True,
+) -> BuildOptions:
+    """Return what shapes references."""
+    from fairjudge.app.building import BuildOptions
+    from fairjudge.references.steps import Validity
+
+    return BuildOptions(
+        max_articles=max_articles,
+        n_questions=questions,
+        validity=Validity(
+            min_source_share=min_sources,
+            max_largest_share=0.5 if consensus_filter else None,
+            max_source_overlap=0.8 if merge_same_sources else None,
+        ),
+        consolidation=consolidation,
+        post_filter=post_filter,
+    )
+
+
+@opt.taking(building=build_options, model=opt.models)
+def build(
+    clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
+    output: opt.Output,
+    *,
+    backend: opt.Backend = "local",
+    building: BuildOptions,
     embedding_model: opt.EmbeddingModel = None,
     run: opt.Run = None,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
     engine: opt.Engine = "local",
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -75,38 +96,21 @@ def build(
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
     """
-    from fairjudge.app.building import BuildOptions, build_file
-    from fairjudge.app.models import ModelOptions
+    from fairjudge.app.building import build_file
     from fairjudge.cli import display, progress
-    from fairjudge.references.steps import Validity
 
     opt.check_targets(output, json_file)
     with progress.display(quiet=quiet) as shown:
         outcome = build_file(
             clusters,
             output,
-            options=BuildOptions(
-                max_articles=max_articles,
-                n_questions=questions,
-                validity=Validity(
-                    min_source_share=min_sources,
-                    max_largest_share=0.5 if consensus_filter else None,
-                    max_source_overlap=0.8 if merge_same_sources else None,
-                ),
-                consolidation=consolidation,
-                post_filter=post_filter,
-            ),
-            model=ModelOptions(
+            options=building,
+            model=replace(
+                model,
                 backend=backend,
-                base_url=base_url,
                 embedding_model=embedding_model,
-                cache=cache,
-                store=opt.store_address(store),
                 engine=engine,
-                concurrency=concurrency,
-                seed=seed,
-                max_cost=max_cost,
-                max_calls=max_calls,
+                on_retry=progress.retries(shown),
             ),
             run=run,
             skip_bad=skip_bad,

@@ -12,6 +12,7 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
     from fairjudge.cache_files import AnyCache
@@ -26,7 +27,7 @@ def _opened(folder: Path | None, store: str | None) -> Iterator[AnyCache]:
     cache = open_cache(
         folder,
         store=opt.store_address(store),
-        warn=lambda message: typer.echo(f"warning: {message}", err=True),
+        warn=lambda message: say(f"warning: {message}", err=True),
     )
     try:
         yield cache
@@ -42,7 +43,7 @@ def stats(
     with _opened(cache, store) as opened:
         found = asdict(opened.stats())
     if json_file != "-":
-        typer.echo(
+        say(
             f"{found['path']}: {found['n_entries']} replies, {found['size_bytes'] / 1e6:.1f} MB, "
             f"{found['n_quarantined']} set aside as damaged"
         )
@@ -57,9 +58,9 @@ def verify(
     with _opened(cache, store) as opened:
         report = opened.verify()
     if json_file != "-":
-        typer.echo(f"{report.n_sound} sound replies, {len(report.refused)} refused")
+        say(f"{report.n_sound} sound replies, {len(report.refused)} refused")
         for line in report.refused:
-            typer.echo(f"  {line}")
+            say(f"  {line}")
     display.write_json(json_file, asdict(report))
     if report.refused:
         raise typer.Exit(1)
@@ -77,7 +78,7 @@ def export_(
 
     with _opened(cache, store) as opened:
         n_written = export_cache(opened, file)
-    typer.echo(f"{n_written} replies written to {file}")
+    say(f"{n_written} replies written to {file}")
 
 
 @app.command("import")
@@ -92,7 +93,7 @@ def import_(
 
     with _opened(cache, store) as opened:
         report = import_cache(opened, file)
-    typer.echo(f"{report.n_added} replies added, {report.n_known} were known")
+    say(f"{report.n_added} replies added, {report.n_known} were known")
 
 
 @app.command()
@@ -107,4 +108,4 @@ def clear(
         if not yes:
             found = opened.stats()
             typer.confirm(f"Delete {found.n_entries} replies from {found.path}?", abort=True)
-        typer.echo(f"{opened.clear()} replies deleted")
+        say(f"{opened.clear()} replies deleted")

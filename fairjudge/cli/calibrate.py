@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis
@@ -45,6 +46,14 @@ def calibrate(
             "one more baseline; takes minutes for a hundred documents.",
         ),
     ] = False,
+    family: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=PATTERN",
+            help="Compare errors between families of systems too: a name and a shell pattern of "
+            "system names, such as 'openai=gpt-*'. Repeatable; the first that fits counts.",
+        ),
+    ] = None,
     save: Annotated[
         Path | None, typer.Option(help="Write the fitted calibrators here, as JSON.")
     ] = None,
@@ -90,6 +99,7 @@ def calibrate(
         resampling=Resampling(n_resamples=resamples),
         calibrator=method,
         epsilon=margin,
+        families=tuple(_family(text) for text in family or ()),
         seed=seed,
     )
     if support and (summaries is None or clusters is None):
@@ -145,7 +155,14 @@ def apply(
         f"{applied.n_other} of another judge, aspect or protocol left as they were",
         f"{applied.n_unscored} unscored",
     ]
-    typer.echo("; ".join(said), err=True)
+    say("; ".join(said), err=True)
+
+
+def _family(text: str) -> tuple[str, str]:
+    name, found, pattern = text.partition("=")
+    if not (name and found and pattern):
+        raise typer.BadParameter(f"expected NAME=PATTERN, got {text!r}", param_hint="--family")
+    return name, pattern
 
 
 def _support(
@@ -200,7 +217,7 @@ def _save(analysis: Analysis, path: Path) -> None:
         else:
             fitted.append(found.to_dict())
     if refused:
-        typer.echo("No calibrator for " + "; for ".join(refused), err=True)
+        say("No calibrator for " + "; for ".join(refused), err=True)
     if not fitted:
         raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
     _write(path, json.dumps({_FILE: 1, "calibrators": fitted}, indent=1, ensure_ascii=False) + "\n")

@@ -20,6 +20,9 @@ def cascade(
     tolerance: Annotated[
         float, typer.Option(min=0.0, help="Most by which the mean absolute error may grow.")
     ] = 0.05,
+    agreement_tolerance: Annotated[
+        float, typer.Option(min=0.0, help="Most by which Kendall's tau-b with labels may fall.")
+    ] = 0.05,
     seed: opt.Seed = None,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -33,7 +36,13 @@ def cascade(
     from fairjudge.records import write_atomically
 
     report = cascade_report(
-        local, judged, labels, tolerance=tolerance, seed=seed or 0, skip_bad=skip_bad
+        local,
+        judged,
+        labels,
+        tolerance=tolerance,
+        agreement_tolerance=agreement_tolerance,
+        seed=seed or 0,
+        skip_bad=skip_bad,
     )
     kept = {"low": report["low"], "high": report["high"]}
     write_atomically(output, json.dumps(kept) + "\n")
@@ -42,7 +51,8 @@ def cascade(
             f"The LLM is asked between {report['low']:.3g} and {report['high']:.3g} of the local "
             f"score. On held-out documents (n = {report['n']}): percent of calls saved "
             f"{audit_tables.percent(report['saved'])}, mean absolute error grows by "
-            f"{audit_tables.interval(report['error_added'], digits=3)}."
+            f"{audit_tables.interval(report['error_added'], digits=3)}, Kendall's tau-b falls by "
+            f"{audit_tables.interval(report['agreement_lost'], digits=3)}."
         )
         for name, tau in report["kendall"].items():
             said = "undefined" if tau is None else f"{tau:.3f}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from fairjudge.cli.terminal import say
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
 def finish(n_unscored: int, n_all: int, *, most: float, what: str = "items") -> None:
     """End with exit code 3 where more than the share `most` is without a result."""
     if n_all and n_unscored / n_all > most:
-        typer.echo(
+        say(
             f"{n_unscored} of {n_all} {what} without a result ({n_unscored / n_all:.1%}): more "
             f"than --max-unscored {most:.0%}",
             err=True,
@@ -129,7 +130,7 @@ def judged(outcome: JudgeOutcome, *, output: Path, json_file: str | None) -> Non
     if str(output) != "-" and json_file != "-":
         print_table(_leaderboard(outcome))
         if outcome.without_tasks:
-            typer.echo(f"Nothing to judge in clusters {_named(list(outcome.without_tasks))}")
+            say(f"Nothing to judge in clusters {_named(list(outcome.without_tasks))}")
         _tail(output, outcome.run, outcome.spent)
     write_json(
         json_file,
@@ -210,19 +211,38 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
     """Show what ``summarize`` wrote."""
     _skipped(outcome.bad_lines)
     failures = [
-        {"eid": eid, "reason": why.reason, "detail": why.detail} for eid, why in outcome.failed
+        {"eid": one.eid, "system": one.system, "reason": one.why.reason, "detail": one.why.detail}
+        for one in outcome.failed
     ]
+    written = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
-        typer.echo(f"{len(outcome.summaries)} summaries by {outcome.system}")
+        for system, n in written.items():
+            say(f"{n} summaries by {system}")
         if failures:
-            named = [f"{row['eid']} ({row['reason']}: {row['detail']})" for row in failures]
-            typer.echo(f"Without a summary: {_named(named)}")
+            several = len(written) > 1
+            named = [
+                f"{row['eid']}{' by ' + str(row['system']) if several else ''} "
+                f"({row['reason']}: {row['detail']})"
+                for row in failures
+            ]
+            say(f"Without a summary: {_named(named)}")
         _tail(output, outcome.run, outcome.spent)
     write_json(
         json_file,
         {
-            "system": outcome.system,
+            "system": next(iter(outcome.systems)),
             "n_summaries": len(outcome.summaries),
+            "systems": {
+                system: {
+                    "n_summaries": written[system],
+                    "change": setting.change,
+                    "temperature": setting.temperature,
+                    "sentences": setting.wishes.n_sentences,
+                    "words": setting.wishes.n_words,
+                    "fair": setting.wishes.fair_attribute,
+                }
+                for system, setting in outcome.systems.items()
+            },
             "failed": failures,
             "left_out": list(outcome.bad_lines),
             "spent": spent_json(outcome.spent),
@@ -234,22 +254,27 @@ def spent_json(spent: Spent | None) -> dict[str, Any] | None:
     """Return what was spent as JSON; null for the embedded default."""
     if spent is None:
         return None
-    return {"n_calls": spent.n_calls, "n_cached": spent.n_cached, "cost_usd": spent.cost_usd}
+    return {
+        "n_calls": spent.n_calls,
+        "n_cached": spent.n_cached,
+        "cost_usd": spent.cost_usd,
+        "retries": dict(spent.retries),
+    }
 
 
 def _skipped(bad: Sequence[str]) -> None:
     """Name on standard error what ``--skip-bad`` left out."""
     if bad:
-        typer.echo(f"Left out {len(bad)} bad lines:", err=True)
+        say(f"Left out {len(bad)} bad lines:", err=True)
         for line in bad[:_MOST_NAMED]:
-            typer.echo(f"  {line}", err=True)
+            say(f"  {line}", err=True)
         if len(bad) > _MOST_NAMED:
-            typer.echo(f"  and {len(bad) - _MOST_NAMED} more", err=True)
+            say(f"  and {len(bad) - _MOST_NAMED} more", err=True)
 
 
 def _tail(output: Path, run: Path | str, spent: Spent | None) -> None:
     if spent is not None:
         cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
-        typer.echo(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
-    typer.echo(f"Written: {output}")
-    typer.echo(f"Run folder: {run}" if isinstance(run, Path) else f"Run: {run}")
+        say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
+    say(f"Written: {output}")
+    say(f"Run folder: {run}" if isinstance(run, Path) else f"Run: {run}")

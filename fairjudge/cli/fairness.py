@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from fairjudge.cli import fairness_compare
+from fairjudge.cli import fairness_changes, fairness_checks, fairness_compare
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
     from fairjudge.app.fairness import FairnessInput
+    from fairjudge.fairness.coverage_report import CoverageOptions
+    from fairjudge.fairness.proportional_report import ProportionalOptions
 
 app = typer.Typer(
     name="fairness",
@@ -19,29 +22,77 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-app.command("overall")(fairness_compare.overall)
-app.command("agreement")(fairness_compare.agreement)
 
-_Clusters: TypeAlias = Annotated[
-    Path, typer.Argument(help="Clusters whose articles carry attributes.")
-]
-_Summaries: TypeAlias = Annotated[Path, typer.Option(help="Summaries: eid, system, text.")]
-_Attribute: TypeAlias = Annotated[
-    str, typer.Option(help="Name of the articles' attribute, such as sentiment or party.")
-]
-_Bins: TypeAlias = Annotated[
-    str | None,
-    typer.Option(help="Ascending cut points that group a numeric attribute, such as 18,30,65."),
-]
 _Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
 
 
-@app.command("coverage")
-def coverage(
-    clusters: _Clusters,
+def fairness_source(
+    clusters: Annotated[Path, typer.Argument(help="Clusters whose articles carry attributes.")],
     *,
-    summaries: _Summaries,
-    attribute: _Attribute,
+    summaries: Annotated[Path, typer.Option(help="Summaries: eid, system, text.")],
+    attribute: Annotated[
+        str, typer.Option(help="Name of the articles' attribute, such as sentiment or party.")
+    ],
+    bins: Annotated[
+        str | None,
+        typer.Option(help="Ascending cut points that group a numeric attribute, such as 18,30,65."),
+    ] = None,
+    skip_bad: opt.SkipBad = False,
+) -> FairnessInput:
+    """Return what the measures read."""
+    from fairjudge.app.fairness import FairnessInput
+
+    return FairnessInput(
+        clusters=clusters,
+        summaries=summaries,
+        attribute=attribute,
+        bins=read_bins(bins),
+        skip_bad=skip_bad,
+    )
+
+
+def read_bins(text: str | None) -> tuple[float, ...]:
+    """Return the cut points of ``--bins``.
+
+    Raises
+    ------
+    typer.BadParameter
+        One is not a number.
+    """
+    try:
+        return tuple(float(cut) for cut in text.split(",")) if text else ()
+    except ValueError:
+        raise typer.BadParameter(f"expected numbers, not {text!r}", param_hint="--bins") from None
+
+
+def coverage_options(
+    *,
+    variant: Annotated[
+        Literal["paper", "released"],
+        typer.Option(help="As the paper defines the measures, or as its authors' code does."),
+    ] = "paper",
+    permutations: Annotated[
+        int, typer.Option(min=1, help="Random relabellings where not all can be gone through.")
+    ] = 5000,
+    seed: _Seed = 0,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Assumed scorer error, for a worst-case band."),
+    ] = None,
+) -> CoverageOptions:
+    """Return how coverage is measured."""
+    from fairjudge.fairness.coverage_report import CoverageOptions
+
+    return CoverageOptions(
+        variant=variant, n_permutations=permutations, seed=seed, error_rate=error_rate
+    )
+
+
+@app.command("coverage")
+@opt.taking(source=fairness_source, options=coverage_options)
+def coverage(
+    source: FairnessInput,
+    *,
     scorer: Annotated[
         str,
         typer.Option(
@@ -50,18 +101,17 @@ def coverage(
             "(a judge's verdicts by article)."
         ),
     ] = "embedding",
-    variant: Annotated[
-        Literal["paper", "released"],
-        typer.Option(help="As the paper defines the measures, or as its authors' code does."),
-    ] = "paper",
     max_words: Annotated[
         int, typer.Option(min=0, help="Words of a document chunk; 0 for single sentences.")
     ] = 100,
-    permutations: Annotated[
-        int, typer.Option(min=1, help="Random relabellings where not all can be gone through.")
-    ] = 5000,
-    bins: _Bins = None,
-    seed: _Seed = 0,
+    options: CoverageOptions,
+    units: Annotated[
+        Path | None,
+        typer.Option(
+            help="Units of the summaries by 'fairjudge split', one fact each; without them the "
+            "summaries' sentences are the units."
+        ),
+    ] = None,
     save_supports: Annotated[
         Path | None, typer.Option(help="Keep the scores, to be read by --scorer matrix:FILE.")
     ] = None,
@@ -72,12 +122,7 @@ def coverage(
             "--save-supports; corrects the means by prediction-powered inference."
         ),
     ] = None,
-    error_rate: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Assumed scorer error, for a worst-case band."),
-    ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -90,47 +135,27 @@ def coverage(
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
     from fairjudge.app.fairness import COVERAGE_SCORERS, coverage_fairness, parse_scorer
-    from fairjudge.cli import display, fairness_tables, progress
+    from fairjudge.cli import fairness_tables, progress
     from fairjudge.fairness.coverage_json import coverage_json
-    from fairjudge.fairness.coverage_report import CoverageOptions
 
     with progress.display(quiet=quiet) as shown:
         outcome = coverage_fairness(
-            _source(clusters, summaries, attribute=attribute, bins=bins, skip_bad=skip_bad),
+            source,
             scorer=parse_scorer(scorer, COVERAGE_SCORERS),
-            options=CoverageOptions(
-                variant=variant, n_permutations=permutations, seed=seed, error_rate=error_rate
-            ),
+            options=options,
             max_words=max_words,
             human=human,
             save_supports=save_supports,
+            units=units,
             progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
         )
     if json_file != "-":
         fairness_tables.show(fairness_tables.coverage_tables(outcome.report), outcome.bad_lines)
-    display.write_json(json_file, coverage_json(outcome.report))
-    systems = outcome.report.systems.values()
-    display.finish(
-        sum(entry.reason == "unscored" for system in systems for entry in system.excluded),
-        sum(len(system.samples) + len(system.excluded) for system in systems),
-        most=max_unscored,
-        what="summaries",
-    )
+    _finish(coverage_json(outcome.report), json_file, max_unscored)
 
 
-@app.command("proportional")
-def proportional(
-    clusters: _Clusters,
+def proportional_options(
     *,
-    summaries: _Summaries,
-    attribute: _Attribute,
-    scorer: Annotated[
-        str,
-        typer.Option(
-            help="How summaries are attributed to values: unigrams, bert_score[:MODEL], "
-            "bart_score[:MODEL], or matrix:FILE (given scores by value)."
-        ),
-    ] = "unigrams",
     target: Annotated[
         str,
         typer.Option(help="Wanted shares: 'ratio' (as in the source), 'equal', or a JSON file."),
@@ -139,10 +164,46 @@ def proportional(
         float,
         typer.Option(min=0.0, max=1.0, help="Part of its share that a value must reach (BUR)."),
     ] = 0.8,
-    bins: _Bins = None,
     seed: _Seed = 0,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Assumed part of a summary given to wrong values, for a worst-case band.",
+        ),
+    ] = None,
+) -> ProportionalOptions:
+    """Return how shares are measured."""
+    from fairjudge.app.fairness import read_target
+    from fairjudge.fairness.proportional_report import ProportionalOptions
+
+    return ProportionalOptions(
+        target=read_target(target), tau=tau, seed=seed, error_rate=error_rate
+    )
+
+
+@app.command("proportional")
+@opt.taking(source=fairness_source, options=proportional_options)
+def proportional(
+    source: FairnessInput,
+    *,
+    scorer: Annotated[
+        str,
+        typer.Option(
+            help="How summaries are attributed to values: unigrams, bert_score[:MODEL], "
+            "bart_score[:MODEL], or matrix:FILE (given scores by value)."
+        ),
+    ] = "unigrams",
+    options: ProportionalOptions,
+    human: Annotated[
+        Path | None,
+        typer.Option(
+            help="How people share out a random part of the summaries among the values: eid, "
+            "system, shares; corrects the means by prediction-powered inference."
+        ),
+    ] = None,
     max_unscored: opt.MaxUnscored = 0.05,
-    skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -154,43 +215,39 @@ def proportional(
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
-    from fairjudge.app.fairness import (
-        PROPORTIONAL_SCORERS,
-        parse_scorer,
-        proportional_fairness,
-        read_target,
-    )
-    from fairjudge.cli import display, fairness_tables, progress
-    from fairjudge.fairness.proportional_report import ProportionalOptions, proportional_json
+    from fairjudge.app.fairness import PROPORTIONAL_SCORERS, parse_scorer, proportional_fairness
+    from fairjudge.cli import fairness_tables, progress
+    from fairjudge.fairness.proportional_json import proportional_json
 
     with progress.display(quiet=quiet) as shown:
         outcome = proportional_fairness(
-            _source(clusters, summaries, attribute=attribute, bins=bins, skip_bad=skip_bad),
+            source,
             scorer=parse_scorer(scorer, PROPORTIONAL_SCORERS),
-            options=ProportionalOptions(target=read_target(target), tau=tau, seed=seed),
+            options=options,
+            human=human,
             progress=lambda total: progress.counter(shown, "scoring sets", total=total),
         )
     if json_file != "-":
         fairness_tables.show(fairness_tables.proportional_tables(outcome.report), outcome.bad_lines)
-    display.write_json(json_file, proportional_json(outcome.report))
-    systems = outcome.report.systems.values()
+    _finish(proportional_json(outcome.report), json_file, max_unscored)
+
+
+def _finish(report: Mapping[str, Any], json_file: str | None, most: float) -> None:
+    """Write `report`, and say by the exit code whether too much of it is unscored."""
+    from fairjudge.cli import display
+
+    display.write_json(json_file, report)
+    excluded = report["excluded"]
     display.finish(
-        sum(entry.reason == "unscored" for system in systems for entry in system.excluded),
-        sum(len(system.samples) + len(system.excluded) for system in systems),
-        most=max_unscored,
+        sum(entry["reason"] == "unscored" for entry in excluded),
+        len(report["samples"]) + len(excluded),
+        most=most,
         what="summaries",
     )
 
 
-def _source(
-    clusters: Path, summaries: Path, *, attribute: str, bins: str | None, skip_bad: bool
-) -> FairnessInput:
-    from fairjudge.app.fairness import FairnessInput
-
-    try:
-        cuts = tuple(float(cut) for cut in bins.split(",")) if bins else ()
-    except ValueError:
-        raise typer.BadParameter(f"expected numbers, not {bins!r}", param_hint="--bins") from None
-    return FairnessInput(
-        clusters=clusters, summaries=summaries, attribute=attribute, bins=cuts, skip_bad=skip_bad
-    )
+app.command("compare")(fairness_changes.compare)
+app.command("overall")(fairness_compare.overall)
+app.command("agreement")(fairness_compare.agreement)
+app.command("chunk-size")(fairness_checks.chunk_size)
+app.command("oracle")(fairness_checks.oracle)

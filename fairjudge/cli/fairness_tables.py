@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import typer
-
+from fairjudge.cli.terminal import say
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 
 if TYPE_CHECKING:
+    from fairjudge.calibration.ppi import PpiMean
     from fairjudge.datasets import BadLine
     from fairjudge.fairness._reporting import Excluded
-    from fairjudge.fairness.coverage_report import CoverageReport
-    from fairjudge.fairness.proportional_report import ProportionalReport
+    from fairjudge.fairness.coverage_report import CoverageReport, SystemCoverage
+    from fairjudge.fairness.judge_error import Band
+    from fairjudge.fairness.proportional_report import ProportionalReport, SystemProportional
 
 _WORDS: Mapping[str, str] = {
     "no_values": "no document has a value",
@@ -33,7 +34,7 @@ def show(tables: Sequence[TextTable], bad_lines: Sequence[BadLine]) -> None:
     for table in tables:
         print_table(table)
     for bad in bad_lines:
-        typer.echo(f"skipped line {bad.line}: {bad.problem}", err=True)
+        say(f"skipped line {bad.line}: {bad.problem}", err=True)
 
 
 def coverage_tables(report: CoverageReport) -> tuple[TextTable, TextTable]:
@@ -50,6 +51,7 @@ def coverage_tables(report: CoverageReport) -> tuple[TextTable, TextTable]:
             },
             digits=4,
         )
+        rows += _coverage_error_rows(system, result)
         if isinstance(parity, CoverageParity):
             by_value += _value_rows(system, parity)
     n_untestable = sum(result.equal.n_untestable for result in report.systems.values())
@@ -113,6 +115,7 @@ def proportional_tables(report: ProportionalReport) -> tuple[TextTable, TextTabl
             digits=2,
             scale=100.0,
         )
+        rows += _share_error_rows(system, result)
         by_value += [
             (
                 system,
@@ -144,6 +147,65 @@ def proportional_tables(report: ProportionalReport) -> tuple[TextTable, TextTabl
             notes=(f"Signature: {report.signature}",),
         ),
     )
+
+
+def _coverage_error_rows(system: str, result: SystemCoverage) -> list[tuple[str, ...]]:
+    """Return the means corrected by people, and the band of an assumed scorer error."""
+    rows = []
+    if result.corrected is not None:
+        corrected = {
+            "Equal Coverage": result.corrected.equal_coverage,
+            "R_EC": result.corrected.unfair_share,
+        }
+        rows += _corrected_rows(system, corrected, digits=4)
+    if result.sensitivity is not None:
+        band = {"Equal Coverage": result.sensitivity.equal_coverage}
+        rows += _band_rows(system, band, result.sensitivity.error_rate, digits=4)
+    return rows
+
+
+def _share_error_rows(system: str, result: SystemProportional) -> list[tuple[str, ...]]:
+    """Likewise for Proportional Representation, in percent."""
+    rows = []
+    people, assumed = result.corrected, result.sensitivity
+    if people is not None:
+        corrected = {"BUR": people.bur, "UER": people.uer, "AUC": people.auc}
+        rows += _corrected_rows(system, corrected, digits=2, scale=100.0)
+    if assumed is not None and not isinstance(assumed, Undefined):
+        bands = {"BUR": assumed.bur, "UER": assumed.uer, "AUC": assumed.auc, "SOF": assumed.sof}
+        rows += _band_rows(system, bands, assumed.error_rate, digits=2, scale=100.0)
+    return rows
+
+
+def _corrected_rows(
+    system: str, means: Mapping[str, PpiMean | Undefined], *, digits: int, scale: float = 1.0
+) -> list[tuple[str, ...]]:
+    return [
+        (
+            system,
+            f"{name}, corrected by people",
+            "0" if isinstance(mean, Undefined) else str(mean.n_labelled),
+            *_figure(
+                mean if isinstance(mean, Undefined) else mean.ppi_plus, digits=digits, scale=scale
+            ),
+        )
+        for name, mean in means.items()
+    ]
+
+
+def _band_rows(
+    system: str, bands: Mapping[str, Band], rate: float, *, digits: int, scale: float = 1.0
+) -> list[tuple[str, ...]]:
+    return [
+        (
+            system,
+            f"{name}, bounds for an error of {rate:g}",
+            "",
+            "",
+            f"{band.low * scale:.{digits}f} to {band.high * scale:.{digits}f}",
+        )
+        for name, band in bands.items()
+    ]
 
 
 _MEASURE_COLUMNS = columns(

@@ -10,6 +10,7 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 _SHOWN = 20
 
@@ -123,7 +124,7 @@ def _say(report: dict[str, Any], output: Path) -> None:
         n = sum(len(each["former"]) for each in repeated)
         lines.append(f"{len(repeated)} items were judged again: {n} earlier replies do not count")
     lines += _some([f"  line {each['line']} left out: {each['problem']}" for each in report["bad"]])
-    typer.echo("\n".join(lines), err=True)
+    say("\n".join(lines), err=True)
 
 
 def _some(lines: list[str]) -> list[str]:

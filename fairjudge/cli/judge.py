@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.judging import JudgeOptions
+    from fairjudge.app.models import ModelOptions
 
-def judge(
+
+def judge_options(
     *,
-    references: Annotated[
-        Path,
-        typer.Option(help="References; plain clusters do where the aspect needs no questions."),
-    ],
-    summaries: Annotated[Path, typer.Option(help="Summaries: eid, system, text.")],
-    output: opt.Output,
     aspect: Annotated[
         str | None,
         typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion."),
@@ -49,11 +48,6 @@ def judge(
         Path | None,
         typer.Option(help="Your own criterion (TOML): aspect, and paths of its prompt and scale."),
     ] = None,
-    backend: opt.Backends = None,
-    jury: Annotated[
-        Literal["mean", "median", "majority"],
-        typer.Option(help="What several --backend say together; each member's verdict is kept."),
-    ] = "mean",
     fallback: Annotated[
         Literal["entailment", "embedding", "none"],
         typer.Option(help="Local scorer that fills in what the judge leaves unscored, marked so."),
@@ -68,8 +62,6 @@ def judge(
     cascade_scorer: Annotated[
         Literal["embedding", "entailment"], typer.Option(help="The local scorer of --cascade.")
     ] = "embedding",
-    embedding_model: opt.EmbeddingModel = None,
-    entailment_model: opt.EntailmentModel = "roberta-large-mnli",
     temperature: Annotated[
         float | None,
         typer.Option(min=0.0, max=2.0, help="By default 0, and 1 where samples are drawn."),
@@ -85,15 +77,58 @@ def judge(
             "else by --samples.",
         ),
     ] = False,
+) -> JudgeOptions | None:
+    """Return what is asked of the judge; None where no aspect is named."""
+    from fairjudge.app.judging import JudgeOptions
+    from fairjudge.judges.criterion_files import read_criterion_file
+    from fairjudge.scales import load_scale
+
+    if criterion is not None:
+        own = read_criterion_file(criterion)
+        aspect, prompt, scale = aspect or own.aspect, prompt or own.prompt, scale or own.scale
+        protocol = protocol or load_scale(scale).protocol
+    if aspect is None:
+        return None
+    return JudgeOptions(
+        aspect=aspect,
+        protocol=protocol,
+        preset=preset,
+        reference_unit=reference_unit,
+        text_unit=text_unit,
+        prompt=prompt,
+        scale=scale,
+        fallback=fallback,
+        temperature=float(samples > 1) if temperature is None else temperature,
+        samples=samples,
+        token_probabilities=expected,
+        cascade=cascade,
+        cascade_scorer=cascade_scorer,
+    )
+
+
+NO_ASPECT = "give --aspect, or a --criterion that names one"
+
+
+@opt.taking(judging=judge_options, model=opt.models)
+def judge(
+    *,
+    references: Annotated[
+        Path,
+        typer.Option(help="References; plain clusters do where the aspect needs no questions."),
+    ],
+    summaries: Annotated[Path, typer.Option(help="Summaries: eid, system, text.")],
+    output: opt.Output,
+    judging: JudgeOptions | None,
+    backend: opt.Backends = None,
+    jury: Annotated[
+        Literal["mean", "median", "majority"],
+        typer.Option(help="What several --backend say together; each member's verdict is kept."),
+    ] = "mean",
+    embedding_model: opt.EmbeddingModel = None,
+    entailment_model: opt.EntailmentModel = opt.ENTAILMENT_MODEL,
     run: opt.Run = None,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
     engine: opt.Engine = "local",
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -111,52 +146,22 @@ def judge(
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
     """
-    from fairjudge.app.judging import JudgeOptions, judge_files
+    from fairjudge.app.judging import judge_files
     from fairjudge.app.jury import judge_with_jury
-    from fairjudge.app.models import ModelOptions
     from fairjudge.cli import display, progress
-    from fairjudge.judges.criterion_files import read_criterion_file
-    from fairjudge.scales import load_scale
 
-    if criterion is not None:
-        own = read_criterion_file(criterion)
-        aspect, prompt, scale = aspect or own.aspect, prompt or own.prompt, scale or own.scale
-        protocol = protocol or load_scale(scale).protocol
-    if aspect is None:
-        raise typer.BadParameter("give --aspect, or a --criterion that names one")
+    if judging is None:
+        raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
-    options = JudgeOptions(
-        aspect=aspect,
-        protocol=protocol,
-        preset=preset,
-        reference_unit=reference_unit,
-        text_unit=text_unit,
-        prompt=prompt,
-        scale=scale,
-        fallback=fallback,
-        temperature=float(samples > 1) if temperature is None else temperature,
-        samples=samples,
-        token_probabilities=expected,
-        cascade=cascade,
-        cascade_scorer=cascade_scorer,
+    model = replace(
+        model,
+        embedding_model=embedding_model,
+        entailment_model=entailment_model,
+        engine=engine,
     )
-    models = [
-        ModelOptions(
-            backend=name,
-            base_url=base_url,
-            embedding_model=embedding_model,
-            entailment_model=entailment_model,
-            cache=cache,
-            store=opt.store_address(store),
-            engine=engine,
-            concurrency=concurrency,
-            seed=seed,
-            max_cost=max_cost,
-            max_calls=max_calls,
-        )
-        for name in backend or ["local"]
-    ]
     with progress.display(quiet=quiet) as shown:
+        model = replace(model, on_retry=progress.retries(shown))
+        models = [replace(model, backend=name) for name in backend or ["local"]]
 
         def counted(total: int) -> progress.Advance:
             return progress.counter(shown, "judging", total=total)
@@ -166,7 +171,7 @@ def judge(
                 references,
                 summaries,
                 output,
-                options=options,
+                options=judging,
                 members=models,
                 rule=jury,
                 run=run,
@@ -178,7 +183,7 @@ def judge(
                 references,
                 summaries,
                 output,
-                options=options,
+                options=judging,
                 model=models[0],
                 run=run,
                 skip_bad=skip_bad,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
     from fairjudge.stores.address import StoreAddress
 
 Output: TypeAlias = Annotated[
@@ -62,7 +66,13 @@ Engine: TypeAlias = Annotated[
     ),
 ]
 Concurrency: TypeAlias = Annotated[
-    int, typer.Option(min=1, max=4096, help="Most model calls in flight at once.")
+    int,
+    typer.Option(
+        min=1, max=4096, help="Most model calls at once; fewer for a while after a server's 429."
+    ),
+]
+Timeout: TypeAlias = Annotated[
+    float, typer.Option(min=0.001, help="Longest wait for one reply, in seconds.")
 ]
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(help="Passed to the model where it takes one; part of the cache key.")
@@ -72,6 +82,20 @@ MaxCost: TypeAlias = Annotated[
 ]
 MaxCalls: TypeAlias = Annotated[
     int | None, typer.Option(min=0, help="Stop calling after this many paid calls.")
+]
+Rpm: TypeAlias = Annotated[
+    int | None, typer.Option("--rpm", min=1, help="Most requests to the model in any minute.")
+]
+Tpm: TypeAlias = Annotated[
+    int | None,
+    typer.Option("--tpm", min=1, help="Most tokens (prompts and replies) in any minute."),
+]
+Prices: TypeAlias = Annotated[
+    Path | None,
+    typer.Option(
+        help="Your own prices (TOML: [[price]] with model, input and output in US dollars per "
+        "million tokens, date, source); they hold at any --base-url."
+    ),
 ]
 MaxUnscored: TypeAlias = Annotated[
     float,
@@ -85,8 +109,10 @@ Json: TypeAlias = Annotated[
     typer.Option("--json", help="Also write the table's numbers as JSON; - is standard output."),
 ]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress display.")]
+ENTAILMENT_MODEL = "roberta-large-mnli"
 EntailmentModel: TypeAlias = Annotated[
-    str, typer.Option(help="Entailment model by hub id or folder, for --fallback entailment.")
+    str,
+    typer.Option(help="Entailment model by hub id or folder, for --fallback and --cascade-scorer."),
 ]
 EmbeddingModel: TypeAlias = Annotated[
     str | None,
@@ -100,7 +126,87 @@ def store_address(url: str | None) -> StoreAddress | None:
     """Return the address of --store."""
     from fairjudge.stores.address import StoreAddress
 
-    return None if not url else StoreAddress(url)
+    return StoreAddress(url) if url else None
+
+
+def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that functions declare, and call it with what they return.
+
+    ``@taking(model=models)`` puts the parameters of `models` in place of the command's parameter
+    ``model``, so that several commands take the same options without repeating them.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        declared = {name: _parameters(bundle) for name, bundle in bundles.items()}
+
+        @functools.wraps(command)
+        def called(**given: Any) -> None:
+            for name, bundle in bundles.items():
+                own = {one.name: given.pop(one.name) for one in declared[name]}
+                given[name] = bundle(**own)
+            command(**given)
+
+        every = [
+            parameter for own in _parameters(command) for parameter in declared.get(own.name, [own])
+        ]
+        called.__dict__["__signature__"] = inspect.Signature(every)
+        called.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
+        return called
+
+    return decorate
+
+
+_FOR_TYPES = (
+    "BuildOptions",
+    "CoverageOptions",
+    "FairnessInput",
+    "JudgeOptions",
+    "ModelOptions",
+    "ProportionalOptions",
+    "StoreAddress",
+)
+"""Commands import these for type checkers alone: to import them here would slow every command."""
+
+
+def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
+    names = dict.fromkeys(_FOR_TYPES, Any)
+    hints = get_type_hints(declaring, localns=names, include_extras=True)
+    return [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(declaring).parameters.items()
+    ]
+
+
+def models(
+    *,
+    cache: CacheDir = None,
+    store: Store = None,
+    concurrency: Concurrency = 8,
+    base_url: BaseUrl = None,
+    timeout: Timeout = 300.0,
+    seed: Seed = None,
+    max_cost: MaxCost = None,
+    max_calls: MaxCalls = None,
+    rpm: Rpm = None,
+    tpm: Tpm = None,
+    prices: Prices = None,
+) -> ModelOptions:
+    """Return the options of whatever calls models; commands add the backend."""
+    from fairjudge.app.models import ModelOptions
+
+    return ModelOptions(
+        cache=cache,
+        store=store_address(store),
+        concurrency=concurrency,
+        base_url=base_url,
+        timeout_seconds=timeout,
+        seed=seed,
+        max_cost=max_cost,
+        max_calls=max_calls,
+        rpm=rpm,
+        tpm=tpm,
+        prices=prices,
+    )
 
 
 def check_targets(output: Path, json_file: str | None) -> None:

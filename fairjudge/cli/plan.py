@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.build import build_options
+from fairjudge.cli.judge import NO_ASPECT, judge_options
+from fairjudge.cli.terminal import say
 from fairjudge.reports.tables import TextTable, columns, number, print_table
 
 if TYPE_CHECKING:
+    from fairjudge.app.building import BuildOptions
+    from fairjudge.app.judging import JudgeOptions
+    from fairjudge.app.models import ModelOptions
     from fairjudge.app.planning import Plan
 
 
+@opt.taking(judging=judge_options, building=build_options, model=opt.models)
 def plan(
     clusters: Annotated[
         Path | None, typer.Argument(help="Clusters, to plan 'fairjudge build'.")
@@ -27,51 +35,18 @@ def plan(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Taken and not written to.")
     ] = None,
-    aspect: Annotated[str, typer.Option(help="As in 'fairjudge judge'.")] = "coverage",
-    protocol: Annotated[
-        Literal["likert", "binary", "pairwise"] | None, typer.Option(help="As in judge.")
-    ] = None,
-    preset: Annotated[
-        Literal["recommended", "budget", "granular"] | None, typer.Option(help="As in judge.")
-    ] = None,
-    reference_unit: Annotated[
-        Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
-        typer.Option(help="As in judge."),
-    ] = None,
-    text_unit: Annotated[
-        Literal["summary", "sentence"] | None, typer.Option(help="As in judge.")
-    ] = None,
-    prompt: Annotated[Path | None, typer.Option(help="As in judge.")] = None,
-    scale: Annotated[Path | None, typer.Option(help="As in judge.")] = None,
-    samples: Annotated[int, typer.Option(min=1, max=100, help="As in judge.")] = 1,
-    expected: Annotated[bool, typer.Option("--expected", help="As in judge.")] = False,
-    temperature: Annotated[float | None, typer.Option(min=0.0, max=2.0)] = None,
-    fallback: Annotated[str, typer.Option(help="As in judge; calls no model.")] = "none",
-    entailment_model: Annotated[str | None, typer.Option(help="As in judge.")] = None,
+    judging: JudgeOptions | None,
+    building: BuildOptions,
     jury: Annotated[str, typer.Option(help="As in judge; changes no call.")] = "mean",
-    max_articles: Annotated[int, typer.Option(min=2, help="As in build.")] = 10,
-    n_questions: Annotated[int, typer.Option("--questions", min=1, help="As in build.")] = 20,
-    min_sources: Annotated[float, typer.Option(min=0.0, max=1.0, help="As in build.")] = 0.3,
-    post_filter: Annotated[
-        bool, typer.Option("--post-filter/--no-post-filter", help="As in build.")
-    ] = True,
-    consolidation: Annotated[
-        Literal["embedding", "llm"], typer.Option(help="As in build.")
-    ] = "embedding",
     backend: opt.Backends = None,
     embedding_model: opt.EmbeddingModel = None,
+    entailment_model: opt.EntailmentModel = opt.ENTAILMENT_MODEL,
     seconds_per_call: Annotated[
         float, typer.Option(min=0.0, help="How long one call takes, for the time.")
     ] = 2.0,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
-    engine: opt.Engine = "local",
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     run: opt.Run = None,
+    engine: opt.Engine = "local",
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     quiet: opt.Quiet = False,
@@ -90,64 +65,35 @@ def plan(
             --protocol likert --backend openai:gpt-4o-mini
     """
     # The same arguments as the command that is planned; these change no call.
-    del output, run, engine, fallback, entailment_model, jury, max_unscored, quiet
+    del output, run, engine, jury, max_unscored, quiet
     from fairjudge.app.batches import write_batch
-    from fairjudge.app.building import BuildOptions
-    from fairjudge.app.judging import JudgeOptions
-    from fairjudge.app.models import ModelOptions
     from fairjudge.app.planning import plan_building, plan_judging
     from fairjudge.cli import display
-    from fairjudge.references.steps import Validity
 
-    models = [
-        ModelOptions(
-            backend=name,
-            base_url=base_url,
-            embedding_model=embedding_model,
-            cache=cache,
-            store=opt.store_address(store),
-            concurrency=concurrency,
-            seed=seed,
-        )
-        for name in backend or ["local"]
-    ]
+    model = replace(model, embedding_model=embedding_model, entailment_model=entailment_model)
+    models = [replace(model, backend=name) for name in backend or ["local"]]
     if clusters is not None:
         plans = plan_building(
             clusters,
-            options=BuildOptions(
-                max_articles=max_articles,
-                n_questions=n_questions,
-                validity=Validity(min_source_share=min_sources),
-                consolidation=consolidation,
-                post_filter=post_filter,
-            ),
+            options=building,
             model=models[0],
             skip_bad=skip_bad,
             seconds_per_call=seconds_per_call,
         )
     elif references is not None and summaries is not None:
+        if judging is None:
+            raise typer.BadParameter(NO_ASPECT)
         plans = plan_judging(
             references,
             summaries,
-            options=JudgeOptions(
-                aspect=aspect,
-                protocol=protocol,
-                preset=preset,
-                reference_unit=reference_unit,
-                text_unit=text_unit,
-                prompt=prompt,
-                scale=scale,
-                temperature=float(samples > 1) if temperature is None else temperature,
-                samples=samples,
-                token_probabilities=expected,
-            ),
+            options=judging,
             models=models,
             skip_bad=skip_bad,
             seconds_per_call=seconds_per_call,
         )
     else:
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
-    report = _report(plans, max_cost=max_cost, max_calls=max_calls)
+    report = _report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
     if batch is not None:
         write_batch(batch, [request for one in plans for request in one.requests])
     if json_file != "-":
@@ -184,12 +130,16 @@ def _report(
         )
         if most is not None and planned is not None and planned > most
     ]
-    return {**total, "models": rows, "over": over}
+    assumes = list(dict.fromkeys(text for one in plans for text in one.assumes))
+    return {**total, "models": rows, "assumes": assumes, "over": over}
 
 
 def _show(report: dict[str, Any]) -> None:
     rows = [*report["models"], *([{"model": "all", **report}] if len(report["models"]) > 1 else [])]
-    notes = ["Estimated; repairs and retries come on top. Cached replies cost nothing."]
+    notes = [
+        "Estimated, without retries; cached replies cost nothing.",
+        *(f"Assumed: {one}." for one in report["assumes"]),
+    ]
     if not rows:
         notes = ["The embedded default calls no model: nothing to pay."]
     if report["cost_usd"] is None:
@@ -243,9 +193,9 @@ def load_batch(
     finally:
         kept.close()
     if json_file != "-":
-        typer.echo(f"{found.n_stored} replies stored, {len(found.failed)} lines without one")
+        say(f"{found.n_stored} replies stored, {len(found.failed)} lines without one")
         for key, why in found.failed[:_MOST_NAMED]:
-            typer.echo(f"  {key[:12]}: {why}")
+            say(f"  {key[:12]}: {why}")
     failed = [{"key": key, "why": why} for key, why in found.failed]
     display.write_json(json_file, {"n_stored": found.n_stored, "failed": failed})
 

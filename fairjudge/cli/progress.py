@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from fairjudge.text.printable import printable
+
 Advance = Callable[[int], None]
 
 
@@ -31,8 +33,20 @@ def display(*, quiet: bool) -> Iterator[Progress]:
 
 def counter(progress: Progress, description: str, *, total: int | None) -> Advance:
     """Add a bar and return what advances it."""
-    bar = progress.add_task(description, total=total)
+    bar = progress.add_task(printable(description), total=total)
     return lambda done: progress.update(bar, advance=done)
+
+
+def retries(progress: Progress) -> Callable[[str], None]:
+    """Return what counts retries in a bar of their own, from the first one on."""
+    bars: list[Advance] = []
+
+    def advance(_kind: str) -> None:
+        if not bars:
+            bars.append(counter(progress, "retries", total=None))
+        bars[0](1)
+
+    return advance
 
 
 def stages(progress: Progress, eid: str) -> Callable[[str, int], None]:

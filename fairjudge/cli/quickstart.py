@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
 
 def quickstart(
@@ -18,7 +19,7 @@ def quickstart(
     *,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Build references for two bundled stories and judge three summaries of each.
+    """Build references for two bundled stories, judge three summaries of each, write a report.
 
     Everything runs on this machine, with the embedded models: no key, no model hub, no GPU. The
     stories, outlets and people are invented. One summary is thorough, one tells a single side, one
@@ -27,6 +28,7 @@ def quickstart(
     from fairjudge.app.building import BuildOptions, build_file
     from fairjudge.app.judging import JudgeOptions, judge_files
     from fairjudge.app.models import ModelOptions
+    from fairjudge.app.reporting import make_report
     from fairjudge.app.runs import make_folder
     from fairjudge.cli import display, progress
     from fairjudge.datasets import example_path
@@ -41,7 +43,7 @@ def quickstart(
     def counted(total: int) -> progress.Advance:
         return progress.counter(shown, "judging", total=total)
 
-    typer.echo(f"$ fairjudge build {clusters} -o {references}\n")
+    say(f"$ fairjudge build {clusters} -o {references}\n")
     with progress.display(quiet=quiet) as shown:
         built = build_file(
             clusters,
@@ -56,7 +58,7 @@ def quickstart(
 
     for aspect in ("coverage", "faithfulness"):
         judgements = output / f"{aspect}.jsonl"
-        typer.echo(
+        say(
             f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"
             f"    --aspect {aspect} --protocol likert -o {judgements}\n"
         )
@@ -73,6 +75,10 @@ def quickstart(
             )
         display.judged(judged, output=judgements, json_file=str(output / f"{aspect}.report.json"))
 
-    typer.echo("\nFiles:")
+    page = output / "report.html"
+    say(f"\n$ fairjudge report {output} -o {page}")
+    make_report(output, title="FairJudge quickstart").save(page)
+
+    say(f"\nOpen {page} in a browser to read it all. Files:")
     for path in sorted(output.iterdir()):
-        typer.echo(f"  {path}")
+        say(f"  {path}")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from fairjudge.cli import options as opt
 
+if TYPE_CHECKING:
+    from fairjudge.app.models import ModelOptions
 
+
+@opt.taking(model=opt.models)
 def summarize(
     clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
     output: opt.Output,
@@ -36,17 +41,20 @@ def summarize(
     ] = None,
     words: Annotated[int | None, typer.Option(min=1, help="Wanted length in words.")] = None,
     temperature: Annotated[float, typer.Option(min=0.0, max=2.0)] = 0.0,
+    sweep: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=V,V",
+            help="Also write variants that differ in one thing: temperature=0.5,1, sentences=1,5, "
+            "words=50 or fair=ATTR (none: without it). May be given several times. Each is a "
+            "system of its own, called SYSTEM+NAME=V.",
+        ),
+    ] = None,
     system: Annotated[
         str | None, typer.Option(help="Name of the resulting system; by default model-strategy.")
     ] = None,
     run: opt.Run = None,
-    cache: opt.CacheDir = None,
-    store: opt.Store = None,
-    concurrency: opt.Concurrency = 8,
-    base_url: opt.BaseUrl = None,
-    seed: opt.Seed = None,
-    max_cost: opt.MaxCost = None,
-    max_calls: opt.MaxCalls = None,
+    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -54,12 +62,16 @@ def summarize(
 ) -> None:
     r"""Summarize clusters with an LLM, for judging.
 
-    One summary a cluster; 'fairjudge judge' reads them, and tells systems apart by --system.
+    One summary a cluster; 'fairjudge judge' reads them, and tells systems apart by --system. With
+    --sweep there is one more a cluster for each variant; 'fairjudge fairness compare' says what
+    each did to fairness.
 
         fairjudge summarize clusters.json -o summaries.jsonl \
             --backend openai:gpt-4o-mini
+
+        fairjudge summarize clusters.json -o summaries.jsonl \
+            --backend openai:gpt-4o-mini --sweep temperature=0.5,1 --sweep fair=party
     """
-    from fairjudge.app.models import ModelOptions
     from fairjudge.app.summaries import SummarizeOptions, summarize_file
     from fairjudge.cli import display, progress
     from fairjudge.summarizing import Wishes
@@ -74,17 +86,9 @@ def summarize(
                 wishes=Wishes(fair_attribute=fair, n_sentences=sentences, n_words=words),
                 temperature=temperature,
                 system=system,
+                sweeps=tuple(sweep or ()),
             ),
-            model=ModelOptions(
-                backend=backend,
-                base_url=base_url,
-                cache=cache,
-                store=opt.store_address(store),
-                concurrency=concurrency,
-                seed=seed,
-                max_cost=max_cost,
-                max_calls=max_calls,
-            ),
+            model=replace(model, backend=backend, on_retry=progress.retries(shown)),
             run=run,
             skip_bad=skip_bad,
             progress=lambda total: progress.counter(shown, "summarizing", total=total),
@@ -92,4 +96,4 @@ def summarize(
     display.summarized(outcome, output=output, json_file=json_file)
     n_failed = len(outcome.failed)
     n_all = n_failed + len(outcome.summaries)
-    display.finish(n_failed, n_all, most=max_unscored, what="clusters")
+    display.finish(n_failed, n_all, most=max_unscored, what="summaries" if sweep else "clusters")

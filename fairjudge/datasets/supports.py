@@ -21,7 +21,25 @@ class ValueScoreRecord(Record):
     scores: Mapping[str, float] = Field(min_length=1)
 
 
-def _by_sample(record: SupportRecord | ValueScoreRecord) -> dict[str, Hashable]:
+class ValueShareRecord(Record):
+    """How much of a summary people give to each attribute value, in any unit."""
+
+    eid: Id
+    system: Id
+    shares: Mapping[str, float] = Field(min_length=1)
+
+
+class UnitsRecord(Record):
+    """The content units of a summary, as ``fairjudge split`` writes them."""
+
+    eid: Id
+    system: Id
+    units: tuple[str, ...]
+
+
+def _by_sample(
+    record: SupportRecord | ValueScoreRecord | ValueShareRecord | UnitsRecord,
+) -> dict[str, Hashable]:
     return {"eid": record.eid, "system": record.system}
 
 
@@ -37,6 +55,25 @@ _SCORES = Kind(
     fields="a score with 'eid', 'system' and 'scores' by value",
     unique=_by_sample,
 )
+_SHARES = Kind(
+    model=ValueShareRecord,
+    name="shares",
+    fields="shares by people with 'eid', 'system' and 'shares' by value",
+    unique=_by_sample,
+)
+
+
+_UNITS = Kind(
+    model=UnitsRecord,
+    name="units",
+    fields="units with 'eid', 'system' and 'units'",
+    unique=_by_sample,
+)
+
+
+def read_units(path: str | Path, *, skip_bad: bool = False) -> Loaded[UnitsRecord]:
+    """Read the units of summaries, as ``fairjudge split`` writes them (``docs/formats.md``)."""
+    return load(path, _UNITS, skip_bad=skip_bad)
 
 
 def read_supports(path: str | Path, *, skip_bad: bool = False) -> Loaded[SupportRecord]:
@@ -47,6 +84,11 @@ def read_supports(path: str | Path, *, skip_bad: bool = False) -> Loaded[Support
 def read_value_scores(path: str | Path, *, skip_bad: bool = False) -> Loaded[ValueScoreRecord]:
     """Read scores by value (``docs/formats.md``)."""
     return load(path, _SCORES, skip_bad=skip_bad)
+
+
+def read_value_shares(path: str | Path, *, skip_bad: bool = False) -> Loaded[ValueShareRecord]:
+    """Read shares by people (``docs/formats.md``)."""
+    return load(path, _SHARES, skip_bad=skip_bad)
 
 
 def write_supports(path: str | Path, supports: Iterable[Support]) -> None:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.values import Exclusion, LabelledCorpus
@@ -55,15 +56,24 @@ def texts_by_system(
 
 
 def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Say which summaries have no cluster."""
+    """Say which summaries have no cluster, and which systems lack summaries of some clusters."""
     eids = {labelled.eid for labelled in corpus.sets}
+    notes = []
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
-    if not stray:
-        return []
-    more = ", ..." if len(stray) > 5 else ""
-    return [
-        f"summaries of {len(stray)} unknown clusters were left out: {', '.join(stray[:5])}{more}"
-    ]
+    if stray:
+        notes.append(f"summaries of {len(stray)} unknown clusters were left out: {_first(stray)}")
+    for system, by_eid in texts.items():
+        missing = sorted(eids - by_eid.keys())
+        if missing:
+            notes.append(
+                f"{system!r} has no summary of {len(missing)} of {len(eids)} clusters: "
+                f"{_first(missing)}"
+            )
+    return notes
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def generator(seed: int, system: str) -> np.random.Generator:
@@ -84,3 +94,14 @@ def figure(estimate: Estimate | Undefined, *, scale: float = 1.0) -> Figure:
     if estimate.p_value is not None:
         shown["p_value"] = estimate.p_value
     return shown
+
+
+def ppi_figure(found: PpiMean | Undefined, *, scale: float = 1.0) -> Figure:
+    """Return the corrected figure beside the uncorrected one and that of the labels alone."""
+    if isinstance(found, Undefined):
+        return figure(found)
+    return figure(found.ppi_plus, scale=scale) | {
+        "uncorrected": found.naive.value * scale,
+        "labels_only": figure(found.classical, scale=scale),
+        "n_labelled": found.n_labelled,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness._resampling import Resampling
@@ -27,14 +28,22 @@ def compare_chunk_sizes(
 ) -> ChunkSizes:
     """Tabulate how many units of trusted summaries some document entails, for each chunk size.
 
-    A unit counts where entailment is the most probable label for some chunk of some document.
-    Each summary contributes the share of its units, so the interval is over summaries; summaries
-    without units are left out and counted.
+    A unit counts where entailment is the most probable label for some chunk of some document
+    (without labels: where its score is above 0.5). Each summary contributes the share of its units;
+    summaries of one cluster are averaged first, so the interval is over clusters. Summaries without
+    units are left out and counted.
     """
     identified = {}
     for size, found in sorted(supports.items()):
-        shares = [share for support in found if (share := _identified_share(support)) is not None]
-        identified[size] = resampling.mean(shares, n_excluded=len(found) - len(shares))
+        shares: dict[str, list[float]] = {}
+        for support in found:
+            share = _identified_share(support)
+            if share is not None:
+                shares.setdefault(support.eid, []).append(share)
+        n_counted = sum(map(len, shares.values()))
+        identified[size] = resampling.mean(
+            [fmean(mine) for mine in shares.values()], n_excluded=len(found) - n_counted
+        )
     defined = {size: e.value for size, e in identified.items() if isinstance(e, Estimate)}
     best = max(defined, key=lambda size: (defined[size], -size), default=None)
     return ChunkSizes(identified=identified, best=best)

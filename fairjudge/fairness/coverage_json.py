@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Undefined
-from fairjudge.fairness._reporting import Figure, count_reasons, figure
+from fairjudge.fairness._reporting import Figure, count_reasons, figure, ppi_figure
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.fairness.coverage_report import (
     Corrected,
@@ -21,7 +20,10 @@ from fairjudge.fairness.dominance import Dominance, LargestDifference
 def coverage_json(report: CoverageReport) -> dict[str, Any]:
     """Return the report as the JSON of ``fairness coverage``; coverage as it is, not in percent."""
     return {
+        "measure": "coverage",
         "attribute": report.attribute,
+        "variant": report.variant,
+        "family": "the values of a system (Holm)",
         "systems": {system: _system_json(result) for system, result in report.systems.items()},
         "samples": [
             _sample_json(system, sample)
@@ -48,6 +50,14 @@ def _system_json(result: SystemCoverage) -> Figure:
         "equal_coverage": figure(result.equal.mean),
         "r_ec": figure(result.equal.unfair_share),
         "r_ec_strict": figure(result.equal.unfair_share_strict),
+    }
+    shown["coverage_by_value"] = {
+        value: {
+            "n": means.n,
+            "coverage": figure(means.coverage),
+            "difference": figure(means.difference) | {"p_holm": means.p_holm},
+        }
+        for value, means in result.by_value.items()
     }
     shown["dominance"] = _dominance_json(result.dominance)
     if result.corrected is not None:
@@ -87,6 +97,7 @@ def _sample_json(system: str, sample: CoverageSample) -> Figure:
         "p_value_strict": sample.test.p_value_strict,
         "relabellings": sample.test.n_relabellings,
         "exact": sample.test.exact,
+        "unfair": sample.unfair,
         "coverage": sample.coverage.overall,
         "by_value": {
             entry.value: {"coverage": entry.coverage, "documents": entry.n_documents}
@@ -121,19 +132,9 @@ def _largest_json(found: LargestDifference | Undefined) -> Figure:
 def _corrected_json(found: Corrected) -> Figure:
     return {
         "n_labelled": found.n_labelled,
-        "equal_coverage": _ppi_json(found.equal_coverage),
-        "r_ec": _ppi_json(found.unfair_share),
-        "difference": {value: _ppi_json(mean) for value, mean in found.difference.items()},
-    }
-
-
-def _ppi_json(found: PpiMean | Undefined) -> Figure:
-    if isinstance(found, Undefined):
-        return figure(found)
-    return figure(found.ppi_plus) | {
-        "uncorrected": found.naive.value,
-        "labels_only": figure(found.classical),
-        "n_labelled": found.n_labelled,
+        "equal_coverage": ppi_figure(found.equal_coverage),
+        "r_ec": ppi_figure(found.unfair_share),
+        "difference": {value: ppi_figure(mean) for value, mean in found.difference.items()},
     }
 
 

@@ -38,6 +38,7 @@ from fairjudge.fairness.judge_error import (
     value_sensitivity,
 )
 from fairjudge.fairness.support import CoverageVariant, Support, align
+from fairjudge.fairness.value_coverage import ValueCoverageMeans, value_coverage
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.signature import signature
 
@@ -59,11 +60,15 @@ class CoverageOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageSample:
-    """One summary that takes part; ``n_units`` counts the units that the variant leaves."""
+    """One summary that takes part; ``n_units`` counts the units that the variant leaves.
+
+    ``unfair`` says whether its Equal Coverage is significant.
+    """
 
     eid: str
     coverage: SampleCoverage
     test: RelabellingTest
+    unfair: bool
     n_units: int
 
 
@@ -100,6 +105,7 @@ class SystemCoverage:
     equal: EqualCoverage
     parity: CoverageParity | Undefined
     dominance: Dominance
+    by_value: Mapping[str, ValueCoverageMeans]
     corrected: Corrected | None
     sensitivity: Sensitivity | None
     samples: tuple[CoverageSample, ...]
@@ -111,6 +117,7 @@ class CoverageReport:
     """All systems, with what a reader should know about the input."""
 
     attribute: str
+    variant: CoverageVariant
     systems: Mapping[str, SystemCoverage]
     notes: tuple[str, ...]
     signature: str
@@ -154,6 +161,7 @@ def report_coverage(
         notes.append("coverage is a similarity here, not a probability of entailment")
     return CoverageReport(
         attribute=corpus.attribute,
+        variant=options.variant,
         systems=systems,
         notes=tuple(notes),
         signature=_signature(corpus, options, "+".join(kinds)),
@@ -203,10 +211,11 @@ def _system(
         ),
         dominance=dominance(
             covered,
-            [sample.test.p_value < options.alpha for sample in samples],
+            [sample.unfair for sample in samples],
             resampling=resampling,
             variant=options.variant,
         ),
+        by_value=value_coverage(covered, resampling=resampling),
         corrected=_corrected(system, sets, samples, human, options) if human else None,
         sensitivity=_sensitivity(covered, options.error_rate),
         samples=tuple(samples),
@@ -243,7 +252,7 @@ def _corrected(
     names = sorted({entry.value for sample in samples for entry in sample.coverage.by_value})
     return Corrected(
         equal_coverage=mean(lambda sample: sample.coverage.equal_coverage),
-        unfair_share=mean(lambda sample: float(sample.test.p_value < options.alpha)),
+        unfair_share=mean(lambda sample: float(sample.unfair)),
         difference={name: mean(partial(_difference, name)) for name in names},
         n_labelled=len(labelled_by_people),
     )
@@ -288,6 +297,7 @@ def _sample(
         eid=labelled.eid,
         coverage=coverage_by_value(coverage, labels),
         test=test,
+        unfair=test.p_value < options.alpha,
         n_units=coverage.shape[1],
     )
 

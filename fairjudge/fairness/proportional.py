@@ -51,10 +51,12 @@ class ValueShares:
     ``n`` counts the samples in which it takes part. ``under`` is the share of these in which it
     is under-represented, ``shortfall`` its mean UER term, ``difference`` the mean of p_y - p_g
     (positive: over-represented) with a p-value against 0, Holm-corrected over the values in
-    ``p_holm``.
+    ``p_holm``. ``wanted`` and ``got`` are the mean p_g and p_y.
     """
 
     n: int
+    wanted: Estimate | Undefined
+    got: Estimate | Undefined
     under: Estimate | Undefined
     shortfall: Estimate | Undefined
     difference: Estimate | Undefined
@@ -228,6 +230,8 @@ def _by_value(shares: Shares, tau: float, resampling: Resampling) -> dict[str, V
         excluded = int(np.count_nonzero(~rows))
         out[value] = ValueShares(
             n=int(np.count_nonzero(rows)),
+            wanted=resampling.mean(shares.wanted[rows, place], n_excluded=excluded),
+            got=resampling.mean(shares.got[rows, place], n_excluded=excluded),
             under=resampling.mean(under[rows, place], n_excluded=excluded),
             shortfall=resampling.mean(short[rows, place], n_excluded=excluded),
             difference=differences[value],

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from fairjudge.domain import Summary, Undefined
+from fairjudge.errors import StatisticsError
 from fairjudge.fairness._reporting import (
     Excluded,
-    Figure,
-    count_reasons,
-    figure,
     generator,
     texts_by_system,
     unmatched_notes,
@@ -35,14 +33,19 @@ from fairjudge.fairness.proportional import (
     proportional,
     unfair_error,
 )
+from fairjudge.fairness.share_error import (
+    CorrectedShares,
+    HumanShares,
+    ShareSensitivity,
+    corrected_shares,
+    share_sensitivity,
+)
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.signature import signature
 from fairjudge.text.tokens import Normaliser
 
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 """A neural score of each (eid, system)'s summary against each value's text."""
-
-_PERCENT = 100.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +64,17 @@ class ProportionalOptions:
     seed: int = 0
     n_resamples: int = 2000
     level: float = 0.95
+    error_rate: float | None = None
+    """Assumed part of a summary given to wrong values, for a sensitivity band; None for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProportionalSample:
-    """One summary that takes part."""
+    """One summary that takes part; ``wanted`` is p_g over the values of its distribution."""
 
     eid: str
     distribution: ValueDistribution
+    wanted: tuple[float, ...]
     unfair: bool
     uer: float
     auc: float
@@ -80,12 +86,15 @@ class SystemProportional:
 
     ``measures`` cover every sample, those whose documents share one value among them: such a
     summary is fair by definition, and the published figures count it. ``several_values`` leaves
-    these ``n_one_value`` samples out.
+    these ``n_one_value`` samples out. ``corrected`` is there where people gave shares for some
+    summaries, ``sensitivity`` where an error rate was assumed; both are over every sample.
     """
 
     measures: Proportional | Undefined
     several_values: Proportional | Undefined
     n_one_value: int
+    corrected: CorrectedShares | None
+    sensitivity: ShareSensitivity | Undefined | None
     samples: tuple[ProportionalSample, ...]
     excluded: tuple[Excluded, ...]
 
@@ -106,6 +115,7 @@ def report_proportional(
     *,
     options: ProportionalOptions,
     scores: ValueScores | None = None,
+    human: HumanShares | None = None,
 ) -> ProportionalReport:
     """Measure every system that has a summary of a cluster.
 
@@ -113,12 +123,14 @@ def report_proportional(
     ----------
     scores
         For neural matching; unigrams where None. A summary without scores is ``unscored``.
+    human
+        Shares by people, for a random part of the summaries.
 
     Raises
     ------
     InputError
-        Two summaries of one cluster by one system, no summary of any cluster, or a target that
-        does not fit the attribute.
+        Two summaries of one cluster by one system, no summary of any cluster, or a target or
+        shares by people that do not fit the attribute.
     """
     check_target(options.target, corpus.values)
     texts = texts_by_system(corpus, summaries)
@@ -131,6 +143,7 @@ def report_proportional(
             terms=terms,
             options=options,
             scores=scores,
+            human=human,
         )
         for system, by_eid in texts.items()
     }
@@ -159,6 +172,7 @@ def _system(
     terms: Mapping[str, Mapping[str, tuple[str, ...]]],
     options: ProportionalOptions,
     scores: ValueScores | None,
+    human: HumanShares | None,
 ) -> SystemProportional:
     found: list[tuple[str, ValueDistribution]] = []
     excluded: list[Excluded] = []
@@ -192,6 +206,21 @@ def _system(
         measures=measure(distributions),
         several_values=measure(several),
         n_one_value=len(distributions) - len(several),
+        corrected=None
+        if human is None
+        else corrected_shares(
+            system,
+            dict(found),
+            human,
+            target=options.target,
+            tau=options.tau,
+            level=options.level,
+        ),
+        sensitivity=None
+        if options.error_rate is None
+        else share_sensitivity(
+            distributions, error_rate=options.error_rate, target=options.target, tau=options.tau
+        ),
         samples=_samples(found, options),
         excluded=tuple(excluded),
     )
@@ -236,10 +265,22 @@ def _samples(
     )
     return tuple(
         ProportionalSample(
-            eid=eid, distribution=distribution, unfair=bool(bur), uer=float(uer), auc=float(auc)
+            eid=eid,
+            distribution=distribution,
+            wanted=_wanted(distribution, options.target),
+            unfair=bool(bur),
+            uer=float(uer),
+            auc=float(auc),
         )
         for (eid, distribution), bur, uer, auc in measured
     )
+
+
+def _wanted(distribution: ValueDistribution, target: Target) -> tuple[float, ...]:
+    wanted = target_shares(distribution, target)
+    if isinstance(wanted, Undefined):
+        raise StatisticsError(wanted.why)
+    return wanted
 
 
 def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
@@ -259,73 +300,3 @@ def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
             "seed": options.seed,
         }
     )
-
-
-def proportional_json(report: ProportionalReport) -> dict[str, Any]:
-    """Return the report as the JSON of ``fairness proportional``; shares in percent."""
-    return {
-        "attribute": report.attribute,
-        "systems": {system: _system_json(result) for system, result in report.systems.items()},
-        "samples": [
-            {
-                "eid": sample.eid,
-                "system": system,
-                "values": list(sample.distribution.values),
-                "source": list(sample.distribution.source),
-                "summary": list(sample.distribution.summary),
-                "unfair": sample.unfair,
-                "uer": sample.uer * _PERCENT,
-                "auc": sample.auc * _PERCENT,
-            }
-            for system, result in report.systems.items()
-            for sample in result.samples
-        ],
-        "excluded": [
-            {"eid": entry.eid, "system": system, "reason": entry.reason}
-            for system, result in report.systems.items()
-            for entry in result.excluded
-        ],
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
-
-
-def _system_json(result: SystemProportional) -> Figure:
-    shown: Figure = {
-        "n": len(result.samples),
-        "excluded": len(result.excluded),
-        "excluded_by_reason": count_reasons(result.excluded),
-        "one_value": result.n_one_value,
-        **_measures_json(result.measures),
-    }
-    shown["several_values"] = {
-        "n": len(result.samples) - result.n_one_value,
-        **_measures_json(result.several_values),
-    }
-    if isinstance(result.measures, Proportional):
-        shown["tau"] = result.measures.tau
-        shown["by_value"] = {
-            value: {
-                "n": entry.n,
-                "under": figure(entry.under, scale=_PERCENT),
-                "shortfall": figure(entry.shortfall, scale=_PERCENT),
-                "difference": figure(entry.difference, scale=_PERCENT) | {"p_holm": entry.p_holm},
-            }
-            for value, entry in result.measures.by_value.items()
-        }
-        shown["sweep"] = [
-            {"tau": tau} | figure(bur, scale=_PERCENT) for tau, bur in result.measures.sweep
-        ]
-    return shown
-
-
-def _measures_json(measures: Proportional | Undefined) -> Figure:
-    if isinstance(measures, Undefined):
-        return {name: figure(measures) for name in ("bur", "uer", "auc", "auc_ten_point", "sof")}
-    return {
-        "bur": figure(measures.bur, scale=_PERCENT),
-        "uer": figure(measures.uer, scale=_PERCENT),
-        "auc": figure(measures.auc, scale=_PERCENT),
-        "auc_ten_point": figure(measures.auc_ten_point, scale=_PERCENT),
-        "sof": figure(measures.sof, scale=_PERCENT),
-    }

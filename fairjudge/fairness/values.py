@@ -27,6 +27,7 @@ MOST_NUMBERS = 10
 """Up to so many different numbers are read as categories (such as ratings from 1 to 5)."""
 FEW_DOCUMENTS = 5
 """Values held by fewer documents than this are named in a note."""
+_MOST_NAMED = 5
 _UNKNOWN = frozenset({"", "unknown", "n/a", "nan", "null"})
 
 
@@ -122,7 +123,10 @@ def label_corpus(
         values=tuple(sorted(by_name)),
         n_documents=n_documents,
         n_without_value=n_without_value,
-        notes=_notes(attribute, by_name, n_without_value, bins, names),
+        notes=(
+            *_without_value(attribute, sets),
+            *_notes(attribute, by_name, bins, names),
+        ),
     )
 
 
@@ -181,16 +185,30 @@ def _range(number: float, bins: Sequence[float]) -> str:
     return f"{bins[place - 1]:g} to below {bins[place]:g}"
 
 
+def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ...]:
+    """Say how many documents have no value, and name the first of them."""
+    left_out = [
+        f"{labelled.eid}/{aid}"
+        for labelled in sets
+        for aid, label in zip(labelled.aids, labelled.labels, strict=True)
+        if label is None
+    ]
+    if not left_out:
+        return ()
+    more = ", ..." if len(left_out) > _MOST_NAMED else ""
+    return (
+        f"{len(left_out)} documents without a known {attribute!r} were left out: "
+        f"{', '.join(left_out[:_MOST_NAMED])}{more}",
+    )
+
+
 def _notes(
     attribute: str,
     counts: Counter[str],
-    n_without_value: int,
     bins: Sequence[float],
     names: Mapping[_Known, str],
 ) -> tuple[str, ...]:
     notes = []
-    if n_without_value:
-        notes.append(f"{n_without_value} documents without a known {attribute!r} were left out")
     if bins:
         notes.append(f"{attribute!r} is a number, grouped by the cut points {list(bins)!r}")
     elif not all(isinstance(value, str) for value in names):

@@ -140,8 +140,8 @@ class SystemScore:
 
     system: str
     mean: float | Undefined
-    low: float | Undefined
-    high: float | Undefined
+    low: float
+    high: float
     n_clusters: int
     n_judged: int
     n_unscored: int
@@ -180,6 +180,21 @@ def system_scores(
     return tuple(sorted(scores, key=_best_first))
 
 
+def cluster_means(judgements: Sequence[Judgement]) -> dict[str, dict[str, float]]:
+    """Return each system's mean over its scored units in each cluster: system to eid to mean.
+
+    What `system_scores` averages over clusters. Clusters without a score are absent.
+    """
+    by_system: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for point in _points(judgements):
+        if point.value is not None:
+            by_system[point.system][point.eid].append(point.value)
+    return {
+        system: {eid: fmean(values) for eid, values in cells.items()}
+        for system, cells in by_system.items()
+    }
+
+
 def _best_first(score: SystemScore) -> tuple[bool, float, str]:
     if isinstance(score.mean, Undefined):
         return True, 0.0, score.system
@@ -213,12 +228,11 @@ def _score(system: str, points: Sequence[_Point], bottom: float, top: float) -> 
     n_unscored = sum(point.value is None for point in points)
     scored = [[v for v in cell if v is not None] for cell in values.values()]
     means = [fmean(cell) for cell in scored if cell]
-    nothing = Undefined(why="no unit of this system was scored")
     return SystemScore(
         system=system,
-        mean=fmean(means) if means else nothing,
-        low=_filled_mean(values, bottom) if means else nothing,
-        high=_filled_mean(values, top) if means else nothing,
+        mean=fmean(means) if means else Undefined(why="no unit of this system was scored"),
+        low=_filled_mean(values, bottom),
+        high=_filled_mean(values, top),
         n_clusters=len(means),
         n_judged=len(points),
         n_unscored=n_unscored,

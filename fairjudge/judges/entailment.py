@@ -7,17 +7,14 @@ by any chunk of the summary.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
+from typing import Literal
 
-from fairjudge.domain import Judgement, JudgeTask, QuestionAnswers, Unscored
-from fairjudge.errors import ConfigurationError
-from fairjudge.judges.llm import judgement_of
+from fairjudge.domain import JudgeTask, QuestionAnswers, Unscored
 from fairjudge.judges.mappings import SupportMapping
-from fairjudge.judges.ports import Reply
 from fairjudge.protocols import EntailmentModel
-from fairjudge.signature import signature
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
 
@@ -28,70 +25,27 @@ ENTAILMENT_MAPPING = SupportMapping(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntailmentJudge:
-    """Measures faithfulness or coverage by P(entail); pairs are classified once each."""
+class EntailmentSupport:
+    """Support by P(entail), a `fairjudge.judges.local.Support`; pairs are classified once each."""
 
-    aspect: str
-    model: EntailmentModel
+    classifier: EntailmentModel
+    name: str = "entailment"
+    scored_by: Literal["entailment"] = "entailment"
+    mapping: SupportMapping = ENTAILMENT_MAPPING
     _chunks: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     _known: dict[tuple[str, str], float] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        if self.aspect not in {"faithfulness", "coverage"}:
-            raise ConfigurationError(
-                f"entailment judges faithfulness and coverage only, not {self.aspect!r}"
-            )
-
     @property
-    def name(self) -> str:
-        """Return ``"entailment"``."""
-        return "entailment"
+    def model(self) -> Mapping[str, str]:
+        """Return the classifier's fingerprint."""
+        return {"model": self.classifier.fingerprint}
 
-    @property
-    def signature(self) -> str:
-        """Return what can change this judge's verdicts."""
-        return signature(
-            {
-                "judge": self.name,
-                "scorer": ENTAILMENT_MAPPING.name,
-                "model": self.model.fingerprint,
-            }
-        )
-
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`."""
-        if not all(text.strip() for text in task.texts):
-            return Unscored(reason="empty_input", detail="the summary is empty")
-        supports = [self._support(task, text) for text in task.texts]
-        failed = next((found for found in supports if isinstance(found, Unscored)), None)
-        if failed is not None:
-            return failed
-        scored = [found for found in supports if not isinstance(found, Unscored)]
-        value = ENTAILMENT_MAPPING.value(task.protocol, *scored)
-        return self._judgement(task, value=value, support=[round(s, 6) for s in scored])
-
-    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:  # noqa: ARG002
-        """Never called: this judge writes nothing."""
-        return Unscored(reason="unparseable", detail="an entailment model has no reply to read")
-
-    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
-        """Never called: this judge writes nothing."""
-        return Unscored(reason="unparseable", detail="an entailment model has no reply to repair")
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, detail=why.detail)
-
-    def _judgement(self, task: JudgeTask, **outcome: object) -> Judgement:
-        return judgement_of(
-            task, judge=self.name, scored_by="entailment", signature=self.signature, **outcome
-        )
-
-    def _support(self, task: JudgeTask, text: str) -> float | Unscored:
+    def measure(self, task: JudgeTask, text: str) -> float | Unscored:
+        """See `fairjudge.judges.local.Support`."""
         sentences = sentence_texts(text)
         if not sentences:
             return Unscored(reason="empty_input", detail="the summary has no sentence")
-        if self.aspect == "coverage":
+        if task.aspect == "coverage":
             groups = [group for question in task.questions for group in _wordings(question)]
             if not groups:
                 return Unscored(reason="empty_input", detail="no reference answer has text")
@@ -113,7 +67,7 @@ class EntailmentJudge:
         pairs = [(premise, hypothesis) for hypothesis in hypotheses for premise in premises]
         new = list(dict.fromkeys(pair for pair in pairs if pair not in self._known))
         if new:
-            rows = self.model.classify(new)
+            rows = self.classifier.classify(new)
             self._known.update(
                 {pair: min(1.0, float(row[0])) for pair, row in zip(new, rows, strict=True)}
             )

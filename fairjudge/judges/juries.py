@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Literal, TypeAlias, TypeVar
@@ -18,8 +18,9 @@ T = TypeVar("T")
 class JuryVerdict:
     """What a jury says. ``members`` keeps every member's verdict, unscored ones included.
 
-    ``value`` is ``Undefined`` where no member scored, or where numbers have no majority;
-    ``agreement`` is the share of the scored members, in [0, 1], that said exactly `value`.
+    ``value`` is ``Undefined`` where no member scored; ``agreement`` is the share of the scored
+    members, in [0, 1], that said exactly `value`; ``split`` says that a majority was asked for and
+    several verdicts were the most frequent.
     """
 
     value: float | Verdict | Undefined
@@ -27,6 +28,7 @@ class JuryVerdict:
     rule: JuryRule
     n_scored: int
     agreement: float | Undefined
+    split: bool = False
 
 
 def jury(
@@ -34,9 +36,10 @@ def jury(
 ) -> JuryVerdict:
     """Combine the members' verdicts on one item.
 
-    Unscored members take no part. "majority" needs a strict plurality: for pairs an even split is
-    a tie, for numbers it is ``Undefined``. "mean" and "median" are for numbers; on pairs both mean
-    the majority, since verdicts have no distance.
+    Unscored members take no part. "majority" takes the most frequent verdict. Where several are,
+    a tie is a tie: for pairs the verdict is "tie", for numbers it is the mean of those that are
+    most frequent (of a yes and a no, 0.5), and ``split`` says so. "mean" and "median" are for
+    numbers; on pairs both mean the majority, since verdicts have no distance.
 
     Raises
     ------
@@ -45,6 +48,7 @@ def jury(
     """
     scored = [verdict for verdict in members.values() if not isinstance(verdict, Unscored)]
     value = _combined(scored, rule)
+    voted = rule == "majority" or any(isinstance(verdict, str) for verdict in scored)
     agreement: float | Undefined = Undefined(why="no member scored")
     if scored:
         agreement = sum(verdict == value for verdict in scored) / len(scored)
@@ -54,6 +58,7 @@ def jury(
         rule=rule,
         n_scored=len(scored),
         agreement=agreement,
+        split=voted and len(_most_common(scored)) > 1,
     )
 
 
@@ -68,12 +73,11 @@ def _combined(scored: list[float | Verdict], rule: JuryRule) -> float | Verdict 
         best = _most_common(words)
         return best[0] if len(best) == 1 else "tie"
     if rule == "majority":
-        top = _most_common(numbers)
-        return top[0] if len(top) == 1 else Undefined(why="the members are evenly split")
+        return fmean(_most_common(numbers))
     return fmean(numbers) if rule == "mean" else float(median(numbers))
 
 
-def _most_common(verdicts: list[T]) -> list[T]:
+def _most_common(verdicts: Sequence[T]) -> list[T]:
     counts = Counter(verdicts)
-    most = max(counts.values())
+    most = max(counts.values(), default=0)
     return [verdict for verdict, count in counts.items() if count == most]

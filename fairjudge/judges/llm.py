@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, Undefined, Unscored
@@ -45,6 +46,13 @@ class LlmJudge:
     max_output_tokens: int = 1024
     samples: int = 1
     token_probabilities: bool = False
+    # Put together once: they go into every request and every judgement.
+    _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+    _signature: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_schema", self.criterion.scale.schema)
+        object.__setattr__(self, "_signature", self._signed())
 
     @property
     def name(self) -> str:
@@ -54,6 +62,9 @@ class LlmJudge:
     @property
     def signature(self) -> str:
         """Return what can change this judge's verdicts."""
+        return self._signature
+
+    def _signed(self) -> str:
         return signature(
             {
                 "judge": self.name,
@@ -154,7 +165,7 @@ class LlmJudge:
         return CompletionRequest(
             target=self.target,
             messages=render(template, fields),
-            response_schema=self.criterion.scale.schema,
+            response_schema=self._schema,
             temperature=self.temperature,
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,

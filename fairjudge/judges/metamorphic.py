@@ -23,6 +23,8 @@ INSTRUCTION = (
 )
 COVERS_ALL = 4.5
 """Rating from which on a summary counts as covering all answers."""
+ROUNDING = 1e-6
+"""A rise no larger than this is what a local model's arithmetic leaves, not a rise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,7 @@ def _no_rise(values: Sequence[Value]) -> bool:
     before, after = values
     if isinstance(before, str) or isinstance(after, str):
         return before == after
-    return after <= before
+    return after <= before + ROUNDING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -143,9 +143,12 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
     name, found = next((n, f) for n, f in match.groupdict().items() if f is not None)
     if name in {"first", "second", "tie"}:
         return next(lv.value for lv in scale.levels if lv.value == name)
-    if len(found) == 1 and _is_an_article(match):
+    if _IDIOM.match(match.string, match.start(name)) or (len(found) == 1 and _is_an_article(match)):
         return None
     return scale.levels[int(name.rsplit("_", 1)[1])].value
+
+
+_IDIOM = re.compile(r"no\s(?:doubt|wonder|question|matter|one)\b", re.IGNORECASE)
 
 
 def _is_an_article(match: re.Match[str]) -> bool:

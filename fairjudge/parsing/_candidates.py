@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 from fairjudge.parsing._answers import Answer, answer_at
 from fairjudge.parsing._clean import blank, normalised, without_quotations
@@ -21,7 +22,12 @@ def choose(found: list[Candidate]) -> Candidate | None:
     stated = [c for c in found if c.strength == "stated"]
     if stated:
         return max(stated, key=_place)
-    usable = [c for c in found if c.answer.problem != "several"]
+    several = [(c.answer.start, c.answer.end) for c in found if c.answer.problem == "several"]
+    usable = [
+        c
+        for c in found
+        if not any(start <= c.answer.start and c.answer.end <= end for start, end in several)
+    ]
     return max(usable or found, key=_place, default=None)
 
 
@@ -75,6 +81,7 @@ _POINT_SCALE = re.compile(
 _LEGEND = re.compile(r"\([^()\n]{0,80}\d\s?=[^()\n]{0,80}\)")
 
 
+@cache
 def _described(level: Level) -> str:
     """Return the line that describes a level in the prompt, as it looks once cleaned."""
     return normalised(f"{level.answer}: {level.anchor}") if level.anchor else ""
@@ -98,7 +105,7 @@ def _without_scale(text: str, scale: Scale) -> str:
 
 
 _EDGE = re.compile(
-    r"[\s#>(\[\"'•|_=:$-]{0,200}(?:(?:an?|level)\s(?=[\d★])"
+    r"[\s#>→(\[\"'•|_=:$-]{0,200}(?:(?:an?|level)\s(?=[\d★])"
     r"|(?:definitely|clearly|it's|it\sis)\s(?=(?:the\s)?(?:summary|option|first|second)\b))?",
     re.IGNORECASE,
 )
@@ -183,10 +190,10 @@ def _named_lines(text: str, scale: Scale) -> Iterator[Candidate]:
         if (answer := answer_at(text, match.end(), scale))
         and re.compile(r"[ .!)|]{0,20}$", re.MULTILINE).match(text, answer.end)
     ]
-    if found:
-        agreed = len({answer.value for answer in found}) == 1
-        answer = found[-1] if agreed else replace(found[-1], value=None, problem="several")
-        yield Candidate(answer=answer, strength="mentioned")
+    agreed = len({answer.value for answer in found}) == 1
+    for answer in found[-1:] if agreed else found:
+        one = answer if agreed else replace(answer, value=None, problem="several")
+        yield Candidate(answer=one, strength="mentioned")
 
 
 def _framed(frame: Frame, text: str, scale: Scale) -> Iterator[Candidate]:

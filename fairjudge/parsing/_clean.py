@@ -14,12 +14,13 @@ _SAME = {
     "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">",
     "％": "%",
     "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
-    "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "→": ":", "⇒": ":",
+    "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "⇒": "→",
     "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
     "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
     "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
 }  # fmt: skip
 _TABLE = str.maketrans(_SAME)
+_STARS = frozenset("★☆⭐🌟✭✩✰")
 _KEYCAP = "\u20e3"
 
 _OPEN = re.compile(
@@ -71,6 +72,19 @@ def without_reasoning(text: str) -> str:
     return blank(text, 0, closings[-1].end()) if closings else text
 
 
+_LATER_TURN = re.compile(
+    r"(?<=\S)\s{0,200}(?:\n[ #*]{0,6}(?:user|human|instruction|input)\s{0,2}:|\[INST\]"
+    r"|<\|(?:im_start|start_header_id)\|>\s{0,2}(?:user|human))",
+    re.IGNORECASE,
+)
+
+
+def first_turn(text: str) -> str:
+    """Return `text` up to where a model that does not stop writes the next user's turn itself."""
+    later = _LATER_TURN.search(text)
+    return text[: later.start()] if later else text
+
+
 def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
@@ -86,7 +100,9 @@ def _ascii_digit(sign: str) -> str:
     if digit is not None and sign not in "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉":
         return str(digit)
     plain = unicodedata.normalize("NFKC", sign)
-    return plain if len(plain) == 1 and plain.isascii() else sign
+    if len(plain) == 1 and plain.isascii():
+        return plain
+    return " " if unicodedata.category(sign) == "So" and sign not in _STARS else sign
 
 
 def without_quotations(text: str) -> str:

@@ -11,14 +11,14 @@ _ENDS = re.compile(
     | \s{1,5}(?:for|on|because|since|as|due|given|based|with|and|but|overall|in|here|rather|from|too
         |which|is|seems|feels|to\s(?:reflect|this|the|it)|again|instead|now|therefore|so|if|had|were
         |would\sbe\s(?:fair|appropriate|right|suitable|more)|at\s(?:best|most)|by)\b
-    | \s{1,5}[-]\s | \s{1,5}[^\s\w]
+    | \s{0,3}<[/|] | \s{1,5}[-]\s | \s{1,5}[^\s\w]
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _STRICT_END = re.compile(r"""\s*$ | \s*\n | \s{0,3}[.,;!?)\]}"'](?=\W|$) | \s{1,3}\(""", re.VERBOSE)
 _OR = re.compile(
     r"\s{0,3}(?:,\s{0,3}or|or|to|and|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
-    r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?|\s{0,3}-{1,2}>\s{0,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
+    r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?|\s{0,3}(?:-{1,2}>|→)\s{0,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
 )
 _COMMA = re.compile(r"\s{0,3}[,|]\s{0,3}(?:or\s{1,3}|and\s{1,3})?")
 _DENIED = re.compile(

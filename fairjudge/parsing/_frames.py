@@ -22,16 +22,18 @@ _LABEL = (
     r"|puntuación|puntaje|calificación|bewertung|punktzahl|urteil|wertung|punteggio|valutazione"
     r"|оценка|балл|вердикт|ответ|التقييم|الدرجة|النتيجة|स्कोर|अंक)"
 )
+_ALONE = r"(?<![^\W\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
+"""No word goes on here; scripts that put no space between words may."""
 _OF = r"(?:\s{1,3}(?:for|of|on|to|assigned|given|out\s{1,3}of)(?:\s{1,3}[\w'#-]{1,30}){1,6}?)?"
 _FILL = re.compile(
-    r"(?:(?:(?:a|an|the|about|level|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
+    r"(?:(?:(?-i:an?)\s|(?:the|about|level|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
     r"|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is"
-    r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=\[(<\"'$-])\s{0,4}){1,5}",
+    r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=→{\[(<\"'$-])\s{0,4}){1,5}",
     re.IGNORECASE,
 )
 _VERB = (
     r"(?:give|gave|giving|rate|rated|rating|assign|assigned|assigning|score|scored|scoring|award|awarded|awarding|grade|graded|put|place|mark|rank"
-    r"|say|think|believe|go\swith|choose|pick|select|prefer|favou?r|settle\son|settled\son|vote\sfor|lean\s(?:towards?|to)|chose|opt\sfor|judge|conclude\swith|stick\swith|deem|consider)"
+    r"|say|think|believe|go\swith|going\s(?:with|for)|choose|pick|select|prefer|favou?r|settle\son|settled\son|vote\sfor|lean\s(?:towards?|to)|chose|opt\sfor|judge|conclude\swith|stick\swith|deem|consider)"
 )
 
 _PLAIN_LABEL = (
@@ -43,9 +45,14 @@ _OBJECT = r"(?:(?:it|itself|this|the\s{1,3}summary|this\s{1,3}summary)\s{1,3})?"
 
 # Plain labels such as "Verdict: 4", "Score for consistency (1-5) = 4", "[[B]]", "<score>4"
 _LABELLED = re.compile(
-    rf"(?<!\w){_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}[:=]\s{{0,8}}"
+    rf"{_ALONE}{_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}[:=→]\s{{0,8}}"
     rf"|['\"]{_LABEL}['\"]\s{{0,4}}:\s{{0,4}}"
     rf"|\[\[|\\boxed\{{(?:\\text(?:bf)?\{{)?|<{_LABEL}>\s{{0,8}}",
+    re.IGNORECASE,
+)
+# A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3
+_RECKONED = re.compile(
+    rf"{_ALONE}{_LABEL}\s{{0,3}}:\s{{0,3}}\d[^\n=]{{0,70}}[-+*/][^\n=]{{0,70}}=\s{{0,3}}(?=\d)",
     re.IGNORECASE,
 )
 # "the answer is B", "my score for this would be 4"
@@ -66,7 +73,9 @@ _MENTIONED = re.compile(
     r"|\b(?:summary|it|this)\s(?:scores|gets|earns|receives|rates)\s{1,3}"
     r"|\b(?:this|it|that|summary)(?:'s|\s(?:is|was))\s(?:only\s|just\s|clearly\s|definitely\s)?(?=an?\s)"
     rf"|\b{_VERB_STEM}(?:e|es|ed|en|s|ing|ting)?\s{{1,3}}{_OBJECT}(?:only\s{{1,3}}|just\s{{1,3}})?(?=(?:an?|at|as)\s)"
-    r"|\b(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}",
+    r"|\b(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}"
+    r"|\bnote\s(?:finale\s)?de\s(?=\d[\d.,]{0,3}\s?(?:/|sur\b))"
+    r"|(?:我|本人)[^.!?;\n]{0,20}打[了出]?\s?|(?:选项|我选)[:\s]{0,2}",
     re.IGNORECASE,
 )
 # "4/5", "3 stars" wherever they stand; "so yes", "is partially supported"
@@ -115,6 +124,7 @@ def frames(text: str) -> Iterator[Frame]:
         yield Frame(start=match.start(), starts=starts, strength="stated", labelled=True)
     plain: tuple[tuple[re.Pattern[str], Strength], ...] = (
         (_SAID, "stated"),
+        (_RECKONED, "stated"),
         (_OPENING, "stated"),
         (_MENTIONED, "mentioned"),
     )

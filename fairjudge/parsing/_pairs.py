@@ -37,7 +37,7 @@ _FAULT = (
     r"|incorrect|inconsisten\w*|factual\serrors|issues|problems|contradict\w*|unfaithful|speculative|redundan\w*|repetiti\w*|biased|flaws|false|wrong|incomplete)"
 )
 _WORSE = re.compile(
-    rf"\b(?:worse|worst|inferior|weaker|poorer|loses|lags)\b|\bless\s(?!{_FAULT})\w+|\bfewer\s(?!(?:\w+\s)?{_FAULT})\w+|\bnot\s(?:as|so)\s\w+|\bmore\s(?:\w+ly\s)?{_FAULT}|\bmore\s(?:\w+\s){{1,2}}(?:errors|mistakes)\b",
+    rf"\b(?:worse|worst|inferior|weaker|poorer|loses|loser|lags)\b|\bless\s(?!{_FAULT})\w+|\bfewer\s(?!(?:\w+\s)?{_FAULT})\w+|\bnot\s(?:as|so)\s\w+|\bmore\s(?:\w+ly\s)?{_FAULT}|\bmore\s(?:\w+\s){{1,2}}(?:errors|mistakes)\b",
     re.IGNORECASE,
 )
 _BETTER = re.compile(
@@ -46,11 +46,12 @@ _BETTER = re.compile(
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
-    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
+    r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|vote\sgoes\sto|goes\sto|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|(?:better|stronger|superior)\sof\sthe\s\w+|stronger\s\w+|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=)|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?)"
     r"[\s:]{1,3}(?:(?:the|is|to|be|for|towards?)\s){0,2}$",
     re.IGNORECASE,
 )
 _DENIED = re.compile(r"(?:\bnot|n't|\bnever|\bneither|\bhardly)\s(?:\w+\s){0,2}$", re.IGNORECASE)
+_IS_NOT = re.compile(r"\s(?:is|was)(?:n't|\snot)\b", re.IGNORECASE)
 _OBJECT = re.compile(
     r"(?:\bunlike|\bthan|\bcompared\s(?:to|with)|\bover|\bversus|\bvs\.?|\bagainst|\bcontrast\sto|\brelative\sto|\bof)\s(?:the\s)?$",
     re.IGNORECASE,
@@ -115,7 +116,7 @@ def _preference(clause: str) -> Position | None:
     for side in sides:
         before = clause[max(0, side.start() - 60) : side.start()]
         chosen = _CHOSEN.search(before)
-        if not chosen or _WORSE.search(clause, side.end()):
+        if not chosen or _WORSE.search(clause, side.end()) or _IS_NOT.match(clause, side.end()):
             continue
         if not _DENIED.search(before[: chosen.start()]):
             return _position(side)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer
 from fairjudge.parsing._candidates import candidates, choose
-from fairjudge.parsing._clean import without_reasoning
+from fairjudge.parsing._clean import first_turn, without_reasoning
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "1"
+PARSER_VERSION = "2"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 
 
@@ -42,6 +42,13 @@ def read_verdict(text: str, scale: Scale) -> float | Position | Unscored:
 
 def locate_verdict(text: str, scale: Scale) -> Reading | Unscored:
     """Like `read_verdict`, and say where the verdict stands in `text`."""
+    turn = first_turn(text)
+    if turn != text and isinstance(reading := _locate(turn, scale), Reading):
+        return reading
+    return _locate(text, scale)
+
+
+def _locate(text: str, scale: Scale) -> Reading | Unscored:
     if not text.strip():
         return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
     thought = without_reasoning(text)

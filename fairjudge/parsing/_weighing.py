@@ -22,20 +22,30 @@ class Candidate:
 
 def may_stand(frame: Frame, answer: Answer, text: str, scale: Scale) -> bool:
     """Whether the answer is complete where it ends, and neither denied nor only supposed."""
+    if _is_compared(answer, text, scale):
+        return False
     one_of_several = _second(text, answer, scale) is not None
     if frame.labelled:
         return one_of_several or _may_follow_label(answer, text, scale)
     if denied(text, frame.start, answer.end):
         return False
-    if one_of_several:
-        return True
-    if frame.bare and not answer.explicit:
+    if frame.bare and not answer.explicit and not one_of_several:
         length = answer.end - answer.start
         whole = scale.kind == "choice" and length > 1
         return (whole and ends(text, answer.end, strictly=length < 4)) or _closes(text, answer)
-    if scale.kind == "number" and _of_something_else(frame, answer, text):
-        return False
-    return ends(text, answer.end, strictly=frame.strict)
+    elsewhere = scale.kind == "number" and _of_something_else(frame, answer, text)
+    return one_of_several or (not elsewhere and ends(text, answer.end, strictly=frame.strict))
+
+
+def _is_compared(answer: Answer, text: str, scale: Scale) -> bool:
+    """Whether a sign makes it a bound (">3"), or one side of a comparison ("A > B")."""
+    if scale.kind == "number":
+        bound = _BOUND.search(text[max(0, answer.start - 3) : answer.start])
+        return bool(bound) and text[answer.end : answer.end + 1] != ">"
+    return scale.kind == "pair" and bool(_COMPARED.match(text, answer.end))
+
+
+_BOUND = re.compile(r"(?:^|\s)[<>≤≥]\s?$")
 
 
 def _of_something_else(frame: Frame, answer: Answer, text: str) -> bool:
@@ -62,11 +72,17 @@ def _may_follow_label(answer: Answer, text: str, scale: Scale) -> bool:
         return False
     if scale.kind == "pair":
         return ends(text, answer.end) and not _SUBJECT.match(text, answer.end)
-    return True
+    return not (scale.kind == "number" and _MEASURED.match(text, answer.end))
 
 
+_COMPARED = re.compile(r"\s?(?:[>=≈]|<(?![/|]))")
 _SUBJECT = re.compile(
-    r"\s?[<>=≈]|\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
+    r"\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
+)
+_MEASURED = re.compile(
+    r"\s{0,3}(?:→|-{1,2}>)\s{0,3}\d|\s{1,3}(?:years?|months?|weeks?|days?|hours?|minutes?|people|percent|thousand|million|billion"
+    r"|dollars?|euros?|pounds?|goals?|votes?|deaths?|miles|km|met(?:er|re)s)\b",
+    re.IGNORECASE,
 )
 _CLOSING = re.compile(r"[\s.!)\"']{0,20}$")
 _SENTENCE_START = re.compile(r"(?:[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE)

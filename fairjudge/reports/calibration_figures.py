@@ -111,7 +111,7 @@ def bias_figures(group: Mapping[str, Any]) -> Iterator[Markup]:
             "group. Filled squares: flagged for mean error or its size, at a false discovery rate "
             "of 5 %; circles: not.",
         )
-        yield html_table(_bias_table(name, groups))
+        yield html_table(_bias_table(name, groups), sortable=True)
 
 
 def position_figure(found: Mapping[str, Any]) -> Iterator[Markup]:
@@ -207,7 +207,7 @@ def _separations(planning: Mapping[str, Any]) -> Markup:
         ),
     )
     summary = element("summary", f"Labels to tell systems apart: {len(table.rows)} pairs")
-    return element("details", summary, html_table(table))
+    return element("details", summary, html_table(table, sortable=True))
 
 
 def _bias_table(name: str, groups: list[Mapping[str, Any]]) -> TextTable:

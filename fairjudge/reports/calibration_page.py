@@ -1,14 +1,13 @@
 """One self-contained HTML page of the JSON that ``calibrate --json`` writes.
 
-No script, no network, no font or image from elsewhere: the page forbids them by its own
-Content-Security-Policy. All text from files is escaped by `fairjudge.reports.markup`.
+No network, no font or image from elsewhere (`fairjudge.reports.document`). All text from files is
+escaped by `fairjudge.reports.markup`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from fairjudge.reports.calibration_figures import (
@@ -20,21 +19,22 @@ from fairjudge.reports.calibration_figures import (
 )
 from fairjudge.reports.calibration_tables import (
     agreement_tables,
+    best_baseline,
     comparison_table,
     errors_table,
     group_title,
     replaceability_note,
     shown,
+    verdict,
 )
+from fairjudge.reports.document import Section, document
 from fairjudge.reports.markup import Markup, element, html_table
 from fairjudge.reports.tables import TextTable, columns
 
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+Groups = Sequence[Mapping[str, Any]]
 
 
-def calibration_page(
-    report: Mapping[str, Any], *, position: Sequence[Mapping[str, Any]] = ()
-) -> str:
+def calibration_page(report: Mapping[str, Any], *, position: Groups = ()) -> str:
     """Return the page.
 
     Parameters
@@ -45,70 +45,44 @@ def calibration_page(
         The groups that ``fairjudge audit position --json`` writes, shown with the judge and aspect
         that they belong to.
     """
-    groups = report["groups"]
-    links = [
-        element("li", element("a", group_title(group), href=f"#group-{place}"))
-        for place, group in enumerate(groups)
+    groups = [
+        Section(
+            id=f"group-{place}",
+            title=group_title(group),
+            parts=tuple(_group(group, _position_of(group, position))),
+        )
+        for place, group in enumerate(report["groups"])
     ]
-    body = element(
-        "body",
-        element("a", "Skip to the overview", href="#overview", class_="skip"),
-        element("header", element("h1", "How far the judge can be trusted")),
-        element("nav", element("ul", *links), aria_label="Judges"),
-        element(
-            "main",
-            element("h2", "Overview", id="overview"),
-            html_table(_overview(groups)),
-            *(
-                [html_table(comparison_table(report["comparisons"]))]
-                if report["comparisons"]
-                else ()
-            ),
-            *(
-                element(
-                    "section", *_group(group, place, position), aria_labelledby=f"group-{place}"
-                )
-                for place, group in enumerate(groups)
-            ),
-            *_origin(report),
-        ),
-    )
-    style = Markup(Path(__file__).with_name("page.css").read_text("utf-8"))
-    head = element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=_POLICY),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("title", "Calibration of judges"),
-        element("style", style),
-    )
-    return "<!DOCTYPE html>\n" + element("html", head, body, lang="en").text + "\n"
+    overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
+    origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
+    return document([overview, *groups, origin], title="How far the judge can be trusted")
 
 
-def verdict(group: Mapping[str, Any]) -> str:
-    """Say in a few words what the pooled Spearman correlation shows of a judge."""
-    agreement = group["agreement"]
-    found = agreement.get("pooled", {}).get("spearman", {})
-    if found.get("value") is None:
-        return f"Undefined: {found.get('why') or agreement.get('why') or 'no reason given'}"
-    if found["low"] is None:
-        return "No interval: nothing can be said"
-    if found["low"] <= 0:
-        return "Worthless: no agreement with people shown"
-    return _against_others(found, group)
+def calibration_parts(report: Mapping[str, Any]) -> Iterator[Markup]:
+    """Yield the same as parts of a larger page: the comparison, then each judge folded away."""
+    yield from _comparison(report)
+    for group in report["groups"]:
+        yield element(
+            "details",
+            element("summary", f"{group_title(group)}: {verdict(group)}"),
+            *_group(group, (), level=4),
+            open="" if len(report["groups"]) == 1 else None,
+        )
+    yield element("details", element("summary", "Settings and signature"), *_origin(report))
 
 
-def _against_others(found: Mapping[str, Any], group: Mapping[str, Any]) -> str:
-    """Hold a judge that agrees with people at all against baselines and people."""
-    name, best = _best_baseline(group)
-    if best is not None and found["low"] <= best:
-        return f"Not shown to beat the baseline '{name}'"
-    ceiling = group["human"].get("pooled", {}).get("spearman", {})
-    if ceiling.get("low") is None:
-        return "Agrees with people; how far people agree is not known"
-    if found["value"] < ceiling["low"]:
-        return "Agrees with people less than they do with one another"
-    return "Agrees with people about as well as they do with one another"
+def _comparison(report: Mapping[str, Any]) -> Iterator[Markup]:
+    yield html_table(_overview(report["groups"]), sortable=True)
+    if report["comparisons"]:
+        yield html_table(comparison_table(report["comparisons"]), sortable=True)
+
+
+def _position_of(group: Mapping[str, Any], position: Groups) -> Groups:
+    return [
+        one
+        for one in position
+        if (one["judge"], one["aspect"]) == (group["judge"], group["aspect"])
+    ]
 
 
 def _overview(groups: Sequence[Mapping[str, Any]]) -> TextTable:
@@ -125,7 +99,7 @@ def _overview(groups: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def _overview_row(group: Mapping[str, Any]) -> tuple[str, ...]:
-    name, best = _best_baseline(group)
+    name, best = best_baseline(group)
     calibration = group["calibration"]
     return (
         group_title(group),
@@ -139,39 +113,25 @@ def _overview_row(group: Mapping[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _best_baseline(group: Mapping[str, Any]) -> tuple[str, float | None]:
-    known = {
-        name: value
-        for name, found in group["baselines"].items()
-        if (value := found.get("pooled", {}).get("spearman", {}).get("value")) is not None
-    }
-    best = max(known, key=lambda name: known[name], default=None)
-    return ("", None) if best is None else (best, known[best])
-
-
-def _group(
-    group: Mapping[str, Any], place: int, position: Sequence[Mapping[str, Any]]
-) -> Iterator[Markup]:
-    yield element("h2", group_title(group), id=f"group-{place}")
+def _group(group: Mapping[str, Any], position: Groups, *, level: int = 3) -> Iterator[Markup]:
+    heading = f"h{level}"
     yield element("p", element("strong", f"{verdict(group)}."))
     yield element("p", replaceability_note(group["replaceability"]))
-    yield element("h3", "Agreement with people")
-    yield from agreement_figures(group)
+    yield element(heading, "Agreement with people")
+    yield element("div", *agreement_figures(group), class_="row")
     yield from (html_table(table) for table in agreement_tables(group))
-    yield element("h3", "Reliability before and after calibration")
+    yield element(heading, "Reliability before and after calibration")
     yield from reliability_figure(group)
     yield html_table(errors_table(group))
-    yield element("h3", "Bias")
+    yield element(heading, "Bias")
     yield from bias_figures(group)
     for one in position:
-        if (one["judge"], one["aspect"]) == (group["judge"], group["aspect"]):
-            yield from position_figure(one)
-    yield element("h3", "What more labels would buy")
+        yield from position_figure(one)
+    yield element(heading, "What more labels would buy")
     yield from planning_figure(group)
 
 
 def _origin(report: Mapping[str, Any]) -> Iterator[Markup]:
-    yield element("h2", "How the numbers came about")
     yield element(
         "p",
         "Intervals are 95 % unless the settings say otherwise; they resample documents, not "

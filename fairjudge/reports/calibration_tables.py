@@ -8,13 +8,15 @@ from typing import Any
 from fairjudge.reports.tables import TextTable, columns
 
 _STATISTICS = ("kendall", "spearman", "pearson")
+FEWEST_DOCUMENTS = 5
+"""Nothing is said at first sight of a judge held against people on fewer documents."""
 LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece": "ECE"}
 
 
 def calibration_tables(report: Mapping[str, Any]) -> tuple[TextTable, ...]:
-    """Return the tables of every group, then the comparison of judges."""
-    tables: list[TextTable] = []
+    """Return what to know at first sight, the tables of every group, the comparison of judges."""
+    tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
     for group in report["groups"]:
         tables += [*agreement_tables(group), errors_table(group)]
     if report["comparisons"]:
@@ -37,6 +39,77 @@ def group_title(group: Mapping[str, Any]) -> str:
     return f"{group['judge']}, {group['aspect']}, {group['protocol']}"
 
 
+def verdict(group: Mapping[str, Any]) -> str:
+    """Say in a few words what the pooled Spearman correlation shows of a judge."""
+    n_documents = group["n_documents"]
+    if 0 < n_documents < FEWEST_DOCUMENTS:
+        return f"{n_documents} documents with labels: too few to tell"
+    said = _verdict(group)
+    return f"{said} (few documents: {n_documents})" if group.get("few_documents") else said
+
+
+def _verdict(group: Mapping[str, Any]) -> str:
+    agreement = group["agreement"]
+    found = agreement.get("pooled", {}).get("spearman", {})
+    if found.get("value") is None:
+        return f"Undefined: {found.get('why') or agreement.get('why') or 'no reason given'}"
+    if found["low"] is None:
+        return "No interval: nothing can be said"
+    if found["low"] <= 0:
+        return "Worthless: no agreement with people shown"
+    return _against_others(found, group)
+
+
+def _against_others(found: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+    """Hold a judge that agrees with people at all against baselines and people."""
+    name, best = best_baseline(group)
+    if best is not None and found["low"] <= best:
+        return f"Not shown to beat the baseline '{name}'"
+    ceiling = group["human"].get("pooled", {}).get("spearman", {})
+    if ceiling.get("low") is None:
+        return "Agrees with people; how far people agree is not known"
+    if found["value"] < ceiling["low"]:
+        return "Agrees with people less than they do with one another"
+    return "Agrees with people about as well as they do with one another"
+
+
+def best_baseline(group: Mapping[str, Any]) -> tuple[str, float | None]:
+    """Return the name and pooled Spearman of the best baseline; no name where none is known."""
+    known = {
+        name: value
+        for name, found in group["baselines"].items()
+        if (value := found.get("pooled", {}).get("spearman", {}).get("value")) is not None
+    }
+    best = max(known, key=lambda name: known[name], default=None)
+    return ("", None) if best is None else (baseline_name(best), known[best])
+
+
+def baseline_name(name: str) -> str:
+    """Return a baseline's name as people read it."""
+    return name.replace("_", " ")
+
+
+def findings_table(groups: Sequence[Mapping[str, Any]]) -> TextTable:
+    """Return what to know at first sight of every judge."""
+    return TextTable(
+        title="At first sight",
+        columns=columns("judge, aspect, protocol", "finding"),
+        rows=tuple((group_title(group), _finding(group)) for group in groups),
+    )
+
+
+def _finding(group: Mapping[str, Any]) -> str:
+    figures = {
+        who: group[part].get("pooled", {}).get("spearman", {})
+        for who, part in (("judge", "agreement"), ("people", "human"))
+    }
+    said = [f"{who} {shown(one)}" for who, one in figures.items() if one.get("value") is not None]
+    name, best = best_baseline(group)
+    if best is not None:
+        said.append(f"best baseline, {name}, {best:.2f}")
+    return f"{verdict(group)}." + (f" Spearman: {'; '.join(said)}." if said else "")
+
+
 def agreement_tables(group: Mapping[str, Any]) -> list[TextTable]:
     """Return one table a level; the last has the notes."""
     sources = {"judge": group["agreement"], "people": group["human"], **group["baselines"]}
@@ -46,7 +119,7 @@ def agreement_tables(group: Mapping[str, Any]) -> list[TextTable]:
             title=f"{group_title(group)}: agreement with people, {label}, {group['n_items']} items",
             columns=columns("who", *_STATISTICS, numbers=_STATISTICS),
             rows=tuple(
-                (name, *(shown(found[level][one]) for one in _STATISTICS))
+                (baseline_name(name), *(shown(found[level][one]) for one in _STATISTICS))
                 for name, found in sources.items()
                 if level in found
             ),

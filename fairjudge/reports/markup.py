@@ -8,6 +8,8 @@ from html import escape
 from fairjudge.reports.tables import TextTable
 
 _VOID = frozenset({"meta", "br"})
+_LONG = 24
+"""Characters from which on a cell's text needs room to wrap into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,11 @@ def join(*parts: str | Markup) -> Markup:
     return Markup("".join(part.text if isinstance(part, Markup) else _text(part) for part in parts))
 
 
-def html_table(table: TextTable) -> Markup:
-    """Return a table in a box that the keyboard can scroll, its notes below it."""
+def html_table(table: TextTable, *, sortable: bool = False) -> Markup:
+    """Return a table in a box that the keyboard can scroll, its notes below it.
+
+    The page's script lets readers sort a `sortable` one by its headings.
+    """
     aligned = [column.align for column in table.columns]
     head = element(
         "tr",
@@ -52,7 +57,12 @@ def html_table(table: TextTable) -> Markup:
         element(
             "tr",
             *(
-                element("td" if place else "th", cell, class_=align, scope=None if place else "row")
+                element(
+                    "td" if place else "th",
+                    cell,
+                    class_=f"{align} long" if align == "left" and len(cell) > _LONG else align,
+                    scope=None if place else "row",
+                )
                 for place, (cell, align) in enumerate(zip(row, aligned, strict=True))
             ),
         )
@@ -63,8 +73,9 @@ def html_table(table: TextTable) -> Markup:
         element("caption", table.title),
         element("thead", head),
         element("tbody", *body),
+        class_="sortable" if sortable else None,
     )
-    box = element("div", shown, class_="wide", tabindex=0, role="region", aria_label=table.title)
+    box = element("div", shown, class_="wide", tabindex=0, role="group", aria_label=table.title)
     return join(box, *(element("p", note, class_="note") for note in table.notes))
 
 

@@ -1,11 +1,17 @@
 """Plots as inline SVG: told apart by shape, fill and dashes, never by colour alone.
 
-Colours come from the page's style sheet (``currentColor``), so that they follow light and dark.
+Colours come from the page's style sheet, so that they follow light and dark. All are 360 units
+wide: legible on a phone as they are, and side by side on a desk.
+
+Drawn here and not by a plotting library: Matplotlib's SVG carries inline styles, which the page's
+policy refuses, fixes its colours, measures text in a font that the reader may not have, and takes
+``$`` in a label, which may come from any file, for the start of a formula.
 """
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -14,7 +20,10 @@ from fairjudge.reports.markup import Markup, element
 
 Shape: TypeAlias = Literal["square", "diamond", "circle"]
 
-_LONGEST_LABEL = 28
+_WIDTH = 360
+_ROW = 38
+_LINE = 54
+"""Characters that fit beside one another."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,8 +134,8 @@ def forest_plot(
 ) -> Markup:
     """Plot one interval a row, with a line at 0 and, given a `band`, its two dashed borders."""
     low, high = span or _span(rows)
-    x = _Axis(low=low, high=high, start=200, end=520)
-    bottom = 12 + 26 * len(rows)
+    x = _Axis(low=low, high=high, start=14, end=_WIDTH - 14)
+    bottom = 10 + _ROW * len(rows)
     drawn = [_line(x.at(tick), 8, x.at(tick), bottom, class_="grid") for tick in x.ticks()]
     if band is not None:
         left, right = x.at(band[0]), x.at(band[1])
@@ -137,11 +146,13 @@ def forest_plot(
     if low <= 0 <= high:
         drawn.append(_line(x.at(0), 8, x.at(0), bottom))
     for place, row in enumerate(rows):
-        drawn += _forest_row(row, x, 25 + 26 * place)
+        drawn += _forest_row(row, x, 14 + _ROW * place)
     drawn.append(_line(x.start, bottom, x.end, bottom))
     drawn += _ticks_across(x, bottom)
-    drawn.append(_text(across, 360, bottom + 36, anchor="middle"))
-    return _plot(*drawn, width=660, height=bottom + 44, name=name)
+    said = textwrap.wrap(across, _LINE)
+    for place, line in enumerate(said):
+        drawn.append(_text(line, _WIDTH / 2, bottom + 36 + 15 * place, anchor="middle"))
+    return _plot(*drawn, width=_WIDTH, height=bottom + 29 + 15 * len(said), name=name)
 
 
 def curve_plot(
@@ -152,29 +163,33 @@ def curve_plot(
     ys = [point[1] for curve in curves for point in curve.points]
     if not xs:
         return Markup("")
-    x = _Axis(low=min(xs), high=max(xs), start=56, end=520, logarithmic=logarithmic)
-    y = _Axis(low=0.0, high=max(ys) or 1.0, start=262, end=40)
+    top = 14 + 18 * len(curves)
+    x = _Axis(low=min(xs), high=max(xs), start=52, end=_WIDTH - 14, logarithmic=logarithmic)
+    y = _Axis(low=0.0, high=max(ys) or 1.0, start=top + 200, end=top)
     drawn = []
     for place, curve in enumerate(curves):
         placed = [(x.at(point[0]), y.at(point[1])) for point in curve.points]
         drawn.append(
             element(
                 "polyline",
-                points=" ".join(f"{left:.1f},{top:.1f}" for left, top in placed),
+                points=" ".join(f"{left:.1f},{up_to:.1f}" for left, up_to in placed),
                 class_="curve dashed" if curve.dashed else "curve",
             )
         )
-        drawn += [_shape(curve.mark, left, top, size=3.5) for left, top in placed]
-        at = 66 + 220 * place
-        drawn += [_shape(curve.mark, at, 18, size=5), _text(curve.name, at + 12, 22)]
-    return _plot(*_frame(x, y, across=across, up=up), *drawn, width=540, height=304, name=name)
+        drawn += [_shape(curve.mark, left, up_to, size=3.5) for left, up_to in placed]
+        at = 10 + 18 * place
+        drawn += [_shape(curve.mark, 60, at, size=5), _text(_short(curve.name), 72, at + 4)]
+    frame = _frame(x, y, across=across, up=up)
+    return _plot(*frame, *drawn, width=_WIDTH, height=y.start + 42, name=name)
 
 
-def _forest_row(row: ForestRow, x: _Axis, middle: float) -> Iterator[Markup]:
-    yield _text(_short(row.label), 192, middle + 4, anchor="end")
-    yield _text(row.text, 532, middle + 4)
+def _forest_row(row: ForestRow, x: _Axis, top: float) -> Iterator[Markup]:
+    """Yield label and figures on one line, the interval below it."""
+    yield _text(_short(row.label, _LINE - len(row.text) - 2), x.start, top + 8)
+    yield _text(row.text, x.end, top + 8, anchor="end")
     if row.value is None:
         return
+    middle = top + 20
     if row.low is not None and row.high is not None:
         left, right = x.at(row.low), x.at(row.high)
         yield _line(left, middle, right, middle)
@@ -183,7 +198,7 @@ def _forest_row(row: ForestRow, x: _Axis, middle: float) -> Iterator[Markup]:
 
 
 def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
-    """Return a span around all intervals and 0."""
+    """Return a span around all intervals and 0, with a little room at both ends."""
     known = [
         value
         for row in rows
@@ -191,7 +206,8 @@ def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
         if value is not None and math.isfinite(value)
     ]
     low, high = min([0.0, *known]), max([0.0, *known])
-    return (low, high) if low < high else (-1.0, 1.0)
+    room = 0.04 * (high - low)
+    return (low - room, high + room) if low < high else (-1.0, 1.0)
 
 
 def _plot(*drawn: Markup, width: float, height: float, name: str) -> Markup:
@@ -216,7 +232,7 @@ def _frame(x: _Axis, y: _Axis, *, across: str, up: str) -> Iterator[Markup]:
     yield from _ticks_across(x, y.start)
     yield _text(across, (x.start + x.end) / 2, y.start + 34, anchor="middle")
     middle = (y.start + y.end) / 2
-    yield _text(up, 14, middle, anchor="middle", transform=f"rotate(-90 14 {middle:g})")
+    yield _text(up, 12, middle, anchor="middle", transform=f"rotate(-90 14 {middle:g})")
 
 
 def _ticks_across(x: _Axis, bottom: float) -> Iterator[Markup]:
@@ -263,7 +279,5 @@ _SHAPES: dict[Shape, Callable[[float, float, float, str, tuple[Markup, ...]], Ma
 }
 
 
-def _short(label: str) -> str:
-    if len(label) <= _LONGEST_LABEL:
-        return label
-    return label[: _LONGEST_LABEL - 1] + "…"
+def _short(label: str, longest: int = 44) -> str:
+    return label if len(label) <= longest else label[: max(longest - 1, 1)] + "…"

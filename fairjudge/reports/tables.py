@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fairjudge.text.printable import printable
+
 Align: TypeAlias = Literal["left", "right"]
 
 
@@ -48,8 +50,8 @@ def print_table(table: TextTable) -> None:
     from rich.text import Text
 
     console = Console(highlight=False)
-    console.print(Text(_printable(table.title), "bold"), soft_wrap=True)
-    shown = Table(box=SIMPLE_HEAD)
+    console.print(Text(printable(table.title), "bold"), soft_wrap=True)
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
         right = column.align == "right"
         shown.add_column(
@@ -59,10 +61,10 @@ def print_table(table: TextTable) -> None:
             overflow="fold",
         )
     for row in table.rows:
-        shown.add_row(*(Text(_printable(cell)) for cell in row))
+        shown.add_row(*(Text(printable(cell)) for cell in row))
     console.print(shown)
     for note in table.notes:
-        console.print(Text(_printable(note)), soft_wrap=True)
+        console.print(Text(printable(note)), soft_wrap=True)
 
 
 def to_markdown(table: TextTable) -> str:
@@ -81,8 +83,3 @@ def _line(cells: Sequence[str]) -> str:
 
 def _cell(text: str) -> str:
     return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
-
-
-def _printable(text: str) -> str:
-    """Drop control characters: text from files must not steer the terminal."""
-    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)

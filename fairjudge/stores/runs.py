@@ -6,11 +6,12 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from fairjudge.errors import RunError
-from fairjudge.records import SCHEMA_VERSION, difference
+from fairjudge.records import SCHEMA_VERSION, differences
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.server import SCHEMA, Server
 
@@ -65,6 +66,7 @@ class StoredRun:
         patience_seconds: float | None = None,
     ) -> None:
         self.address = address
+        self.path = Path(name)
         self._name = name.encode("utf-8", "replace").decode()
         self.shown = f"{self._name} in {address}"
         self._key = hashlib.sha256(self._name.encode()).hexdigest()[:32]
@@ -173,7 +175,7 @@ class StoredRun:
         if found != self._identity:
             raise RunError(
                 f"{self}: this is another run (it differs in "
-                f"{', '.join(difference(found, self._identity))}); give the same arguments to "
+                f"{', '.join(differences(found, self._identity))}); give the same arguments to "
                 "resume it, or another --run name"
             )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 
 import pytest
 from stub_server import StubServer
@@ -30,11 +32,11 @@ def server(monkeypatch):
     made.close()
 
 
-def arguments(tmp_path, *protocol):
+def arguments(tmp_path, *protocol, aspect="coverage"):
     return [
         *("--references", example_path("references.json")),
         *("--summaries", example_path("summaries.jsonl")),
-        *("--aspect", "coverage", "--protocol", *protocol),
+        *("--aspect", aspect, "--protocol", *protocol),
         *("--backend", "openai:m", "--cache", tmp_path / "cache"),
         *("-o", tmp_path / "out.jsonl"),
     ]
@@ -79,21 +81,141 @@ def test_cost_is_tokens_times_the_published_price_and_unknown_where_there_is_non
     assert planned(tmp_path, arguments(tmp_path, "likert"))["cost_usd"] is None
 
 
+def received_tokens(server) -> int:
+    """Count what the server was sent by a tokenizer that had no part in the estimate: WordPiece.
+
+    A message costs 4 tokens more and a request 3, by OpenAI's own account of its format.
+    """
+    from tokenizers import Tokenizer
+
+    from fairjudge.scorers.embedding import packaged_model_folder
+
+    tokenizer = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    messages = [message["content"] for call in server.calls for message in call.body["messages"]]
+    counts = (len(tokenizer.encode(text, add_special_tokens=False).ids) for text in messages)
+    return sum(counts) + 4 * len(messages) + 3 * len(server.calls)
+
+
 @pytest.mark.local_model
-def test_building_is_planned_as_if_every_article_answered(tmp_path, server):
-    """Questions once for the seed and once for the rest, and every question to every article."""
-    clusters = example_path("clusters.json")
-    args = [clusters, "--backend", "openai:m", "--base-url", server.v1, "--questions", "4"]
-    report = planned(tmp_path, args, "--cache", tmp_path / "cache")
-    articles = sum(len(c["articles"]) for c in json.loads(clusters.read_text()))
-    assert report["calls"] >= 4 * articles
-    assert report["input_tokens"] > 0
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("coverage", "likert"),
+        ("coverage", "pairwise"),
+        ("coverage", "binary", "--reference-unit", "qa_pair"),
+        ("faithfulness", "likert", "--reference-unit", "article"),
+        ("faithfulness", "binary", "--text-unit", "sentence"),
+    ],
+)
+def test_planned_tokens_are_those_the_server_receives(tmp_path, server, asked):
+    aspect, *protocol = asked
+    same = [*arguments(tmp_path, *protocol, aspect=aspect), "--base-url", server.v1]
+    before = planned(tmp_path, same)
+    run("judge", *same)
+    assert before["calls"] == len(server.calls)
+    assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
+
+
+def newsroom(share_answering: float):
+    """Answer the prompts of a build; a question is answered from that share of the articles.
+
+    The same prompt always gets the same answer: a sentence of the article, by the prompt's hash.
+    """
+
+    def answer(call):
+        text = call.body["messages"][-1]["content"]
+        number = int(hashlib.sha256(text.encode()).hexdigest(), 16)
+        if '{"questions"' in text:
+            n = int(re.search(r"Write (\d+) questions", text)[1])
+            return json.dumps({"questions": [f"Why is matter {i} of note?" for i in range(n)]})
+        if '{"answers"' in text:
+            article = re.search(r"<article [^>]*>\n(.*?)\n</article", text, re.DOTALL)[1]
+            sentences = [s for s in re.split(r"(?<=\.)\s+", article) if len(s.split()) > 8]
+            silent = number % 100 >= 100 * share_answering
+            return json.dumps({"answers": [] if silent else [sentences[number % len(sentences)]]})
+        if '{"groups"' in text:
+            found = re.findall(r"^<answer \w+ (\d+)>", text, re.MULTILINE)
+            n = len(found)
+            return json.dumps({"groups": [list(range(1, n)), [n]] if n > 1 else [[1]]})
+        return json.dumps({"invalid": [], "diverse": True})
+
+    return answer
+
+
+def building(tmp_path, server, *more):
+    first, *_ = json.loads(example_path("clusters.json").read_text())
+    clusters = tmp_path / "clusters.json"
+    clusters.write_text(json.dumps([first]))
+    server_options = ("--backend", "openai:m", "--base-url", server.v1)
+    kept = ("--cache", tmp_path / "cache", "-o", tmp_path / "refs.jsonl", "--max-unscored", "1")
+    return [clusters, *server_options, *kept, *more]
+
+
+@pytest.mark.local_model
+def test_a_build_in_which_every_article_answers_is_planned_to_the_call(tmp_path, server):
+    server.answer = newsroom(1.0)
+    same = building(tmp_path, server, "--consolidation", "llm")
+    before = planned(tmp_path, same)
     assert server.calls == []
+    run("build", *same)
+    assert before["calls"] == len(server.calls)
+    assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
+    assert planned(tmp_path, same)["calls"] == 0
+
+
+@pytest.mark.local_model
+@pytest.mark.parametrize("filters", [(), ("--consensus-filter", "--merge-same-sources")])
+def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone(
+    tmp_path, server, filters
+):
+    """Six articles in ten answer. The newsroom's largest group has all answers but one.
+
+    So the consensus filter drops every question, and no call that checks one is left.
+    """
+    server.answer = newsroom(0.6)
+    same = building(tmp_path, server, *filters)
+    before = planned(tmp_path, same)
+    run("build", *same)
+    checks = sum('"diverse"' in str(call.body["messages"]) for call in server.calls)
+    (said,) = [text for text in before["assumes"] if "off the" in text]
+    most_checks = int(re.search(r"off the (\d+) ", said)[1])
+    assert before["calls"] - most_checks == len(server.calls) - checks
+    assert checks <= most_checks
+    assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
+
+
+@pytest.mark.local_model
+def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
+    thresholds = tmp_path / "thresholds.json"
+    same = [*arguments(tmp_path, "likert"), "--base-url", server.v1, "--cascade", thresholds]
+    counts = []
+    for low, high in ((1.0, 5.0), (2.5, 3.0), (3.0, 3.0)):
+        thresholds.write_text(json.dumps({"low": low, "high": high}))
+        counts.append(planned(tmp_path, same)["calls"])
+    # Six summaries: all are asked about, then some, then none.
+    assert counts[0] == 6
+    assert 0 < counts[1] < 6
+    assert counts[2] == 0
+    thresholds.write_text(json.dumps({"low": 2.5, "high": 3.0}))
+    run("judge", *same)
+    assert len(server.calls) == counts[1]
+
+
+def test_a_plan_takes_every_option_of_the_commands_that_it_plans(tmp_path):
+    """But for what neither changes a call nor makes sense before one."""
+    options = {
+        name: set(re.findall(r"(--[a-z][a-z-]*)", run(name, "--help").output))
+        for name in ("build", "judge", "plan")
+    }
+    assert (options["build"] | options["judge"]) - options["plan"] == set()
 
 
 def test_the_embedded_default_has_nothing_to_plan(tmp_path):
     args = ["--references", example_path("references.json")]
-    args += ["--summaries", example_path("summaries.jsonl"), "--protocol", "likert"]
+    args += ["--summaries", example_path("summaries.jsonl")]
+    args += ["--aspect", "coverage", "--protocol", "likert"]
     assert planned(tmp_path, args)["calls"] == 0
 
 

@@ -5,10 +5,6 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
-import subprocess
-import sys
-import time
-import urllib.request
 
 import pytest
 from stub_server import Fault
@@ -308,34 +304,8 @@ class TestInProcess:
         await backend.aclose()
 
 
-@pytest.fixture(scope="module")
-def sparrow():
-    pytest.importorskip("sparrow_decider")
-    import socket
-
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
-    server = subprocess.Popen(
-        [sys.executable, "-m", "sparrow_decider.cli", "serve", "--port", str(port)],
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        for _ in range(100):
-            try:
-                urllib.request.urlopen(url, timeout=1).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield url
-    finally:
-        server.terminate()
-        server.wait(10)
-
-
-async def test_a_real_server_answers(sparrow):
-    target = resolve_target("systemone:sparrow", base_url=sparrow)
+async def test_a_real_server_answers(decision_server):
+    target = resolve_target("systemone:sparrow", base_url=decision_server)
     backend = open_backend(target)
     decisions = await backend.decide(ask(target, text="The summary is wholly faithful."))
     await backend.aclose()

@@ -473,6 +473,103 @@ def test_a_lookup_tells_groups_that_names_do_not(files, tmp_path):
         run(*arguments, *lookup)
 
 
+INTERSECTIONS = [
+    {"group": f"{gender} {race}", "gender": gender,
+     "first_names": [f"{start}{race}{k}" for k in "xyzw"], "last_names": lasts}
+    for gender, start in (("female", "Fay"), ("male", "Max"))
+    for race, lasts in (("a", ["Aston", "Abel", "Ames"]), ("b", ["Brook", "Bates", "Burr"]))
+]  # fmt: skip
+
+
+@pytest.fixture
+def intersections(tmp_path):
+    path = tmp_path / "names.json"
+    path.write_text(json.dumps(INTERSECTIONS))
+    return path
+
+
+def test_intersections_from_name_lists_to_inclusion_and_hallucination(files, intersections):
+    documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(8)])
+    output = intersections.with_name("inputs.jsonl")
+    made = run(
+        "inputs", documents, "-o", output, "--names", intersections, "--variants", 4, "--json", "-"
+    )
+    groups = [entry["group"] for entry in INTERSECTIONS]
+    # 8 documents with 2 people in 4 rotations: every group 16 times
+    assert json.loads(made.stdout)["people"] == dict.fromkeys(groups, 16)
+    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    people = [(e["eid"], person) for e in inputs for person in e["controlled"]["people"]]
+    # Summaries leave out every second woman of b, and every fourth of the others.
+    seen = dict.fromkeys(groups, 0)
+    named = {e["eid"]: [] for e in inputs}
+    for eid, person in people:
+        seen[person["group"]] += 1
+        if seen[person["group"]] % (2 if person["group"] == "female b" else 4):
+            named[eid].append(person["last_name"])
+    # One made-up person: both names of the lists are of women of b.
+    named[inputs[0]["eid"]] += ["Fayzed Quill", "Faybx Burr"]
+    rows = [{"eid": eid, "system": "s", "text": "t", "people": who} for eid, who in named.items()]
+    arguments = ("entities", output, "--summaries", files("s.jsonl", rows))
+    found = json.loads(run(*arguments, "--names", intersections, "--json", "-").stdout)
+    system = found["systems"]["s"]
+    assert found["groups"] == sorted(groups)
+    assert system["by_group"]["female b"]["value"] == pytest.approx(8 / 16)
+    # odds 12/4 = 3 against 8/8 = 1
+    assert system["inclusion"]["value"] == pytest.approx(2.0)
+    assert len(system["odds_ratios"]) == 6
+    assert all(pair["p_holm"] >= pair["p_value"] for pair in system["odds_ratios"])
+    assert "pairs of groups" in found["family"]
+    assert (system["n"], system["n_unknown"]) == (32, 1)
+    # all of 4 groups' made-up people in one: 3/4 away from an even split
+    assert system["hallucination"]["value"] == pytest.approx(0.75)
+    assert system["hallucination"]["by_group"]["female b"]["value"] == 1.0
+    with pytest.raises(ConfigurationError, match="either --names"):
+        run(*arguments, "--names", intersections, "--census", intersections.parent)
+
+
+def test_intersections_are_told_apart_in_global_inputs(files, intersections):
+    documents = files("d.jsonl", [{**RECORD, "id": f"d{i}"} for i in range(4)])
+    output = intersections.with_name("inputs.jsonl")
+    options = ("--names", intersections, "--design", "global", "--variants", 8, "--json", "-")
+    assert json.loads(run("inputs", documents, "-o", output, *options).stdout)["n_inputs"] == 32
+    inputs = [json.loads(line) for line in output.read_text().splitlines()]
+    texts = [
+        {"eid": e["eid"], "system": "s",
+         "text": "flowers" if e["controlled"]["group"] == "female a" else "steel"}
+        for e in inputs
+    ]  # fmt: skip
+    arguments = ("distinguishability", output, "--summaries", files("s.jsonl", texts))
+    found = json.loads(run(*arguments, "--representation", "counts", "--json", "-").stdout)
+    counts = found["systems"]["s"]["counts"]
+    # "female a" always nearest to its own; the others are as near to each other: a tie, half
+    assert counts["by_group"]["female a"]["value"] == pytest.approx(1.0)
+    assert counts["n"] == 32
+    assert "none" in found["family"]
+
+
+def test_word_lists_of_intersections_are_one_family(files, tmp_path):
+    lists = tmp_path / "lists.json"
+    words = {f"{g} {r}": [f"{g}{r}{k}" for k in range(2)] for g in "fm" for r in "ab"}
+    lists.write_text(json.dumps(words))
+    source = "fa0 fb0 ma0 mb0 fa1 fb1 ma1 mb1"
+    texts = ["fa0 fa1 ma0 mb0", "fa1 mb1"] * 10 + [""]
+    clusters = files("c.jsonl", [cluster(str(i), source).to_json() for i in range(len(texts))])
+    summaries = files("s.jsonl", [summary(str(i), t).to_json() for i, t in enumerate(texts)])
+    arguments = ("words", clusters, "--summaries", summaries, "--lists", lists)
+    found = json.loads(run(*arguments, "--json", "-").stdout)
+    system = found["systems"]["s"]
+    assert found["groups"] == list(words)
+    # Of 6 identifiers in two summaries 3, 0, 1 and 2, a quarter each in the sources: the
+    # shares differ by 1/4, 1/4, 1/12 and 1/12, of which the sum is halved.
+    assert system["inclusion"]["value"] == pytest.approx(1 / 3)
+    p_values = {g: (s["difference"]["p_value"], s["difference"]["p_holm"])
+                for g, s in system["by_group"].items()}  # fmt: skip
+    assert p_values["f b"] == pytest.approx((2 / 2001, 4 * 2 / 2001))
+    assert system["excluded_by_reason"] == {"empty_summary": 1}
+    assert system["excluded_eids"] == {"empty_summary": ["20"]}
+    assert found["family"] == "the groups of a system (Holm)"
+
+
 def test_an_unknown_pipeline_is_named():
     pytest.importorskip("spacy")
     from fairjudge.scorers.people import load_people_finder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -323,6 +324,32 @@ def test_probabilities_are_assessed_and_scaled():
     assert rng is not None
 
 
+def test_families_of_systems_are_compared_where_they_are_named():
+    rows, labels = world()  # Systems s0 to s3.
+    # The judge flatters s0 and s2 by 1.5 points.
+    rows = [
+        row.model_copy(update={"value": min(row.value + 1.5, 5.0)})
+        if row.system in ("s0", "s2")
+        else row
+        for row in rows
+    ]
+    settings = replace(FAST, families=(("ours", "s[02]"), ("theirs", "s1"), ("theirs", "s*")))
+    (group,) = report(rows, labels, settings=settings)["groups"]
+    families = {one["group"]: one for one in group["fairness"]["groups"]["family"]}
+    assert {name: one["n"] for name, one in families.items()} == {"ours": 80, "theirs": 80}
+    assert families["ours"]["error_gap"]["low"] > 0
+    assert families["ours"]["flagged"]
+
+
+def test_few_documents_are_said():
+    rows, labels = world()
+    few = {f"d{d}" for d in range(14)}
+    (group,) = report([r for r in rows if r.eid in few], labels)["groups"]
+    assert "14 documents: intervals over so few are rough" in group["notes"]
+    (group,) = report(rows, labels)["groups"]
+    assert not any("rough" in note for note in group["notes"])
+
+
 def test_baselines_and_groups_from_summaries_and_clusters():
     rows, labels = world()
     summaries = [
@@ -341,7 +368,12 @@ def test_baselines_and_groups_from_summaries_and_clusters():
     assert {"system", "outlet", "length"} == set(group["fairness"]["groups"])
     support = {(r.eid, r.system): 0.5 for r in rows[:5]}
     (part,) = report(rows, labels, support=support)["groups"]
-    assert "summaries have no such score" in part["baselines"]["embedding_support"]["why"]
+    assert "5 of 160 items have such a score" in part["baselines"]["embedding_support"]["why"]
+    # An empty summary has no support: the other 159 items are measured, and one is counted.
+    support = {(r.eid, r.system): float(row % 7) for row, r in enumerate(rows) if row}
+    (part,) = report(rows, labels, support=support)["groups"]
+    spearman = part["baselines"]["embedding_support"]["pooled"]["spearman"]
+    assert (spearman["n"], spearman["n_excluded"]) == (159, 1)
 
 
 def test_baseline_scores_by_hand():

@@ -39,11 +39,39 @@ def test_tolerance_buys_calls():
     cheap, costly, labels, documents = planted()
     saved = [
         fit_cascade(
-            cheap, costly, labels, documents=documents, tolerance=t, rng=np.random.default_rng(1)
+            cheap, costly, labels, documents=documents, tolerance=t, agreement_tolerance=t,
+            rng=np.random.default_rng(1),
         ).saved.value
         for t in (0.0, 0.2, 10.0)
-    ]
+    ]  # fmt: skip
     assert saved[0] < saved[1] < saved[2] == 1.0
+
+
+def test_a_better_level_does_not_buy_a_worse_ranking():
+    """The costly judge ranks without fault two points too low; the cheap one has the level alone.
+
+    Errors are 2 for the costly judge and about 1.2 for the cheap one, so by error alone nobody
+    would be asked; but tau-b would fall from 1 to 0.
+    """
+    rng = np.random.default_rng(0)
+    labels = rng.integers(1, 6, 400).astype(float)
+    cheap, costly = rng.uniform(2.5, 3.5, 400), labels - 2.0
+    documents = [f"d{i // 4}" for i in range(400)]
+
+    def fitted(agreement_tolerance):
+        return fit_cascade(
+            cheap, costly, labels, documents=documents, tolerance=0.0,
+            agreement_tolerance=agreement_tolerance, rng=np.random.default_rng(1),
+        )  # fmt: skip
+
+    careless, careful = fitted(2.0), fitted(0.05)
+    assert careless.saved.value > 0.99
+    assert careless.saved.high == 1.0
+    assert careless.error_added.value < -0.5
+    assert careless.agreement_lost.value == pytest.approx(1.0, abs=0.1)
+    assert careful.saved.value < 0.2
+    assert careful.agreement_lost.value < 0.15
+    assert careful.agreement_lost.low <= careful.agreement_lost.value <= careful.agreement_lost.high
 
 
 def test_a_useless_scorer_saves_nothing():

@@ -127,3 +127,28 @@ def test_support_needs_what_it_compares(files):
     done = run("calibrate", judgements, "--labels", labels, "--support")
     assert done.exit_code == 2
     assert "--clusters" in done.output
+
+
+def test_a_family_needs_a_name_and_a_pattern(files):
+    _, judgements, labels = files
+    done = run("calibrate", judgements, "--labels", labels, "--family", "gpt*")
+    assert done.exit_code == 2
+    assert "NAME=PATTERN" in done.output
+
+
+def test_a_worthless_judge_looks_worthless_at_first_sight(files):
+    folder, judgements, labels = files
+    rng = np.random.default_rng(1)
+    rows = [json.loads(line) for line in judgements.read_text("utf-8").splitlines()[:-1]]
+    worthless = folder / "worthless.jsonl"
+    # About the same score for every item, as a very small chat model gives.
+    noise = ({**row, "value": int(rng.choice([4, 5], p=[0.9, 0.1]))} for row in rows)
+    worthless.write_text("".join(json.dumps(row) + "\n" for row in noise), "utf-8")
+    done = run(
+        "calibrate", worthless, "--labels", labels, "--resamples", 200, "--markdown", folder / "m"
+    )
+    assert done.exit_code == 0, done.output
+    for text in (done.output, (folder / "m").read_text("utf-8")):
+        first_lines = " ".join(text.splitlines()[:8])
+        assert "At first sight" in first_lines
+        assert "Worthless: no agreement with people shown" in " ".join(first_lines.split())

@@ -91,6 +91,44 @@ def test_coverage_from_a_matrix(files, tmp_path):
     assert json.loads(kept.read_text())["support"] == [[1.0, 0.8], [0.4, 0.6], [0.2, 0.0]]
 
 
+@pytest.mark.local_model
+def test_coverage_of_units_that_split_wrote(files, tmp_path):
+    """One sentence on two things is one unit; split, each of the two has a support of its own."""
+    write, clusters, summaries = files
+    given = [
+        {"eid": "c1", "system": "s", "units": ["Slow service.", "Nice wine."], "split_by": "llm"},
+        {"eid": "c2", "system": "s", "units": ["Slow."], "split_by": "llm"},
+    ]
+    asked = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
+    for name, more in (("plain", ()), ("split", ("--units", write("units.jsonl", given)))):
+        kept, report = tmp_path / f"{name}.jsonl", tmp_path / f"{name}.json"
+        done = invoke(*asked, *more, "--save-supports", kept, "--json", report)
+        assert done.exit_code == 0, done.output
+    rows = {
+        name: next(map(json.loads, (tmp_path / f"{name}.jsonl").read_text().splitlines()))
+        for name in ("plain", "split")
+    }
+    assert rows["plain"]["units"] == ["Slow service, nice wine."]
+    assert rows["split"]["units"] == ["Slow service.", "Nice wine."]
+    # "Slow service." and "Nice wine." stand word for word in documents 1 and 3.
+    support = rows["split"]["support"]
+    assert support[0][0] == pytest.approx(1.0, abs=1e-5)
+    assert support[2][1] == pytest.approx(1.0, abs=1e-5)
+    signature = json.loads((tmp_path / "split.json").read_text())["signature"]
+    assert "+units" in json.dumps(signature)
+
+
+def test_units_must_be_of_the_same_summaries_and_of_a_scorer_that_takes_them(files):
+    write, clusters, summaries = files
+    asked = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
+    other = write("units.jsonl", [{"eid": "c2", "system": "s", "units": ["Slow."]}])
+    done = invoke(*asked, "--units", other)
+    assert isinstance(done.exception, InputError)
+    assert "1 summaries have no units here, such as that of 's' on 'c1'" in str(done.exception)
+    done = invoke(*asked, "--units", other, "--scorer", f"matrix:{other}")
+    assert isinstance(done.exception, ConfigurationError)
+
+
 def test_coverage_from_verdicts_by_article(files):
     write, clusters, summaries = files
     rows = [
@@ -140,6 +178,35 @@ def test_what_cannot_run_says_why(files, arguments, kind, message):
     done = invoke("proportional", clusters, "--summaries", summaries, *arguments)
     assert isinstance(done.exception, kind)
     assert message in str(done.exception)
+
+
+def test_people_and_an_assumed_error_stand_in_the_table(files, tmp_path):
+    write, *_ = files
+    rows = [{**CLUSTERS[0], "eid": f"e{i}"} for i in range(4)]
+    clusters = write("c4.jsonl", rows)
+    summaries = write("s4.jsonl", [{**SUMMARIES[0], "eid": f"e{i}"} for i in range(4)])
+    shares = write(
+        "people.jsonl",
+        [{"eid": f"e{i}", "system": "s", "shares": {"a": 2, "b": 1}} for i in range(2)],
+    )
+    done = invoke(
+        "proportional", clusters, "--summaries", summaries, "--attribute", "side",
+        "--human", shares, "--error-rate", "0.1", "--json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    assert "UER, corrected by people" in " ".join(done.stdout.split())
+    found = json.loads((tmp_path / "out.json").read_text())["systems"]["s"]
+    # by unigrams p_y = (1/2, 1/2) of a wanted (2/3, 1/3); people see the wanted shares: UER 0
+    assert found["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
+    assert found["corrected"]["uer"]["value"] == pytest.approx(0.0)
+    # the shortfall of 1/6 moves by the rate, over two values
+    assert found["sensitivity"]["uer"]["low"] == pytest.approx(100 * (1 / 6 - 0.1) / 2)
+    odd = write("odd.jsonl", [{"eid": "e0", "system": "s", "shares": {"z": 1}}])
+    done = invoke(
+        "proportional", clusters, "--summaries", summaries, "--attribute", "side", "--human", odd
+    )
+    assert isinstance(done.exception, InputError)
+    assert "name the value 'z'" in str(done.exception)
 
 
 def test_bins_that_are_no_numbers_are_a_usage_error(files):

@@ -39,7 +39,7 @@ def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, 
     assert report["n_judgements"] == 6
     assert report["n_unscored"] == 0
     assert set(report["systems"]) == {f"system{n}" for n in range(6)}
-    assert report["spent"] == {"n_calls": 6, "n_cached": 0, "cost_usd": None}
+    assert report["spent"] == {"n_calls": 6, "n_cached": 0, "cost_usd": None, "retries": {}}
     assert cli(*judging(server), "--json", "report.json").code == 0
     same = json.loads(Path("report.json").read_text())
     assert same["systems"] == report["systems"]

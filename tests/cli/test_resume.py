@@ -21,6 +21,7 @@ from cli_tools import (
     prompts_of,
     start,
     summary,
+    text_of,
     write_jsonl,
 )
 from stub_server import StubServer
@@ -109,21 +110,6 @@ def test_a_killed_run_with_several_calls_in_flight_repeats_only_those(cli, refer
     assert cli(*command).code == 0
     # at most the four that were waiting for an answer when the process died are asked twice
     assert 30 < len(server.calls) <= 34
-
-
-@pytest.mark.parametrize("make", [building, judging])
-def test_an_interrupt_says_so_ends_with_130_and_resumes(
-    cli, clusters, references, summaries, server, make
-):
-    command = make(server, concurrency=2)
-    done = end_in_the_middle(server, command, signal.SIGINT, passing=4)
-    assert done.code == 130
-    assert done.out == ""
-    assert done.err.splitlines() == [
-        "interrupted; what is done is kept, and the same command goes on from there"
-    ]
-    assert cli(*command).code == 0
-    assert sum(prompts_of(server).values()) <= len(prompts_of(server)) + 2
 
 
 def test_an_earlier_output_outlives_a_kill(cli, references, summaries, server):
@@ -267,3 +253,29 @@ def test_a_killed_summarizer_resumes(cli, server):
     assert cli(*command).code == 0
     assert len(server.calls) == 7
     assert len(Path("s.jsonl").read_text().splitlines()) == 6
+
+
+def test_a_killed_sweep_resumes_and_names_every_variant(cli, server):
+    rows = [cluster(f"c{n}") for n in range(3)]
+    for row in rows:
+        for place, article in enumerate(row["articles"]):
+            article["attributes"] = {"leaning": "left" if place else "right"}
+    write_jsonl(Path("clusters.jsonl"), rows)
+    sweeps = ("--sweep", "temperature=0,1", "--sweep", "fair=leaning")
+    options = ("-o", "s.jsonl", "--concurrency", "1", *openai(server))
+    command = ("summarize", "clusters.jsonl", *options, *sweeps)
+    end_in_the_middle(server, command, signal.SIGKILL, passing=4)
+    report = json.loads(cli(*command, "--json", "-").out)
+    # 3 clusters by 3 systems, one of which the killed run was in the middle of
+    assert len(server.calls) == 10
+    own = "stub-model-direct"
+    assert {name: each["n_summaries"] for name, each in report["systems"].items()} == {
+        own: 3, f"{own}+temperature=1": 3, f"{own}+fair=leaning": 3,
+    }  # fmt: skip
+    assert report["systems"][f"{own}+temperature=1"]["temperature"] == 1.0
+    written = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    assert len({(row["eid"], row["system"]) for row in written}) == 9
+    instructed = [call for call in server.calls if "differ in leaning" in text_of(call)]
+    assert len(instructed) >= 3
+    assert {call.body["temperature"] for call in server.calls} == {0.0, 1.0}
+    assert "3 summaries by stub-model-direct+fair=leaning" in cli(*command).out

@@ -64,6 +64,31 @@ def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, ser
     assert not Path("judgements.jsonl").exists()
 
 
+def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summaries, server):
+    server.fail(*[Fault(status=429)] * 4, *[Fault(status=503)] * 2, Fault(broken="reset"))
+    done = cli(*judging(server, concurrency=1), "--json", "report.json")
+    assert done.code == 0
+    assert done.err == "openai:stub-model: 7 retries (429: 4, 5xx: 2, connection: 1)\n"
+    spent = json.loads(Path("report.json").read_text())["spent"]
+    assert spent["retries"] == {"429": 4, "5xx": 2, "connection": 1}
+    assert (spent["n_calls"], len(server.calls)) == (6, 13)
+
+
+def test_no_reply_is_waited_for_longer_than_asked(cli, references, summaries, server):
+    server.fail(Fault(broken="stall"))
+    began = time.monotonic()
+    done = cli(*judging(server, concurrency=1), "--timeout", "0.5")
+    assert time.monotonic() - began < 20
+    assert done.code == 0
+    assert done.err == "openai:stub-model: 1 retry (timeout: 1)\n"
+
+
+def test_a_timeout_is_no_part_of_a_run(cli, references, summaries, server):
+    assert cli(*judging(server), "--run", "mine", "--timeout", "9").code == 0
+    assert cli(*judging(server), "--run", "mine", "--timeout", "8").code == 0
+    assert len(server.calls) == 6
+
+
 def test_with_the_right_key_the_same_command_goes_on(cli, references, summaries, server):
     server.fail(*[Fault(status=401)] * 4)
     assert cli(*judging(server, concurrency=2)).code == 1

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge.app.ray_engine import SHARD_SIZE, judging_shards
-from fairjudge.app.ray_gate import Gate, GatedBackend
+from fairjudge.app.ray_gate import Gate, GatedBackend, RatedBackend
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import JudgeTask
-from fairjudge.errors import BudgetExceededError, ServerError
+from fairjudge.errors import BudgetExceededError, ConfigurationError, ServerError
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, Usage
 
 TARGET = ModelRef(provider="scripted", model="m")
@@ -107,6 +108,26 @@ async def test_a_budget_is_the_clusters():
     assert (await gate.totals()).n_calls == 5
     for worker in workers:
         await worker.aclose()
+
+
+async def test_attempts_of_all_workers_keep_to_the_rates():
+    gate = Gate(most=8, budget=Budget(), rates={"requests": 600.0, "tokens": None})  # 10 a second
+
+    async def answer(_request):
+        return "here"
+
+    workers = [RatedBackend(ScriptedBackend(answer), gate=gate) for _ in range(2)]
+    start = time.monotonic()
+    await asyncio.gather(*(worker.complete(request(n)) for n in range(8) for worker in workers))
+    # a second's worth at once, and the other six at ten a second
+    assert time.monotonic() - start > 0.5
+
+
+async def test_a_request_larger_than_a_minutes_tokens_is_refused():
+    gate = Gate(most=8, budget=Budget(), rates={"requests": None, "tokens": 10.0})
+    worker = RatedBackend(ScriptedBackend(lambda _: "here"), gate=gate)
+    with pytest.raises(ConfigurationError, match="more than the 10 a minute"):
+        await worker.complete(request(1))
 
 
 def task(eid: int, system: int) -> JudgeTask:

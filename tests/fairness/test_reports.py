@@ -9,11 +9,8 @@ from fairjudge.domain import Summary
 from fairjudge.errors import InputError
 from fairjudge.fairness.coverage_json import coverage_json
 from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
-from fairjudge.fairness.proportional_report import (
-    ProportionalOptions,
-    proportional_json,
-    report_proportional,
-)
+from fairjudge.fairness.proportional_json import proportional_json
+from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.values import label_corpus
 from tests.fairness.conftest import make_cluster, make_support
 
@@ -50,7 +47,10 @@ def test_proportional_counts_and_names_what_cannot_be_measured(odd_corpus):
         "unlabelled": "no_values", "silent": "empty_summary",
         "unsupported": "no_support", "blank": "no_text",
     }  # fmt: skip
-    assert "3 documents without a known 'side' were left out" in found["notes"]
+    assert found["notes"][0] == (
+        "3 documents without a known 'side' were left out: unlabelled/unlabelled-0, "
+        "unlabelled/unlabelled-1, partly/partly-2"
+    )
 
 
 def test_proportional_takes_scores_and_says_who_has_none(odd_corpus):

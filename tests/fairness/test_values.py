@@ -31,7 +31,7 @@ def test_missing_and_unknown_values_are_counted_and_named(unknown):
     corpus = label_corpus([cluster("a", ["left", unknown, "right"])], attribute="party")
     assert corpus.sets[0].labels == ("left", None, "right")
     assert corpus.n_without_value == 1
-    assert "1 documents without a known 'party' were left out" in corpus.notes
+    assert "1 documents without a known 'party' were left out: a/1" in corpus.notes
 
 
 def test_sets_that_cannot_tell_values_apart_say_why():

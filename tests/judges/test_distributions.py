@@ -158,11 +158,11 @@ def test_juries_keep_every_verdict():
     assert got.members == members
 
 
-def test_an_even_split_is_a_tie_for_pairs_and_undefined_for_numbers():
+def test_an_even_split_is_a_tie():
     assert jury({"x": "a", "y": "b"}).value == "tie"
     assert jury({"x": "a", "y": "a", "z": "b"}).value == "a"
     assert jury({"x": "a", "y": "tie", "z": "b"}).value == "tie"
-    assert isinstance(jury({"x": 1.0, "y": 2.0}, rule="majority").value, Undefined)
+    assert jury({"x": 1.0, "y": 2.0}, rule="majority").value == 1.5
     assert isinstance(jury({"x": REFUSED}).value, Undefined)
     with pytest.raises(ValueError, match="all numbers"):
         jury({"x": 1.0, "y": "a"})

@@ -7,7 +7,8 @@ import pytest
 
 from fairjudge.domain import Answer, Article, Judgement, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.embedding import SupportJudge
+from fairjudge.judges.embedding import EmbeddingSupport
+from fairjudge.judges.local import LocalJudge
 from fairjudge.judges.mappings import EMBEDDING_MAPPING
 
 ARTICLE = Article(aid="1", content="The dam broke on Monday after heavy rain. Two people died.")
@@ -34,6 +35,10 @@ class WordBag:
         return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
 
 
+def judge_of(aspect, embedder) -> LocalJudge:
+    return LocalJudge(aspect=aspect, support=EmbeddingSupport(embedder=embedder))
+
+
 def task(*texts, aspect="faithfulness", protocol="likert", **changes) -> JudgeTask:
     fields = {
         "eid": "e",
@@ -52,7 +57,7 @@ TRUE, FALSE = "The dam broke on Monday after heavy rain.", "Nine dragons ate the
 
 @pytest.mark.parametrize("aspect", ["faithfulness", "coverage"])
 async def test_what_the_sources_say_is_supported_more_than_what_they_do_not(aspect):
-    judge = SupportJudge(aspect=aspect, embedder=WordBag())
+    judge = judge_of(aspect, WordBag())
     true = await judge.ask(task(TRUE, aspect=aspect))
     false = await judge.ask(task(FALSE, aspect=aspect))
     assert 1 <= false.value < 3 < true.value <= 5
@@ -64,7 +69,7 @@ async def test_what_the_sources_say_is_supported_more_than_what_they_do_not(aspe
 
 
 async def test_binary_and_pairs_follow_from_the_same_support():
-    judge = SupportJudge(aspect="faithfulness", embedder=WordBag())
+    judge = judge_of("faithfulness", WordBag())
     assert (await judge.ask(task(TRUE, protocol="binary"))).value == 1
     assert (await judge.ask(task(FALSE, protocol="binary"))).value == 0
     for order in ("ab", "ba"):  # texts stand in terms of a and b, whatever the order
@@ -75,14 +80,14 @@ async def test_binary_and_pairs_follow_from_the_same_support():
 
 @pytest.mark.parametrize("text", ["", " \n", "***", "..."])
 async def test_a_summary_without_a_sentence_is_unscored(text):
-    judge = SupportJudge(aspect="faithfulness", embedder=WordBag())
+    judge = judge_of("faithfulness", WordBag())
     found = await judge.ask(task(text))
     assert isinstance(found, Unscored)
     assert found.reason == "empty_input"
 
 
 async def test_articles_without_a_sentence_leave_nothing_to_judge_by():
-    judge = SupportJudge(aspect="faithfulness", embedder=WordBag())
+    judge = judge_of("faithfulness", WordBag())
     found = await judge.ask(task(TRUE, articles=(Article(aid="1", content="***"),)))
     assert isinstance(found, Unscored)
     assert found.reason == "empty_input"
@@ -90,7 +95,7 @@ async def test_articles_without_a_sentence_leave_nothing_to_judge_by():
 
 async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_stands_in():
     embedder = WordBag()
-    judge = SupportJudge(aspect="faithfulness", embedder=embedder)
+    judge = judge_of("faithfulness", embedder)
     await judge.ask(task(TRUE, FALSE, protocol="pairwise"))
     embedded = embedder.n_texts
     await judge.ask(task(FALSE, TRUE, protocol="pairwise", order="ba"))
@@ -99,7 +104,7 @@ async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_stands_in():
 
 
 async def test_the_same_text_of_another_cluster_or_unit_is_measured_anew():
-    judge = SupportJudge(aspect="faithfulness", embedder=WordBag())
+    judge = judge_of("faithfulness", WordBag())
     here = await judge.ask(task(TRUE))
     other = Article(aid="1", content="A cat sat on a warm mat. It slept.")
     assert (await judge.ask(task(TRUE, eid="f", articles=(other,)))).value < here.value
@@ -108,11 +113,11 @@ async def test_the_same_text_of_another_cluster_or_unit_is_measured_anew():
 
 def test_other_aspects_are_refused():
     with pytest.raises(ConfigurationError, match="not 'tone'"):
-        SupportJudge(aspect="tone", embedder=WordBag())
+        judge_of("tone", WordBag())
 
 
 def test_unscored_and_signature_say_who_it_was():
-    judge = SupportJudge(aspect="coverage", embedder=WordBag())
+    judge = judge_of("coverage", WordBag())
     found = judge.unscored(
         task("", aspect="coverage"), Unscored(reason="empty_input", detail="none")
     )

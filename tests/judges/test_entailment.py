@@ -7,7 +7,8 @@ import pytest
 
 from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.entailment import EntailmentJudge
+from fairjudge.judges.entailment import EntailmentSupport
+from fairjudge.judges.local import LocalJudge
 
 
 class Table:
@@ -22,6 +23,10 @@ class Table:
         self.asked += pairs
         p = np.array([self.known.get(pair, 0.1) for pair in pairs], dtype=np.float32)
         return np.column_stack([p, 1 - p, np.zeros_like(p)])
+
+
+def judge_of(aspect, model) -> LocalJudge:
+    return LocalJudge(aspect=aspect, support=EntailmentSupport(classifier=model))
 
 
 def task(protocol, aspect, *texts, articles=(), groups=(), order=None):
@@ -45,7 +50,7 @@ def task(protocol, aspect, *texts, articles=(), groups=(), order=None):
 async def test_faithfulness_is_the_mean_over_sentences_of_the_best_chunk():
     """Sentences have 0.9 (by the second article) and 0.1: mean 0.5, a rating of 1 + 4 * 0.5."""
     model = Table({("Rain fell.", "It rained."): 0.9})
-    judge = EntailmentJudge(aspect="faithfulness", model=model)
+    judge = judge_of("faithfulness", model)
     asked = task(
         "likert", "faithfulness", "It rained. Bells rang.", articles=("Sun.", "Rain fell.")
     )
@@ -60,7 +65,7 @@ async def test_faithfulness_is_the_mean_over_sentences_of_the_best_chunk():
 async def test_coverage_is_the_mean_over_answers_of_the_best_wording():
     """Answer one: wordings 0.1 and 0.7, the best counts; answer two: 0.1. Mean 0.4, so no."""
     model = Table({("S.", "second wording"): 0.7})
-    judge = EntailmentJudge(aspect="coverage", model=model)
+    judge = judge_of("coverage", model)
     groups = (("first wording", "second wording"), ("other",))
     got = await judge.ask(task("binary", "coverage", "S.", groups=groups))
     assert got.value == 0.0
@@ -69,7 +74,7 @@ async def test_coverage_is_the_mean_over_answers_of_the_best_wording():
 
 async def test_pairs_within_the_margin_tie_whatever_the_order():
     model = Table({("S.", "x"): 0.6, ("T.", "x"): 0.58, ("U.", "x"): 0.9})
-    judge = EntailmentJudge(aspect="coverage", model=model)
+    judge = judge_of("coverage", model)
 
     async def verdict(*texts, order):
         return (
@@ -81,8 +86,8 @@ async def test_pairs_within_the_margin_tie_whatever_the_order():
 
 
 async def test_nothing_to_judge_is_unscored_and_other_aspects_are_refused():
-    judge = EntailmentJudge(aspect="faithfulness", model=Table({}))
+    judge = judge_of("faithfulness", Table({}))
     assert (await judge.ask(task("likert", "faithfulness", " "))).reason == "empty_input"
     assert (await judge.ask(task("likert", "faithfulness", "A."))).reason == "empty_input"
     with pytest.raises(ConfigurationError, match="'style'"):
-        EntailmentJudge(aspect="style", model=Table({}))
+        judge_of("style", Table({}))

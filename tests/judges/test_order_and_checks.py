@@ -126,3 +126,13 @@ def test_a_judge_that_always_says_first_breaks_the_tie_and_a_contrary_one_the_re
     )
     assert contrary["removal"].n_kept == 0
     assert contrary["answers"].n_kept == 0
+
+
+def test_what_rounding_leaves_is_no_rise_and_a_tenth_is_one():
+    for rise, n_kept in ((1e-8, 1), (0.1, 0)):
+
+        def rated(task, rise=rise):
+            told = INSTRUCTION in str(task) and task.protocol == "likert"
+            return fair(task) + rise * told if task.protocol == "likert" else fair(task)
+
+        assert results("faithfulness", [REFERENCE], rated)["instruction"].n_kept == n_kept

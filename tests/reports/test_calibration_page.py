@@ -5,49 +5,12 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
+from calibration_study import EVIL, study
 
-from fairjudge.calibration.agreement import Resampling
-from fairjudge.calibration.analysis import Settings, analyse
-from fairjudge.calibration.to_json import analysis_json
-from fairjudge.domain import Judgement, Label, Summary
-from fairjudge.reports.calibration_page import calibration_page, verdict
+from fairjudge.reports.calibration_page import calibration_page
+from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.markup import element, join
-
-EVIL = "<script>alert('1')</script>\"><img src=x onerror=y>"
-
-
-def judged(eid, system, value, judge):
-    return Judgement(
-        eid=eid, system=system, aspect="coverage", protocol="likert", judge=judge, value=value
-    )
-
-
-def study(judge="j", *, noise=0.5, systems=("s0", "s1", "<b>s2</b>"), constant=False):
-    """Report on a judge who is one too high and errs by `noise`, on 40 documents by systems."""
-    rng = np.random.default_rng(0)
-    judgements, labels, summaries = [], [], []
-    for d in range(40):
-        for s, system in enumerate(systems):
-            quality = 2.5 + 0.5 * s + rng.normal()
-            score = 3 if constant else int(np.clip(round(quality + 1 + noise * rng.normal()), 1, 5))
-            judgements.append(judged(f"d{d}", system, score, judge))
-            words = " ".join(["word"] * int(rng.integers(5, 60)))
-            summaries.append(Summary(eid=f"d{d}", system=system, text=words))
-            labels += [
-                Label(
-                    eid=f"d{d}",
-                    system=system,
-                    aspect="coverage",
-                    annotator=f"expert{k}",
-                    value=int(np.clip(round(quality + 0.5 * rng.normal()), 1, 5)),
-                )
-                for k in range(3)
-            ]
-    settings = Settings(resampling=Resampling(n_resamples=100))
-    found = analyse(judgements, labels, settings=settings, summaries=summaries)
-    return analysis_json(found, signature={"judged_by": [judge]}, list_all=False)
 
 
 class Seen(HTMLParser):
@@ -92,9 +55,11 @@ def page(report):
 
 def test_nothing_is_loaded_from_elsewhere(page):
     seen = read(page)
-    assert not {"script", "img", "link", "iframe", "object", "image", "use"} & set(seen.tags)
+    assert not {"img", "link", "iframe", "object", "image", "use"} & set(seen.tags)
     policy = next(value for _, name, value in seen.attributes if name == "content")
     assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert seen.tags.count("script") == seen.tags.count("style") == 1
     assert "://" not in page
     assert "url(" not in page
     assert "@import" not in page
@@ -161,6 +126,13 @@ def test_a_worthless_judge_is_called_so():
     assert verdict(constant).startswith("Undefined: ")
     (good,) = study(noise=0.1)["groups"]
     assert verdict(good) == "Agrees with people about as well as they do with one another"
+
+
+def test_few_documents_are_said_at_first_sight():
+    (group,) = study(noise=0.1)["groups"]
+    fewer = {**group, "n_documents": 14, "few_documents": True}
+    assert verdict(fewer).endswith("(few documents: 14)")
+    assert verdict({**fewer, "n_documents": 4}) == "4 documents with labels: too few to tell"
 
 
 def test_degenerate_studies_make_a_page():

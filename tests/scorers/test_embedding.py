@@ -3,6 +3,7 @@
 import hashlib
 import importlib.metadata
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -173,15 +174,15 @@ class TestAnyFolder:
         assert load_embedder(str(other)).fingerprint != tiny.fingerprint
 
     def test_the_window_that_a_folder_states_is_kept(
-        self, tiny_folder: Path, tmp_path: Path
+        self, tiny: TransformersEmbedder, tiny_folder: Path, tmp_path: Path
     ) -> None:
-        from transformers import AutoConfig, AutoTokenizer
-
-        tokenizer = AutoTokenizer.from_pretrained(tiny_folder)
-        config = AutoConfig.from_pretrained(tiny_folder)
-        assert embedding._window_tokens(str(tmp_path), tokenizer, config) == 16
+        # Ten letters and two special tokens: one piece in the model's window of 16, two in 9.
+        text = " ".join(LETTERS[:10])
+        assert len(tiny._pieces([text])[0]) == 1
+        shutil.copytree(tiny_folder, tmp_path, dirs_exist_ok=True)
         (tmp_path / "sentence_bert_config.json").write_text(json.dumps({"max_seq_length": 9}))
-        assert embedding._window_tokens(str(tmp_path), tokenizer, config) == 9
+        pieces, _ = load_embedder(str(tmp_path))._pieces([text])
+        assert [len(piece) for piece in pieces] == [9, 5]
 
     def test_a_folder_without_a_model_is_one_clear_error(self, tmp_path: Path) -> None:
         with pytest.raises(ConfigurationError, match="cannot load embedding model"):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tiny_nli import bert_config, save_nli, save_tokenizer
 
 from fairjudge.domain import Summary
 from fairjudge.errors import ConfigurationError, InputError
@@ -25,49 +26,13 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WINDOW = 24
 
 
-def save_tokenizer(folder: Path) -> int:
-    """One token a letter, dressed as BERT does; return the size of the vocabulary."""
-    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-    from transformers import PreTrainedTokenizerFast
-
-    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *LETTERS]
-    tokenizer = Tokenizer(
-        models.WordLevel({name: i for i, name in enumerate(names)}, unk_token=names[1])
-    )
-    tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]",
-        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
-    )
-    PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]",
-        sep_token="[SEP]", model_max_length=WINDOW,
-        model_input_names=["input_ids", "token_type_ids", "attention_mask"],
-    ).save_pretrained(folder)  # fmt: skip
-    return len(names)
-
-
-def bert_config(size, **more):
-    from transformers import BertConfig
-
-    return BertConfig(
-        vocab_size=size, hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
-        intermediate_size=32, max_position_embeddings=WINDOW, initializer_range=0.5, **more,
-    )  # fmt: skip
+def save_letters(folder: Path) -> int:
+    return save_tokenizer(folder, LETTERS, window=WINDOW)
 
 
 @pytest.fixture(scope="module")
 def nli_folder(tmp_path_factory):
-    from transformers import BertForSequenceClassification
-
-    folder = tmp_path_factory.mktemp("nli")
-    size = save_tokenizer(folder)
-    torch.manual_seed(1)
-    labels = {0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"}
-    BertForSequenceClassification(bert_config(size, id2label=labels)).save_pretrained(folder)
-    return folder
+    return save_nli(tmp_path_factory.mktemp("nli"), LETTERS, window=WINDOW)
 
 
 @pytest.fixture(scope="module")
@@ -81,7 +46,7 @@ def bert(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("bert")
     torch.manual_seed(2)
-    BertModel(bert_config(save_tokenizer(folder))).save_pretrained(folder)
+    BertModel(bert_config(save_letters(folder), window=WINDOW)).save_pretrained(folder)
     return load_bert_score(str(folder))
 
 
@@ -92,7 +57,7 @@ def bart_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bart")
     torch.manual_seed(3)
     config = BartConfig(
-        vocab_size=save_tokenizer(folder), d_model=16, encoder_layers=1, decoder_layers=1,
+        vocab_size=save_letters(folder), d_model=16, encoder_layers=1, decoder_layers=1,
         encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
         decoder_ffn_dim=32, max_position_embeddings=WINDOW, init_std=0.5, pad_token_id=0,
         bos_token_id=2, eos_token_id=3, decoder_start_token_id=3, forced_eos_token_id=3,
@@ -322,7 +287,7 @@ def test_batches_hold_their_budget():
 def test_roberta_positions_leave_room_for_padding(tmp_path):
     from transformers import RobertaConfig, RobertaModel
 
-    size = save_tokenizer(tmp_path)
+    size = save_letters(tmp_path)
     config = RobertaConfig(
         vocab_size=size, hidden_size=8, num_hidden_layers=1, num_attention_heads=1,
         intermediate_size=8, max_position_embeddings=20, type_vocab_size=1, pad_token_id=0,

@@ -1,0 +1,152 @@
+"""One run of ``judge`` over a model in this process or on loopback: its time and memory.
+
+    python benchmarks/_mock_run.py N FOLDER [--run NAME] [--port N] [--concurrency N] ...
+
+Makes `N` items with prompts of about 10 KB in FOLDER, judges them through everything that a run
+goes through (reading, prompts, cache, retries, budget, graph, checkpoints, records, results file)
+and prints one line of JSON. Another ``--run`` in the same folder finds every reply in the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import resource
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fairjudge.app import models
+from fairjudge.app.judging import JudgeOptions, judge_files
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.protocols import Completion, CompletionRequest
+
+SYSTEMS = 10
+"""Summaries of each article."""
+ARTICLE_CHARACTERS = 8700
+"""With the instructions and the summary a prompt has about 10,000 characters."""
+REPLY = "The summary follows the article closely and adds nothing of its own.\nVerdict: {}"
+
+
+def words(n_characters: int, *, seed: int) -> str:
+    """Return made-up text of about that length."""
+    rng = random.Random(seed)  # noqa: S311
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    pieces: list[str] = []
+    length = 0
+    while length < n_characters:
+        word = "".join(rng.choices(letters, k=rng.randint(3, 10)))
+        pieces.append(word)
+        length += len(word) + 1
+    return " ".join(pieces)[:n_characters] + "."
+
+
+def clusters(n_items: int) -> Iterator[dict[str, Any]]:
+    """Yield a cluster of one article for every `SYSTEMS` items."""
+    stock = words(ARTICLE_CHARACTERS, seed=1)
+    for n in range(-(-n_items // SYSTEMS)):
+        content = f"Report {n}. {stock}"
+        yield {"eid": f"e{n}", "articles": [{"aid": f"a{n}", "title": "", "content": content}]}
+
+
+def summaries(n_items: int) -> Iterator[dict[str, Any]]:
+    """Yield as many summaries as items."""
+    stock = words(300, seed=2)
+    for n in range(n_items):
+        cluster, system = divmod(n, SYSTEMS)
+        yield {"eid": f"e{cluster}", "system": f"s{system}", "text": f"Item {n}: {stock}"}
+
+
+def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
+    """Write `rows` as JSONL."""
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(row) + "\n" for row in rows)
+    return path
+
+
+def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
+    """Judge the items in `folder`, and return what that took."""
+    options = {"backend": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
+    wall, cpu = time.perf_counter(), time.process_time()
+    outcome = judge_files(
+        folder / "clusters.jsonl",
+        folder / "summaries.jsonl",
+        folder / f"{run}.jsonl",
+        options=JudgeOptions(aspect="faithfulness", protocol="likert"),
+        model=models.ModelOptions(cache=folder / "cache", **options),
+        run=folder / run,
+        skip_bad=False,
+        progress=lambda _: lambda _: None,
+    )
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    results = (folder / f"{run}.jsonl").read_bytes()
+    return {
+        "n": len(outcome.judgements),
+        "wall_seconds": wall,
+        "cpu_seconds": cpu,
+        "n_unscored": outcome.n_unscored,
+        "n_calls": outcome.spent.n_calls if outcome.spent else 0,
+        "sha256": hashlib.sha256(results).hexdigest(),
+        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+class _Mock(ScriptedBackend):
+    """A model in this process; ends it by SIGKILL after `dies_after` calls."""
+
+    def __init__(self, *, dies_after: int | None) -> None:
+        super().__init__()
+        self._left = dies_after
+        self.first_call_at: float | None = None
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer by a score that depends on the prompt's length."""
+        if self.first_call_at is None:
+            self.first_call_at = time.perf_counter()
+        if self._left is not None:
+            self._left -= 1
+            if self._left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return Completion(text=REPLY.format(len(request.messages[-1].content) % 5 + 1))
+
+
+def prepare(n_items: int, folder: Path) -> None:
+    """Write the input files, unless they are there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "summaries.jsonl").exists():
+        write(folder / "clusters.jsonl", clusters(n_items))
+        write(folder / "summaries.jsonl", summaries(n_items))
+
+
+def main() -> None:
+    """Read the arguments and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("n", type=int)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--run", default="first")
+    parser.add_argument("--port", type=int)
+    parser.add_argument("--concurrency", type=int, default=8)
+    parser.add_argument("--rpm", type=int)
+    parser.add_argument("--dies-after", type=int)
+    given = parser.parse_args()
+    prepare(given.n, given.folder)
+    model: dict[str, Any] = {"concurrency": given.concurrency, "rpm": given.rpm}
+    mock = _Mock(dies_after=given.dies_after)
+    if given.port is None:
+        models.open_backend = lambda *_, **__: mock  # type: ignore[assignment]
+    else:
+        model["base_url"] = f"http://127.0.0.1:{given.port}/v1"
+    begun = time.perf_counter()
+    found = judge(given.folder, run=given.run, **model)
+    first = mock.first_call_at
+    found["first_call_seconds"] = None if first is None else first - begun
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""What the speed benchmarks share: child processes, results as JSON, a table on the terminal."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from _machine import describe_machine
+
+from fairjudge.reports.tables import TextTable, columns, print_table
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results"
+Json: TypeAlias = dict[str, Any]
+
+
+def mock_run(folder: Path, n_items: int, *options: object, dies: bool = False) -> Json:
+    """Run `_mock_run.py` in a process of its own and return what it printed."""
+    command = [sys.executable, HERE / "_mock_run.py", n_items, folder, *options]
+    done = subprocess.run([str(one) for one in command], capture_output=True, check=False)
+    if dies:
+        return {}
+    if done.returncode:
+        raise SystemExit(done.stderr.decode())
+    found: Json = json.loads(done.stdout)
+    return found
+
+
+@contextmanager
+def stub(*options: object) -> Iterator[tuple[int, Json]]:
+    """Run `_stub.py`; yield its port, and a dictionary that has its counts after the block."""
+    command = [sys.executable, str(HERE / "_stub.py"), *map(str, options)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    counts: Json = {}
+    if process.stdout is None:
+        raise SystemExit("the stub server has no output")
+    try:
+        yield int(process.stdout.readline()), counts
+        out, _ = process.communicate(timeout=60)
+        counts |= json.loads(out)
+    finally:
+        process.kill()
+
+
+def finish(name: str, found: Json, *, title: str, rows: Sequence[tuple[str, str, str]]) -> None:
+    """Print `rows` (what, measured, wanted) with the machine, and keep all of `found`."""
+    found = {"machine": describe_machine(), **found}
+    heads = columns("what", "measured", "wanted", numbers=("measured", "wanted"))
+    print_table(TextTable(title=title, columns=heads, rows=tuple(rows), notes=(found["machine"],)))
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def each_ms(found: Json, clock: str = "wall_seconds") -> float:
+    """Return milliseconds an item."""
+    return float(found[clock]) / float(found["n"]) * 1000.0

@@ -1,0 +1,121 @@
+"""What a run costs beside the model's own time, and the same work through two other libraries.
+
+    python benchmarks/overhead.py [--without-others]
+
+The model answers at once, in the process. Everything else is as in ``fairjudge judge``: reading,
+prompts of 10,000 characters, cache, records, checkpoints and results on disk. inspect_ai and
+DeepEval are installed by pip into a temporary environment.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from _mock_run import words
+from _running import HERE, Json, each_ms, finish, mock_run
+
+from fairjudge.backends.caching import CachingBackend
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.cache import ReplyCache
+from fairjudge.protocols import CompletionRequest, Message, ModelRef
+
+SMALL, LARGE = 1_000, 10_000
+OTHERS = (
+    ("inspect_ai", "_by_inspect_ai.py", 300, ()),
+    ("DeepEval, nothing kept", "_by_deepeval.py", 1_000, ()),
+    ("DeepEval, kept after each case", "_by_deepeval.py", 200, ("--keep",)),
+)
+
+
+def ours(folder: Path) -> Json:
+    """Judge 1,000 and 10,000 items, and the 10,000 once more from the cache."""
+    found = {
+        "small": mock_run(folder / "small", SMALL),
+        "large": mock_run(folder / "large", LARGE),
+        "cached": mock_run(folder / "large", LARGE, "--run", "again"),
+    }
+    if found["cached"]["sha256"] != found["large"]["sha256"] or found["cached"]["n_calls"]:
+        raise SystemExit("the cached run differs from the first, or made calls")
+    return found
+
+
+def single_hits(folder: Path, n: int = 3_000) -> float:
+    """Return the median seconds of a hit: key over a prompt of 10,000 characters, read, check."""
+    target = ModelRef(provider="scripted", model="m")
+    cache = ReplyCache(folder / "hits")
+    backend = CachingBackend(ScriptedBackend(lambda _: "Verdict: 3"), cache=cache)
+    requests = [
+        CompletionRequest(
+            target=target,
+            messages=(Message(role="user", content=f"{i} " + words(10_000, seed=i)),),
+        )
+        for i in range(50)
+    ]
+
+    async def measure() -> list[float]:
+        for request in requests:
+            await backend.complete(request)
+        seconds = []
+        for i in range(n):
+            begun = time.perf_counter()
+            await backend.complete(requests[i % len(requests)])
+            seconds.append(time.perf_counter() - begun)
+        return seconds
+
+    try:
+        return statistics.median(asyncio.run(measure()))
+    finally:
+        cache.close()
+
+
+def others(folder: Path) -> list[Json]:
+    """Install the other libraries for themselves, and do the same work with them."""
+    python = folder / "others" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", folder / "others"], check=True)
+    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "inspect_ai", "deepeval"], check=True, stderr=subprocess.DEVNULL)
+    found = []
+    for name, script, n, options in OTHERS:
+        command = [python, HERE / script, str(n), *options]
+        done = subprocess.run(command, capture_output=True, check=True, cwd=folder)
+        found.append({"name": name, **json.loads(done.stdout.splitlines()[-1])})
+    return found
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--without-others", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        found = ours(folder)
+        found["hit_seconds"] = single_hits(folder)
+        found["others"] = [] if given.without_others else others(folder)
+    small, large, cached = found["small"], found["large"], found["cached"]
+    rows = [
+        ("ms an item, 10,000 items", f"{each_ms(large):.2f}", "1.0"),
+        ("the same, processor time", f"{each_ms(large, 'cpu_seconds'):.2f}", ""),
+        ("ms an item, 1,000 items", f"{each_ms(small):.2f}", ""),
+        ("10,000 against 1,000, an item", f"{each_ms(large) / each_ms(small):.2f}", "1.2"),
+        ("peak memory, MiB", f"{large['peak_mib']:.0f}", "300"),
+        ("10,000 items all cached, s", f"{cached['wall_seconds']:.1f}", "5"),
+        ("one hit, microseconds", f"{found['hit_seconds'] * 1e6:.0f}", "60"),
+        *(
+            (f"ms an item, {one['name']} {one['version']}", f"{each_ms(one):.2f}", "")
+            for one in found["others"]
+        ),
+    ]
+    finish("overhead", found, title="Overhead of a run", rows=rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,172 @@
+"""Run the speed benchmarks and write docs/performance.md from what they measured.
+
+python benchmarks/performance.py             runs all (about ten minutes), then writes
+python benchmarks/performance.py --render    writes from benchmarks/results/*.json alone
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from _running import HERE, RESULTS, Json, each_ms
+from throughput import AT_ONCE, LATENCY_SECONDS, MOST_TAKEN, N_ITEMS, N_PACED, RPM
+
+PAGE = HERE.parent / "docs" / "performance.md"
+NAMES = ("overhead", "throughput", "start_up")
+
+
+def load(name: str) -> Json:
+    """Return what one benchmark kept."""
+    found: Json = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
+    return found
+
+
+def table(*rows: tuple[str, str, str]) -> str:
+    """Return a Markdown table of what was measured beside what was wanted."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join(["| | measured | wanted |", "| --- | --: | --: |", *lines])
+
+
+def overhead() -> str:
+    """Return the section on what a run costs beside the model."""
+    found = load("overhead")
+    small, large, cached = found["small"], found["large"], found["cached"]
+    rows = table(
+        ("10,000 items, ms an item", f"{each_ms(large):.2f}", "1.0"),
+        ("the same in processor time", f"{each_ms(large, 'cpu_seconds'):.2f}", ""),
+        ("1,000 items, ms an item", f"{each_ms(small):.2f}", ""),
+        ("10,000 against 1,000", f"{each_ms(large) / each_ms(small):.2f}", "1.2"),
+        ("peak memory at 10,000 items, MiB", f"{large['peak_mib']:.0f}", "300"),
+        ("10,000 items that are all cached, seconds", f"{cached['wall_seconds']:.1f}", "5"),
+        ("calls made by that run", f"{cached['n_calls']}", "0"),
+        ("one hit, median, microseconds", f"{found['hit_seconds'] * 1e6:.0f}", "60"),
+    )
+    others = "\n".join(
+        f"| {one['name']} | {one['version']} | {one['n']} | {each_ms(one):.1f} "
+        f"| {each_ms(one, 'cpu_seconds'):.1f} |"
+        for one in found["others"]
+    )
+    ours = (
+        f"| FairJudge, all kept | | {large['n']} | {each_ms(large):.1f} "
+        f"| {each_ms(large, 'cpu_seconds'):.1f} |"
+    )
+    return f"""## What a run costs beside the model's own time
+
+A model in the same process answers at once; prompts have 10,000 characters. Everything else is as
+in `fairjudge judge`: reading the files, rendering, hashing, cache, records and checkpoints on disk
+(forced to it several times a second), reading the verdicts, writing the results.
+
+{rows}
+
+The cached run's results file is the same, byte for byte.
+
+The same work through two other libraries, in the same run of the benchmark, each with its own mock
+model in its own process. inspect_ai writes its log; DeepEval (G-Eval, one call a case) keeps
+nothing unless told to, and then rewrites its file after every case, so that its time an item grows
+with their number.
+
+| | version | items | ms an item | processor ms |
+| --- | --- | --: | --: | --: |
+{ours}
+{others}
+"""
+
+
+def throughput() -> str:
+    """Return the section on many calls at once."""
+    found = load("throughput")
+    fast, refused, slow = found["full_speed"], found["backing_off"], found["paced"]
+    server = refused["server"]
+    n_asked = server["n_answered"] + server["n_refused"]
+    rows = table(
+        (
+            f"{N_ITEMS:,} calls, {AT_ONCE} at once: share of the ideal throughput, %",
+            f"{100 * fast['ideal_seconds'] / fast['server']['seconds']:.0f}",
+            "95",
+        ),
+        ("calls a second", f"{N_ITEMS / fast['server']['seconds']:,.0f}", ""),
+        ("processor ms a call, all in", f"{each_ms(fast['run'], 'cpu_seconds'):.2f}", ""),
+        (
+            f"a server that refuses more than {MOST_TAKEN} at once: share of its throughput, %",
+            f"{100 * refused['ideal_seconds'] / server['seconds']:.0f}",
+            "",
+        ),
+        ("calls that it refused, %", f"{100 * server['n_refused'] / n_asked:.1f}", ""),
+        ("items left without a verdict", f"{refused['run']['n_unscored']}", "0"),
+        (
+            f"`--rpm {RPM}`: most requests in any minute",
+            f"{slow['server']['most_in_a_minute']}",
+            f"{RPM}",
+        ),
+        (
+            f"share of that allowance used over {N_PACED:,} calls, %",
+            f"{100 * slow['ideal_seconds'] / slow['server']['seconds']:.0f}",
+            "",
+        ),
+    )
+    return f"""## Many calls at once
+
+A server on loopback answers every call after {LATENCY_SECONDS * 1000:.0f} ms. It is a process of
+its own on the same machine and counts what it sees; times are its own, from the first request to
+the last reply. Ideal is {AT_ONCE} calls every {LATENCY_SECONDS * 1000:.0f} ms.
+
+{rows}
+
+After a 429 the number of calls at once is halved, and grows again by one with each round of
+replies. `--rpm` and `--tpm` are never passed in any 60 seconds.
+"""
+
+
+def start_up() -> str:
+    """Return the section on how soon work begins."""
+    found = load("start_up")
+    resumed = found["resumed"]
+    rows = table(
+        ("Python itself, seconds", f"{found['python_seconds']:.2f}", ""),
+        ("`import fairjudge`, seconds", f"{found['import_seconds']:.2f}", "0.3"),
+        ("`fairjudge --help`, seconds", f"{found['help_seconds']:.2f}", "0.3"),
+        (
+            "killed after 9,000 of 10,000 calls: until the next new call, seconds",
+            f"{resumed['first_call_seconds']:.2f}",
+            "1",
+        ),
+        ("completed calls that it asks again", f"{resumed['n_calls'] - 1000}", "0"),
+    )
+    return f"""## Beginning, and beginning again
+
+{rows}
+"""
+
+
+def page() -> str:
+    """Return the whole document."""
+    machines = {load(name)["machine"] for name in NAMES}
+    return f"""# Performance
+
+Written by `benchmarks/performance.py` from what `benchmarks/overhead.py`, `throughput.py` and
+`start_up.py` measured; change those, not this file. Times are wall-clock times unless said
+otherwise, and depend on what else the machine does.
+
+Measured on: {"; ".join(sorted(machines))}.
+
+{overhead()}
+{throughput()}
+{start_up()}"""
+
+
+def main() -> None:
+    """Run what is asked for, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--render", action="store_true")
+    if not parser.parse_args().render:
+        for name in NAMES:
+            subprocess.run([sys.executable, HERE / f"{name}.py"], check=True)
+    Path(PAGE).write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

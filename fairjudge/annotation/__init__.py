@@ -1,0 +1,1 @@
+"""Labels by people: what is asked of whom, kept safely. The page itself is in ``web``."""

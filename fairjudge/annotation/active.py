@@ -1,0 +1,184 @@
+"""Which items to label: those where a label narrows the interval most, drawn with known chances.
+
+The variance of the prediction-powered mean falls fastest when an item is drawn with probability
+proportional to the root of the expected squared residual of the judge (Zrnic and Candes 2024,
+"Active statistical inference", section 3; Neyman's allocation). That residual is not known before
+the label, so the judge's own uncertainty stands for it, mixed with a uniform share (their section
+3.1) that keeps weights bounded where the judge is wrongly sure. Items are drawn independently
+(Poisson sampling) by a random number of their own, so that a larger budget keeps all that a
+smaller one drew.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.annotation.items import Item
+from fairjudge.annotation.planning import ItemKey, item_key, own_number
+from fairjudge.calibration.scales import infer_scale
+from fairjudge.domain import Judgement
+from fairjudge.errors import ConfigurationError, InputError
+
+Floats = NDArray[np.float64]
+_SIGNS = {"a": 1.0, "b": 0.0, "tie": 0.5}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draw:
+    """The items drawn and the probability of each item, drawn or not, in (0, 1].
+
+    ``n_judged`` items have a judgement; ``informative`` is false where the judge's uncertainty is
+    the same for all, so that the draw is uniform.
+    """
+
+    drawn: tuple[int, ...]
+    probabilities: tuple[float, ...]
+    n_judged: int
+    informative: bool
+
+
+def draw(
+    items: Sequence[Item],
+    judgements: Iterable[Judgement],
+    *,
+    budget: int,
+    random_share: float = 0.25,
+    seed: int = 0,
+    leave_out: Iterable[int] = (),
+) -> Draw:
+    """Draw about `budget` of `items`.
+
+    Each system (or pair of systems) gets its share of the budget, since each has an interval of
+    its own. Items that were not judged count as of average uncertainty.
+
+    Parameters
+    ----------
+    random_share
+        The part of the budget, in (0, 1], that is drawn uniformly.
+    leave_out
+        Numbers of items that take no part, such as controls.
+
+    Raises
+    ------
+    ConfigurationError
+        A share or budget out of range.
+    InputError
+        No judgement fits an item.
+    """
+    if not 0.0 < random_share <= 1.0:
+        raise ConfigurationError(
+            f"--random-share must be above 0 and at most 1, got {random_share!r}: without it, "
+            "items that the judge is sure of would never be seen"
+        )
+    if budget < 2:
+        raise ConfigurationError(f"--budget must be 2 or more, got {budget!r}")
+    out = set(leave_out)
+    taken = [n for n in range(len(items)) if n not in out]
+    known = uncertainty([items[n] for n in taken], judgements)
+    if not known:
+        raise InputError(
+            "no judgement fits an item: judge the same files and aspect with the unit that is "
+            f"labelled, such as {items[taken[0]].unit!r}"
+        )
+    mean = float(np.mean(list(known.values())))
+    groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for number in taken:
+        groups[items[number].systems].append(number)
+    probabilities = [0.0] * len(items)
+    for some in groups.values():
+        sizes = np.sqrt([known.get(item_key(items[n])[0], mean) for n in some])
+        part = budget * len(some) / len(taken)
+        for number, p in zip(some, inclusion(sizes, part, random_share), strict=True):
+            probabilities[number] = float(p)
+    return Draw(
+        drawn=tuple(n for n in taken if own_number(items[n].id, f"draw {seed}") < probabilities[n]),
+        probabilities=tuple(probabilities),
+        n_judged=len(known),
+        informative=len({round(v, 12) for v in known.values()}) > 1,
+    )
+
+
+def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
+    """Return inclusion probabilities, shape (n,), that sum to `budget` (or to n, if that is less).
+
+    Each is ``min(1, c (random_share / n + (1 - random_share) size / sum(sizes)))``; c is found by
+    fixing the largest at 1 until the rest fit.
+    """
+    n = len(sizes)
+    if budget >= n:
+        return np.ones(n)
+    total = float(sizes.sum())
+    even = np.full(n, 1.0 / n)
+    z = even if total == 0.0 else random_share * even + (1.0 - random_share) * sizes / total
+    order = np.argsort(-z)
+    rest = np.cumsum(z[order][::-1])[::-1]  # what the items from here on sum to
+    for fixed in range(n):
+        c = (budget - fixed) / rest[fixed]
+        if c * z[order[fixed]] <= 1.0:
+            break
+    capped: Floats = np.minimum(1.0, c * z)
+    return capped
+
+
+def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:
+    """Return how unsure the judges are of each item, at least 0 and 1 on average.
+
+    The variance of the judge's distribution over its answers where it gave one; else p (1 - p),
+    with p where its (mean) score lies on its scale, or for the local judge's yes or no its support
+    in [0, 1]. A pair whose two orders disagree has p = 1/2. Several judges are averaged.
+    """
+    wanted = {item_key(item)[0] for item in items}
+    aspect = items[0].aspect if items else ""
+    by_judge: dict[tuple[str, str], dict[ItemKey, list[Judgement]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    for row in judgements:
+        key, _ = item_key(row)
+        if key in wanted and row.aspect == aspect and row.value is not None:
+            by_judge[row.judge, row.protocol][key].append(row)
+    found: dict[ItemKey, list[float]] = defaultdict(list)
+    for rows in by_judge.values():
+        for key, value in _of_one_judge(rows).items():
+            found[key].append(value)
+    return {key: sum(values) / len(values) for key, values in found.items()}
+
+
+def _of_one_judge(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, float]:
+    values = {key: [_number(row) for row in some] for key, some in rows.items()}
+    protocol = next(iter(rows.values()))[0].protocol
+    everything = np.array([value for some in values.values() for value in some])
+    low, high = (0.0, 1.0) if protocol == "pairwise" else infer_scale(everything, protocol)
+    high = high if high > low else low + 1.0
+    out = {}
+    for key, some in rows.items():
+        spread = [_spread(row.probabilities, low, high) for row in some if row.probabilities]
+        p = min(1.0, max(0.0, (sum(values[key]) / len(some) - low) / (high - low)))
+        out[key] = sum(spread) / len(spread) if spread else p * (1.0 - p)
+    mean = sum(out.values()) / len(out)
+    return {key: value / mean if mean else 1.0 for key, value in out.items()}
+
+
+def _number(row: Judgement) -> float:
+    """Return a score, or 1, 1/2 or 0 for a pair in order of name."""
+    if not isinstance(row.value, str):
+        support = (row.model_extra or {}).get("support")
+        if row.protocol == "binary" and isinstance(support, list) and support:
+            return float(np.mean(support))
+        return float(row.value or 0.0)
+    value = _SIGNS[row.value]
+    return 1.0 - value if item_key(row)[1] else value
+
+
+def _spread(probabilities: Mapping[str, float], low: float, high: float) -> float:
+    """Return the variance in units of the scale, or of words half the chance that two differ."""
+    try:
+        places = [(float(answer) - low) / (high - low) for answer in probabilities]
+    except ValueError:
+        return 0.5 * (1.0 - sum(p * p for p in probabilities.values()))
+    mean = sum(x * p for x, p in zip(places, probabilities.values(), strict=True))
+    return sum(p * (x - mean) ** 2 for x, p in zip(places, probabilities.values(), strict=True))

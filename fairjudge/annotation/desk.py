@@ -1,0 +1,178 @@
+"""One writer for all annotators: what is asked of it is done, kept, and only then answered.
+
+Requests queue up; one thread takes all that wait, lets each look at the board and say what
+happened, keeps everything with a single commit and a single sync of the labels file, and then
+answers them all. So fifty people cost little more than one, and no answer precedes the disk.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Generic, TypeVar
+
+from fairjudge.annotation.board import Board, Event, Job, replay
+from fairjudge.annotation.items import Item
+from fairjudge.annotation.labels_file import LabelsFile
+from fairjudge.annotation.records import LabelWriter, Projection, without_chance
+from fairjudge.annotation.store import Store
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class Turn:
+    """What one request may do: look at the board, and make things happen at one time."""
+
+    board: Board
+    now: float
+    events: list[Event] = field(default_factory=list)
+    sessions: dict[str, str] = field(default_factory=dict)
+
+    def happen(self, event: Event) -> None:
+        """Let `event` happen."""
+        self.board.apply(event)
+        self.events.append(event)
+
+
+@dataclass(slots=True)
+class _Request(Generic[Result]):
+    act: Callable[[Turn], Result]
+    answer: Future[Result]
+
+
+class Desk:
+    """The board of a job, its store and its labels file.
+
+    Parameters
+    ----------
+    job, items, probabilities
+        As planned.
+    store
+        Open; closed by `close`.
+    path
+        The labels file.
+
+    Raises
+    ------
+    InputError, RunError
+        The store or the file cannot be used.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        items: Sequence[Item],
+        *,
+        store: Store,
+        path: Path,
+        probabilities: Sequence[float] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.job = job
+        self.items = items
+        self._store = store
+        self._clock = clock
+        self._writer = LabelWriter(items=items, probabilities=probabilities)
+        self._file = LabelsFile(path)
+        self._board, self._lines = self._from_store()
+        self._sessions = store.sessions()
+        self._broken = False
+        self._lock = threading.Lock()
+        self._queue: SimpleQueue[_Request[Any] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._serve, name="desk", daemon=True)
+        self._thread.start()
+
+    def _from_store(self) -> tuple[Board, Projection]:
+        """Rebuild the board and its lines, and put the labels file right."""
+        events = list(self._store.events())
+        board, lines = replay(self.job, events), Projection(self._writer, self.job.wanted)
+        for event in events:
+            lines.apply(event)
+        known = {without_chance(self._writer.line(e)) for e in events if e.kind == "label"}
+        self._file.open(lines.lines(), known=lambda line: without_chance(line) in known)
+        return board, lines
+
+    def submit(self, act: Callable[[Turn], Result]) -> Future[Result]:
+        """Queue `act`; its result comes when all that it made happen is on disk.
+
+        `act` raises before it lets anything happen, or not at all.
+        """
+        answer: Future[Result] = Future()
+        self._queue.put(_Request(act=act, answer=answer))
+        return answer
+
+    def look(self, at: Callable[[Board], Result]) -> Result:
+        """Return what `at` sees on the board now."""
+        with self._lock:
+            return at(self._board)
+
+    def annotator(self, key: str) -> str | None:
+        """Return who is signed in under `key`."""
+        return self._sessions.get(key)
+
+    def close(self) -> None:
+        """Finish what is queued, and close store and file."""
+        self._queue.put(None)
+        self._thread.join()
+        self._file.close()
+        self._store.close()
+
+    def _serve(self) -> None:
+        while True:
+            batch = [self._queue.get()]
+            while not self._queue.empty():
+                batch.append(self._queue.get())
+            self._answer([request for request in batch if request is not None])
+            if None in batch:
+                return
+
+    def _answer(self, batch: Sequence[_Request[Any]]) -> None:
+        results: Sequence[Any]
+        try:
+            if self._broken:
+                self._recover()
+            with self._lock:
+                turn = Turn(board=self._board, now=self._clock())
+                results = [_result(request, turn) for request in batch]
+            self._keep(turn)
+        except Exception as error:  # whatever it was, nobody may be told "kept"
+            self._broken = True
+            results = [error] * len(batch)
+        for request, result in zip(batch, results, strict=True):
+            if isinstance(result, Exception):
+                request.answer.set_exception(result)
+            else:
+                request.answer.set_result(result)
+
+    def _keep(self, turn: Turn) -> None:
+        if turn.events or turn.sessions:
+            self._store.append(turn.events, turn.sessions)
+        self._sessions.update(turn.sessions)
+        taken_back = [line for event in turn.events if (line := self._lines.apply(event))]
+        if taken_back:
+            self._file.rewrite(self._lines.lines())
+            return
+        given = [self._lines.line(event) for event in turn.events if event.kind == "label"]
+        new = [line for line in given if line is not None]
+        if new:
+            self._file.append(new)
+
+    def _recover(self) -> None:
+        """Go back to what the store holds, after something could not be kept."""
+        board, lines = self._from_store()
+        with self._lock:
+            self._board, self._lines = board, lines
+        self._broken = False
+
+
+def _result(request: _Request[Any], turn: Turn) -> Any:
+    try:
+        return request.act(turn)
+    except Exception as error:  # it belongs to the one who asked
+        return error

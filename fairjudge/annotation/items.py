@@ -1,0 +1,192 @@
+"""From references and summaries to the single items that people label.
+
+Items of summaries are made from the tasks that `fairjudge judge` makes, so that their units are
+the same and ``calibrate`` can join the two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from fairjudge.annotation.tasks import LabelTask
+from fairjudge.domain import (
+    Answer,
+    Article,
+    Cluster,
+    JudgeTask,
+    QuestionAnswers,
+    Reference,
+    Summary,
+)
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.tasks import JudgingPlan, plan_tasks
+from fairjudge.text.sentences import Span, sentence_texts, split_sentences
+
+REFERENCE_SYSTEM = "reference"
+"""Stands for the system in labels of answers, which no summary is part of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """One thing to label.
+
+    ``systems`` are one or two; they never reach a page. ``statement`` is the answer or sentence
+    asked about, empty where whole summaries are; ``place`` is where it stands in ``texts[0]``.
+    ``wordings`` are other ways in which articles give the same answer. ``sources`` are the aids
+    of the articles that gave the answer.
+    """
+
+    eid: str
+    systems: tuple[str, ...]
+    aspect: str
+    unit: str
+    articles: tuple[Article, ...]
+    texts: tuple[str, ...] = ()
+    question: str = ""
+    statement: str = ""
+    wordings: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    place: Span | None = None
+
+    @property
+    def id(self) -> str:
+        """Return a key that is unique within a task."""
+        return json.dumps([self.eid, *self.systems, self.unit], ensure_ascii=False)
+
+    @property
+    def block(self) -> tuple[str, ...]:
+        """Return what one person should label in one go: items that share their texts."""
+        return (self.eid, *self.systems)
+
+
+def build_items(
+    task: LabelTask, clusters: Sequence[Cluster], summaries: Sequence[Summary]
+) -> tuple[Item, ...]:
+    """Return every item of `task`, cluster by cluster.
+
+    Raises
+    ------
+    ConfigurationError
+        The task needs summaries, or questions, and there are none.
+    InputError
+        Nothing is left to label.
+    """
+    if task.name != "answers" and not summaries:
+        raise ConfigurationError(f"task {task.name!r} needs --summaries")
+    if task.name in {"answers", "coverage"} and not any(
+        isinstance(cluster, Reference) and cluster.question_answers for cluster in clusters
+    ):
+        raise ConfigurationError(
+            f"task {task.name!r} needs references with questions and answers: "
+            "run 'fairjudge build' first"
+        )
+    found = tuple(
+        _of_answers(task, clusters)
+        if task.name == "answers"
+        else _of_summaries(task, clusters, summaries)
+    )
+    if not found:
+        needed = ": it needs two systems' summaries of one cluster"
+        raise InputError(
+            f"task {task.name!r} found nothing to label{needed * (task.name == 'preference')}"
+        )
+    return found
+
+
+def digest(task: LabelTask, items: Sequence[Item]) -> str:
+    """Return a hash of all that is asked, so that a store is never used for something else."""
+    seen = hashlib.sha256(f"{task.name} {task.aspect} {task.scale.label}".encode())
+    for item in items:
+        parts = (item.id, item.question, item.statement, *item.texts)
+        texts = [article.content for article in item.articles]
+        seen.update(json.dumps([parts, texts]).encode())
+    return seen.hexdigest()
+
+
+def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
+    for cluster in clusters:
+        if not isinstance(cluster, Reference):
+            continue
+        for q, question in enumerate(cluster.question_answers):
+            for g, group in enumerate(question.answer_groups):
+                item = Item(
+                    eid=cluster.eid,
+                    systems=(REFERENCE_SYSTEM,),
+                    aspect=task.aspect,
+                    unit=f"answer:{q}.{g}",
+                    articles=_with_content(cluster.articles),
+                )
+                yield _about_answer(item, question, group)
+
+
+def _about_answer(item: Item, question: QuestionAnswers, group: Sequence[Answer]) -> Item:
+    wordings = tuple(dict.fromkeys(answer.answer for answer in group))
+    return replace(
+        item,
+        question=question.question,
+        statement=wordings[0] if wordings else "",
+        wordings=wordings[1:],
+        sources=tuple(dict.fromkeys(answer.aid for answer in group)),
+    )
+
+
+def _of_summaries(
+    task: LabelTask, clusters: Sequence[Cluster], summaries: Sequence[Summary]
+) -> Iterator[Item]:
+    articles = {cluster.eid: cluster.articles for cluster in clusters}
+    whole = {(summary.eid, summary.system): summary.text for summary in summaries}
+    for asked in plan_tasks(clusters, summaries, _plan(task), split_sentences=sentence_texts):
+        if asked.order == "ba":
+            continue  # which side stands first is drawn for each annotator
+        texts = tuple(whole[asked.eid, system] for system in asked.systems)
+        yield _item(asked, texts=texts, articles=_with_content(articles[asked.eid]))
+
+
+def _plan(task: LabelTask) -> JudgingPlan:
+    """Return the row of the judge's table of protocols whose units the labels have."""
+    match task.name:
+        case "coverage":
+            return JudgingPlan(
+                aspect=task.aspect,
+                protocol="binary",
+                reference_unit="qa_pair",
+                text_unit="summary",
+            )
+        case "faithfulness":
+            return JudgingPlan(
+                aspect=task.aspect,
+                protocol="binary",
+                reference_unit="articles",
+                text_unit="sentence",
+            )
+        case _:
+            return JudgingPlan(
+                aspect=task.aspect,
+                protocol="pairwise" if task.name == "preference" else "likert",
+                reference_unit="articles",
+                text_unit="summary",
+            )
+
+
+def _item(asked: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:
+    item = Item(
+        eid=asked.eid,
+        systems=asked.systems,
+        aspect=asked.aspect,
+        unit=asked.unit,
+        articles=articles,
+        texts=texts,
+    )
+    if asked.questions:
+        return _about_answer(item, asked.questions[0], asked.questions[0].answer_groups[0])
+    if asked.unit.startswith("sentence:"):
+        place = split_sentences(texts[0])[int(asked.unit.removeprefix("sentence:"))]
+        return replace(item, statement=place.text, place=place)
+    return item
+
+
+def _with_content(articles: Sequence[Article]) -> tuple[Article, ...]:
+    return tuple(article for article in articles if article.content.strip())

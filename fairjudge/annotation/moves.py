@@ -1,0 +1,154 @@
+"""What an annotator can do, as moves on the board: get an item, label, skip, undo."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairjudge.annotation.board import Board, Event
+from fairjudge.annotation.desk import Turn
+from fairjudge.annotation.tasks import LabelTask
+from fairjudge.domain import Order, Value
+from fairjudge.errors import InputError
+from fairjudge.scales import to_verdict
+
+SKIP_REASONS = (
+    "a text is missing or broken",
+    "the statement is unclear",
+    "I cannot decide",
+    "I know the people or the case",
+    "another reason",
+)
+MOST_NOTE = 2000
+"""Longest note, in characters."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """An item in an annotator's own list, counted from 1, and what they said of it."""
+
+    position: int
+    item: int
+    shown: Order | None
+    said: Event | None
+
+
+def place_of(board: Board, annotator: str, position: int, *, pair: bool) -> Place | None:
+    """Return the item at `position` of the annotator's list, or None where there is none."""
+    history = board.history(annotator)
+    if not 1 <= position <= len(history):
+        return None
+    item = history[position - 1]
+    return Place(
+        position=position,
+        item=item,
+        shown=board.first_shown(annotator, item) if pair else None,
+        said=board.done(annotator).get(item),
+    )
+
+
+def next_position(turn: Turn, annotator: str) -> int | None:
+    """Return where the annotator's next item stands, given one if need be; None at the end."""
+    board = turn.board
+    current = board.current(annotator)
+    if current is None:
+        current = board.choose(annotator, now=turn.now)
+        if current is None:
+            return None
+        turn.happen(Event(annotator=annotator, item=current, kind="assign", at=turn.now))
+    return board.history(annotator).index(current) + 1
+
+
+def label(
+    turn: Turn,
+    annotator: str,
+    position: int,
+    *,
+    task: LabelTask,
+    level: int,
+    note: str = "",
+    seconds: float | None = None,
+) -> int | None:
+    """Label the item at `position` with the task's answer number `level`; return what is next.
+
+    After an item that was labelled before, the next is the one after it.
+
+    Raises
+    ------
+    InputError
+        There is no such item or answer.
+    """
+    place = _asked(turn.board, annotator, position, task)
+    if not 0 <= level < len(task.scale.levels):
+        raise InputError(f"there is no answer {level!r}", field="level")
+    event = Event(
+        annotator=annotator,
+        item=place.item,
+        kind="label",
+        at=turn.now,
+        value=_value(task, level, place.shown),
+        note=note.strip()[:MOST_NOTE],
+        shown=place.shown,
+        seconds=seconds,
+    )
+    return _then(turn, place, event)
+
+
+def skip(
+    turn: Turn, annotator: str, position: int, *, task: LabelTask, reason: str, note: str = ""
+) -> int | None:
+    """Skip the item at `position`, saying why; return what is next.
+
+    Raises
+    ------
+    InputError
+        There is no such item or reason.
+    """
+    place = _asked(turn.board, annotator, position, task)
+    if reason not in SKIP_REASONS:
+        raise InputError(f"there is no reason {reason!r}", field="reason")
+    event = Event(
+        annotator=annotator,
+        item=place.item,
+        kind="skip",
+        at=turn.now,
+        reason=reason,
+        note=note.strip()[:MOST_NOTE],
+    )
+    return _then(turn, place, event)
+
+
+def undo(turn: Turn, annotator: str) -> int | None:
+    """Take back the annotator's latest label or skip, and return where that item stands."""
+    done = turn.board.done(annotator)
+    if not done:
+        return next_position(turn, annotator)
+    latest = next(reversed(list(done)))
+    turn.happen(Event(annotator=annotator, item=latest, kind="undo", at=turn.now))
+    return turn.board.history(annotator).index(latest) + 1
+
+
+def _asked(board: Board, annotator: str, position: int, task: LabelTask) -> Place:
+    place = place_of(board, annotator, position, pair=task.scale.kind == "pair")
+    if place is None:
+        raise InputError(f"{annotator!r} has no item {position}", field="position")
+    return place
+
+
+def _then(turn: Turn, place: Place, event: Event) -> int | None:
+    """Let `event` happen unless it says what stands already; return what is next."""
+    if place.said is None:
+        turn.happen(event)
+        return next_position(turn, event.annotator)
+    before = (place.said.kind, place.said.value, place.said.note, place.said.reason)
+    if before != (event.kind, event.value, event.note, event.reason):
+        turn.happen(event)
+    if place.position < len(turn.board.history(event.annotator)):
+        return place.position + 1
+    return next_position(turn, event.annotator)
+
+
+def _value(task: LabelTask, level: int, shown: Order | None) -> Value:
+    value = task.scale.levels[level].value
+    if isinstance(value, str):
+        return to_verdict(value, shown or "ab")
+    return value

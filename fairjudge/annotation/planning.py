@@ -1,0 +1,147 @@
+"""From items to a job: order, overlap, and controls."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fairjudge.annotation.board import Job
+from fairjudge.annotation.items import Item
+from fairjudge.domain import Judgement, Label, Value
+from fairjudge.errors import ConfigurationError, InputError
+
+OfferOrder: TypeAlias = Literal["grouped", "random"]
+ItemKey: TypeAlias = tuple[str, tuple[str, ...], str]
+"""eid, systems in order of name, unit."""
+
+_FLIPPED = {"a": "b", "b": "a", "tie": "tie"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobOptions:
+    """How the work is shared out.
+
+    ``overlap`` is the share of items that ``raters`` people label, the rest is labelled once.
+    ``order`` keeps items of one text together, or mixes them all.
+    """
+
+    overlap: float = 0.2
+    raters: int = 2
+    order: OfferOrder = "grouped"
+    seed: int = 0
+
+
+def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
+    """Return what joins items, judgements and labels, and whether a pair's sides were swapped."""
+    if isinstance(row, Item):
+        systems = row.systems
+    elif row.system is not None:
+        systems = (row.system,)
+    else:
+        systems = (str(row.system_a), str(row.system_b))
+    ordered = tuple(sorted(systems))
+    return (row.eid, ordered, row.unit), ordered != systems
+
+
+def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, Value]:
+    """Return the known value of each item that `labels` name.
+
+    Raises
+    ------
+    InputError
+        No label fits an item, or two labels of an item differ.
+    """
+    place = {item_key(item)[0]: (n, item_key(item)[1]) for n, item in enumerate(items)}
+    out: dict[int, Value] = {}
+    for label in labels:
+        key, swapped = item_key(label)
+        if key not in place or label.aspect != items[place[key][0]].aspect:
+            continue
+        number, item_swapped = place[key]
+        value = _flipped(label.value) if swapped != item_swapped else label.value
+        if out.setdefault(number, value) != value:
+            raise InputError(f"two controls of {items[number].id} differ", field="value")
+    if labels and not out:
+        raise InputError(
+            f"no control fits an item: none has an eid, system and unit such as {items[0].id} "
+            f"and aspect {items[0].aspect!r}"
+        )
+    return out
+
+
+def _flipped(value: Value) -> Value:
+    return _FLIPPED[value] if isinstance(value, str) else value  # type: ignore[return-value]
+
+
+def plan_job(
+    items: Sequence[Item],
+    *,
+    options: JobOptions,
+    controls: Mapping[int, Value] | None = None,
+    drawn: Sequence[int] | None = None,
+) -> Job:
+    """Share `items` out.
+
+    Parameters
+    ----------
+    controls
+        Items with known values; they take no part in the rest.
+    drawn
+        The items to label, where only some are; None for all.
+
+    Raises
+    ------
+    ConfigurationError
+        The options do not fit, or nothing but controls is left.
+    """
+    if not 0.0 <= options.overlap <= 1.0:
+        raise ConfigurationError(f"--overlap is a share from 0 to 1, got {options.overlap!r}")
+    if options.raters < 2:
+        raise ConfigurationError(f"--raters must be 2 or more, got {options.raters!r}")
+    known = controls or {}
+    taken = [n for n in (range(len(items)) if drawn is None else drawn) if n not in known]
+    if not taken:
+        raise ConfigurationError("nothing to label: every item is a control")
+    rng = np.random.default_rng([options.seed, len(items)])
+    drawn_first = sorted(taken, key=lambda n: own_number(items[n].id, f"overlap {options.seed}"))
+    twice = set(drawn_first[: round(options.overlap * len(taken))])
+    wanted = [0] * len(items)
+    for number in taken:
+        wanted[number] = options.raters if number in twice else 1
+    return Job(
+        blocks=_blocks(items, taken, options.order, rng),
+        wanted=tuple(wanted),
+        controls=dict(known),
+        seed=options.seed,
+    )
+
+
+def own_number(item: str, purpose: str) -> float:
+    """Return a number in [0, 1) that depends on the item and the purpose alone.
+
+    Draws by it stay as they were when other items come or go.
+    """
+    digest = hashlib.sha256(f"{purpose} {item}".encode()).digest()
+    return int.from_bytes(digest[:7]) / 2**56
+
+
+def _blocks(
+    items: Sequence[Item], taken: Sequence[int], order: OfferOrder, rng: np.random.Generator
+) -> tuple[tuple[int, ...], ...]:
+    """Group by text, clusters and then systems in random order; or one item a block."""
+    if order == "random":
+        return tuple((int(number),) for number in rng.permutation(taken))
+    by_cluster: dict[str, dict[tuple[str, ...], list[int]]] = {}
+    for number in taken:
+        item = items[number]
+        by_cluster.setdefault(item.eid, {}).setdefault(item.block, []).append(number)
+    clusters = list(by_cluster.values())
+    out: list[tuple[int, ...]] = []
+    for c in rng.permutation(len(clusters)):
+        some = list(clusters[c].values())
+        out += [tuple(some[b]) for b in rng.permutation(len(some))]
+    return tuple(out)

@@ -1,0 +1,168 @@
+"""Where events are kept: SQLite in WAL mode, one writer, nothing ever changed or removed."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from filelock import FileLock, Timeout
+
+from fairjudge.annotation.board import Event
+from fairjudge.errors import RunError
+
+_VERSION = "1"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS events (
+    number INTEGER PRIMARY KEY, item TEXT NOT NULL, annotator TEXT NOT NULL, kind TEXT NOT NULL,
+    value TEXT, note TEXT NOT NULL, reason TEXT NOT NULL, shown TEXT, seconds REAL,
+    at REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS sessions (
+    key TEXT PRIMARY KEY, annotator TEXT NOT NULL
+);
+"""
+_INSERT = "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_SELECT = """SELECT item, annotator, kind, value, note, reason, shown, seconds, at FROM events
+ORDER BY number"""
+
+
+class Store:
+    """The events of one job, locked against a second process while open.
+
+    Items are kept by their names, so that a job may be planned anew (a larger budget, another
+    overlap) over the same items. A commit is on disk when `append` returns.
+
+    Parameters
+    ----------
+    path
+        The database; made if it does not exist.
+    identity
+        A hash of what is asked; a database of something else is refused.
+
+    Raises
+    ------
+    RunError
+        The database is in use, belongs to other items, or cannot be used.
+    """
+
+    def __init__(self, path: Path, *, identity: str, items: Sequence[str]) -> None:
+        self.path = path
+        self._names = tuple(items)
+        self._numbers = {name: number for number, name in enumerate(self._names)}
+        self._lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=0)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise RunError(f"{path}: another 'fairjudge annotate' is using it") from None
+        except OSError as error:
+            raise RunError(f"{path}: cannot be used: {error.strerror}") from None
+        try:
+            self._open(identity)
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def _open(self, identity: str) -> None:
+        try:
+            self.path.touch(mode=0o600, exist_ok=True)
+            # Only one thread at a time uses the connection: the caller's lock sees to that.
+            self._database = sqlite3.connect(self.path, check_same_thread=False)
+            self._database.execute("PRAGMA journal_mode=WAL")
+            self._database.execute("PRAGMA synchronous=FULL")
+            self._database.executescript(_SCHEMA)
+        except (OSError, sqlite3.Error) as error:
+            raise RunError(f"{self.path}: cannot be used: {error}") from None
+        if self.fact("version", _VERSION) != _VERSION:
+            raise RunError(f"{self.path}: made by another version of FairJudge")
+        if self.fact("identity", identity) != identity:
+            raise RunError(
+                f"{self.path}: holds labels of another task or of other texts; give the same "
+                "files, task and scale to go on, or another --output"
+            )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database and let others use it."""
+        self._database.close()
+        self._lock.release()
+
+    def fact(self, name: str, default: str) -> str:
+        """Return what is kept under `name`; keep `default` where nothing is."""
+        with self._database as open_database:
+            open_database.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, default))
+            row = open_database.execute("SELECT value FROM facts WHERE name = ?", (name,))
+            return str(row.fetchone()[0])
+
+    def secret(self, name: str) -> str:
+        """Return a random text of this job's own, the same every time."""
+        return self.fact(name, secrets.token_urlsafe(24))
+
+    def append(self, events: Sequence[Event], sessions: Mapping[str, str] | None = None) -> None:
+        """Keep events, and who signed in under which key; on disk when this returns, or not at all.
+
+        Raises
+        ------
+        RunError
+            They cannot be written.
+        """
+        rows = [
+            (
+                self._names[event.item],
+                event.annotator,
+                event.kind,
+                None if event.value is None else json.dumps(event.value),
+                event.note,
+                event.reason,
+                event.shown,
+                event.seconds,
+                event.at,
+            )
+            for event in events
+        ]
+        try:
+            with self._database as open_database:
+                open_database.executemany(_INSERT, rows)
+                open_database.executemany(
+                    "INSERT OR REPLACE INTO sessions VALUES (?, ?)", (sessions or {}).items()
+                )
+        except sqlite3.Error as error:
+            raise RunError(f"{self.path}: cannot write: {error}") from None
+
+    def events(self) -> Iterator[Event]:
+        """Yield all events in order."""
+        for (
+            item,
+            annotator,
+            kind,
+            value,
+            note,
+            reason,
+            shown,
+            seconds,
+            at,
+        ) in self._database.execute(_SELECT):
+            yield Event(
+                item=self._numbers[item],
+                annotator=annotator,
+                kind=kind,
+                value=None if value is None else json.loads(value),
+                note=note,
+                reason=reason,
+                shown=shown,
+                seconds=seconds,
+                at=at,
+            )
+
+    def sessions(self) -> dict[str, str]:
+        """Return who is signed in, by key."""
+        return dict(self._database.execute("SELECT key, annotator FROM sessions"))

@@ -1,0 +1,242 @@
+"""What annotators are asked: question, answers and guidelines of each task.
+
+The first three tasks are those of DiverseSumm, appendix B.2 to B.4; the rules are its rules in
+words of our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.scales import Level, Scale, likert, pairwise
+
+TaskName: TypeAlias = Literal["answers", "coverage", "faithfulness", "preference", "rating"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelTask:
+    """One kind of label.
+
+    ``ask`` is the question above the buttons, ``rules`` what an annotator reads before, and
+    ``examples`` what must get the lowest answer, with the reason.
+    """
+
+    name: TaskName
+    aspect: str
+    title: str
+    ask: str
+    rules: tuple[str, ...]
+    examples: tuple[tuple[str, str], ...]
+    scale: Scale
+
+
+def label_task(
+    name: TaskName, *, aspect: str | None = None, scale: Scale | None = None
+) -> LabelTask:
+    """Return a task, with the user's own aspect and answers where given.
+
+    A scale of one's own brings its own words: its ``instruction`` is asked, and what its answers
+    mean takes the place of the rules.
+
+    Raises
+    ------
+    ConfigurationError
+        A preference needs a scale of kind "pair", and nothing else takes one; preferences and
+        ratings are about an aspect, which must be named unless it is coverage or faithfulness.
+    """
+    base = _TASKS[name](aspect or _ASPECTS[name])
+    if scale is None:
+        return base
+    if (scale.kind == "pair") != (name == "preference"):
+        wanted = 'kind "pair"' if name == "preference" else 'kind "number" or "choice"'
+        raise ConfigurationError(f"task {name!r} needs a scale of {wanted}, not {scale.kind!r}")
+    return LabelTask(
+        name=name,
+        aspect=base.aspect,
+        title=base.title,
+        ask=scale.instruction or base.ask,
+        rules=base.rules[:1] if name in {"preference", "rating"} else base.rules,
+        examples=(),
+        scale=scale,
+    )
+
+
+_ASPECTS: Mapping[TaskName, str] = {
+    "answers": "validity",
+    "coverage": "coverage",
+    "faithfulness": "faithfulness",
+    "preference": "faithfulness",
+    "rating": "coverage",
+}
+_CHECKED = (
+    "Some items have a known answer. They look like all others and show whether the work is "
+    "careful; nobody is told which they are."
+)
+_WORDING = "The wording need not be the same: what counts is that the information is there."
+
+
+def _yes_no(name: str, *, yes: str, no: str, yes_means: str, no_means: str) -> Scale:
+    return Scale(
+        name=name,
+        kind="choice",
+        levels=(
+            Level(answer=no, value=0.0, anchor=no_means, aliases=("no",)),
+            Level(answer=yes, value=1.0, anchor=yes_means, aliases=("yes",)),
+        ),
+    )
+
+
+def _answers(aspect: str) -> LabelTask:
+    return LabelTask(
+        name="answers",
+        aspect=aspect,
+        title="Is the answer valid?",
+        ask="Does this answer the question, and does an article say so?",
+        rules=(
+            "Read the question, the answer and the articles.",
+            "An answer is valid if both hold: it answers this question, and at least one article "
+            "says it or supports it.",
+            _WORDING,
+            "An answer that is off the question, or says that there is no information, is not "
+            "valid.",
+            _CHECKED,
+        ),
+        examples=(
+            ("the question asks about other countries, the answer is about this one", "off"),
+            ("“The article does not say.”", "no information"),
+            ("“As a language model, I cannot answer that.”", "no answer"),
+        ),
+        scale=_yes_no(
+            "valid",
+            yes="Valid",
+            no="Not valid",
+            yes_means="answers the question, and an article supports it",
+            no_means="off the question, or in no article",
+        ),
+    )
+
+
+def _coverage(aspect: str) -> LabelTask:
+    return LabelTask(
+        name="coverage",
+        aspect=aspect,
+        title="Does the summary cover the answer?",
+        ask="Is this answer in the summary?",
+        rules=(
+            "Read the answer, with the question that it belongs to, and then the summary.",
+            "The answer is covered if the summary says it or supports it.",
+            _WORDING,
+            "Whether the answer is true does not matter here. Article numbers in a summary do not "
+            "matter either.",
+            _CHECKED,
+        ),
+        examples=(
+            ("the summary names the topic and leaves this answer out", "only the topic"),
+            ("the summary says the opposite", "a contradiction"),
+        ),
+        scale=_yes_no(
+            "covered",
+            yes="Covered",
+            no="Not covered",
+            yes_means="the summary says or supports it",
+            no_means="the summary does not",
+        ),
+    )
+
+
+def _faithfulness(aspect: str) -> LabelTask:
+    return LabelTask(
+        name="faithfulness",
+        aspect=aspect,
+        title="Is the sentence in the articles?",
+        ask="Does an article say what this sentence says?",
+        rules=(
+            "Read the sentence in its summary, and then the articles.",
+            "The sentence is present if at least one article says it or supports it.",
+            _WORDING,
+            "A sentence that tells no news, or makes no sense, is not present.",
+            _CHECKED,
+        ),
+        examples=(
+            ("“As a language model, I cannot summarise this.”", "no news"),
+            ("“Please send me the next articles.”", "no news"),
+            ("“Sentence 1: 1: n* 1: 1:”", "no sense"),
+        ),
+        scale=_yes_no(
+            "present",
+            yes="Present",
+            no="Not present",
+            yes_means="an article says or supports it",
+            no_means="no article does",
+        ),
+    )
+
+
+_BETTER = {
+    "coverage": "covers more of what the articles say differently",
+    "faithfulness": "keeps closer to what the articles say",
+}
+
+
+def _preference(aspect: str) -> LabelTask:
+    return LabelTask(
+        name="preference",
+        aspect=aspect,
+        title=f"Which summary is better: {aspect}",
+        ask=f"Which summary {_BETTER.get(aspect, f'is better in {aspect}')}?",
+        rules=(
+            "Read both summaries, and as much of the articles as the answer needs.",
+            f"Choose the summary that {_BETTER.get(aspect, f'is better in {aspect}')}; choose the "
+            "tie where you see no difference.",
+            "Length, style and which summary stands first do not matter.",
+            _CHECKED,
+        ),
+        examples=(),
+        scale=pairwise(("First", "Second", "Tie")),
+    )
+
+
+_ANCHORS = {
+    "coverage": (
+        "covers next to nothing of what the articles differ on",
+        "covers little of it",
+        "covers about half of it",
+        "covers most of it",
+        "covers all or nearly all of it",
+    ),
+    "faithfulness": (
+        "next to nothing is in the articles",
+        "much is not in the articles",
+        "about half is in the articles",
+        "small parts are not in the articles",
+        "everything is in the articles",
+    ),
+}
+
+
+def _rating(aspect: str) -> LabelTask:
+    return LabelTask(
+        name="rating",
+        aspect=aspect,
+        title=f"How good is the summary: {aspect}",
+        ask=f"How good is the {aspect} of this summary?",
+        rules=(
+            "Read the summary, and as much of the articles as the answer needs.",
+            f"Rate its {aspect} alone; style and length do not matter.",
+            _CHECKED,
+        ),
+        examples=(),
+        scale=likert(_ANCHORS.get(aspect, ("poor", "weak", "fair", "good", "very good"))),
+    )
+
+
+_TASKS = {
+    "answers": _answers,
+    "coverage": _coverage,
+    "faithfulness": _faithfulness,
+    "preference": _preference,
+    "rating": _rating,
+}

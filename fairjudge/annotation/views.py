@@ -1,0 +1,214 @@
+"""What a page shows of an item: plain text in pieces, never markup, and never a system's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fairjudge.annotation.items import Item
+from fairjudge.annotation.moves import Place
+from fairjudge.annotation.passages import Mark, Marked, Marks
+from fairjudge.annotation.tasks import LabelTask
+from fairjudge.domain import Article
+from fairjudge.scales import Scale, to_verdict
+
+PieceKind: TypeAlias = Mark | Literal[""]
+
+_LINE = re.compile(r"[^\n]+")
+_CONTROL = dict.fromkeys((*range(9), 11, 12, *range(14, 32), *range(127, 160)), " ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Piece:
+    """A run of text, and whether it is marked."""
+
+    text: str
+    kind: PieceKind = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextView:
+    """One text; ``marked`` says that a passage of it is the most similar one."""
+
+    heading: str
+    source: str
+    paragraphs: tuple[tuple[Piece, ...], ...]
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pane:
+    """Texts that stand in one column."""
+
+    title: str
+    texts: tuple[TextView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """One answer: its number, its words, its key, and whether it was given."""
+
+    level: int
+    text: str
+    meaning: str
+    key: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemView:
+    """All that a page needs of an item. ``below`` is folded away under the panes."""
+
+    panes: tuple[Pane, ...]
+    below: Pane | None
+    question: str
+    statement: str
+    wordings: tuple[str, ...]
+    choices: tuple[Choice, ...]
+    note: str
+    skipped: str
+
+
+def item_view(task: LabelTask, item: Item, place: Place, marks: Marks) -> ItemView:
+    """Return the view of `item` for one annotator."""
+    said = place.said
+    panes, below = _panes(task, item, place, marks)
+    return ItemView(
+        panes=panes,
+        below=below,
+        question=clean(item.question),
+        statement=clean(item.statement),
+        wordings=tuple(clean(wording) for wording in item.wordings),
+        choices=tuple(choices(task.scale, chosen=_chosen(task.scale, place))),
+        note=clean(said.note) if said else "",
+        skipped=said.reason if said and said.kind == "skip" else "",
+    )
+
+
+def choices(scale: Scale, *, chosen: int | None = None) -> Iterator[Choice]:
+    """Yield the answers in the order of the buttons: yes before no, else as on the scale."""
+    levels = list(enumerate(scale.levels))
+    yes_no = scale.protocol == "binary" and len(levels) == 2
+    for level, answer in reversed(levels) if yes_no else levels:
+        yield Choice(
+            level=level,
+            text=clean(answer.answer),
+            meaning=clean(answer.anchor),
+            key=("n", "y")[level] if yes_no else _digit(scale, level),
+            chosen=level == chosen,
+        )
+
+
+def _digit(scale: Scale, level: int) -> str:
+    """Return the key of an answer: itself where all are digits, else its place, 0 for the tenth."""
+    if all(len(answer) == 1 and answer.isdecimal() for answer in scale.answers):
+        return scale.answers[level]
+    return str((level + 1) % 10) if level < 10 else ""
+
+
+def _chosen(scale: Scale, place: Place) -> int | None:
+    if place.said is None or place.said.kind != "label":
+        return None
+    for level, answer in enumerate(scale.levels):
+        value = answer.value
+        said = to_verdict(value, place.shown or "ab") if isinstance(value, str) else value
+        if said == place.said.value:
+            return level
+    return None
+
+
+def _panes(
+    task: LabelTask, item: Item, place: Place, marks: Marks
+) -> tuple[tuple[Pane, ...], Pane | None]:
+    match task.name:
+        case "answers":
+            own = [n for n, article in enumerate(item.articles) if article.aid in item.sources]
+            rest = [n for n in range(len(item.articles)) if n not in own]
+            panes = (
+                _articles("Where the answer was found", item, own, marks),
+                _articles("Other articles", item, rest, marks),
+            )
+            return tuple(pane for pane in panes if pane.texts), None
+        case "coverage":
+            own = [n for n, article in enumerate(item.articles) if article.aid in item.sources]
+            quoted = {n: found for n in own if (found := _quoted(item, item.articles[n]))}
+            source = _articles("Where the answer was found", item, own, quoted)
+            return (source, _summary("Summary", item.texts[0], marks.get(0))), None
+        case "preference":
+            texts = item.texts if place.shown == "ab" else item.texts[::-1]
+            both = tuple(
+                _summary(title, text)
+                for title, text in zip(("First summary", "Second summary"), texts, strict=True)
+            )
+            return both, _articles("Articles", item, range(len(item.articles)), {})
+        case _:
+            asked = None
+            if item.place is not None:
+                asked = Marked(start=item.place.start, end=item.place.end, mark="asked")
+            every = _articles("Articles", item, range(len(item.articles)), marks)
+            return (_summary("Summary", item.texts[0], asked), every), None
+
+
+def _quoted(item: Item, article: Article) -> Marked | None:
+    """Find one of the answer's wordings in an article."""
+    for wording in (item.statement, *item.wordings):
+        start = article.content.find(wording) if wording else -1
+        if start >= 0:
+            return Marked(start=start, end=start + len(wording), mark="near")
+    return None
+
+
+def _summary(title: str, text: str, mark: Marked | None = None) -> Pane:
+    shown = TextView(
+        heading="",
+        source="",
+        paragraphs=paragraphs(text, (mark,) if mark else ()),
+        marked=mark is not None and mark.mark == "best",
+    )
+    return Pane(title=title, texts=(shown,))
+
+
+def _articles(title: str, item: Item, numbers: Iterable[int], marks: Mapping[int, Marked]) -> Pane:
+    texts = []
+    for number in numbers:
+        article, mark = item.articles[number], marks.get(number)
+        texts.append(
+            TextView(
+                heading=clean(article.title) or f"Article {number + 1}",
+                source=clean(article.domain),
+                paragraphs=paragraphs(article.content, (mark,) if mark else ()),
+                marked=mark is not None and mark.mark == "best",
+            )
+        )
+    return Pane(title=title, texts=tuple(texts))
+
+
+def paragraphs(text: str, marks: Sequence[Marked]) -> tuple[tuple[Piece, ...], ...]:
+    """Cut `text` into lines, and these where a mark begins or ends; nothing is lost but breaks.
+
+    Marks are in order and do not overlap.
+    """
+    text = text.replace("\r", "\n")  # as long as before, so that places stay
+    lines = ((found.start(), found.end()) for found in _LINE.finditer(text))
+    return tuple(
+        tuple(_pieces(text, start, end, marks)) for start, end in lines if text[start:end].strip()
+    )
+
+
+def _pieces(text: str, start: int, end: int, marks: Sequence[Marked]) -> Iterator[Piece]:
+    for mark in marks:
+        low, high = max(start, mark.start), min(end, mark.end)
+        if low < high:
+            if start < low:
+                yield Piece(text=clean(text[start:low]))
+            yield Piece(text=clean(text[low:high]), kind=mark.mark)
+            start = high
+    if start < end:
+        yield Piece(text=clean(text[start:end]))
+
+
+def clean(text: str) -> str:
+    """Put spaces for control characters, which HTML does not allow; the length stays."""
+    return text.translate(_CONTROL)

@@ -1,0 +1,1 @@
+"""The annotation page: FastAPI, server-rendered, needs the extra ``annotate``."""

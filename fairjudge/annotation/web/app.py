@@ -1,0 +1,322 @@
+"""The routes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+from urllib.parse import parse_qsl
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
+
+from fairjudge.annotation import moves
+from fairjudge.annotation.board import Board
+from fairjudge.annotation.desk import Turn
+from fairjudge.annotation.quality import quality
+from fairjudge.annotation.views import choices, item_view
+from fairjudge.annotation.web.guard import MOST_BODY_BYTES, Guard, Hosts
+from fairjudge.annotation.web.site import Site, annotator_name, new_session, same
+from fairjudge.domain import Undefined
+from fairjudge.errors import FairJudgeError, InputError
+
+Result = TypeVar("Result")
+_A_MONTH = 30 * 24 * 3600
+
+
+class _Refusal(Exception):  # noqa: N818  # an answer, not an error of ours
+    """Ends a request with a short page, or a redirect."""
+
+    def __init__(self, status: int, why: str = "", *, to: str = "") -> None:
+        super().__init__(why)
+        self.status = status
+        self.to = to
+
+
+def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
+    """Return the application of one job."""
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    app.add_middleware(Guard, hosts=hosts)
+    app.mount("/static", StaticFiles(packages=[("fairjudge.annotation.web", "static")]))
+    pages = _Pages(site)
+    get = (
+        ("/", pages.front),
+        ("/item", pages.next_item),
+        ("/item/{position}", pages.item),
+        ("/progress", pages.progress),
+        ("/progress/figures", pages.figures),
+    )
+    post = (
+        ("/sign-in", pages.sign_in),
+        ("/sign-out", pages.sign_out),
+        ("/label", pages.label),
+        ("/skip", pages.skip),
+        ("/undo", pages.undo),
+    )
+    for path, endpoint in get:
+        app.add_api_route(path, endpoint, methods=["GET"], response_model=None)
+    for path, endpoint in post:
+        app.add_api_route(path, endpoint, methods=["POST"], response_model=None)
+    app.add_exception_handler(_Refusal, pages.refused)
+    app.add_exception_handler(FairJudgeError, pages.failed)
+    app.add_exception_handler(404, pages.missing)
+    return app
+
+
+class _Pages:
+    """The endpoints; all state is the site's."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._desk = site.desk
+        suffix = site.access.cookie_suffix
+        self._session, self._token, self._progress = (
+            f"fairjudge_{name}_{suffix}" for name in ("session", "token", "progress")
+        )
+
+    # Signing in and out.
+
+    async def front(self, request: Request) -> Response:
+        """Show the guidelines and ask for a name."""
+        if "token" in request.query_params:
+            return self._with_token(request.query_params["token"])
+        self._admit(request)
+        if self._desk.annotator(request.cookies.get(self._session, "")) is not None:
+            return _to("/item")
+        return self._page("sign_in.html", choices=list(choices(self._site.task.scale)), problem="")
+
+    def _with_token(self, token: str) -> Response:
+        if self._site.access.token is None or not self._site.access.admits(token):
+            raise _Refusal(403, "This link is not valid.")
+        return self._set(_to("/"), self._token, token)
+
+    async def sign_in(self, request: Request) -> Response:
+        """Begin a session; a name that is known goes on where it left off."""
+        self._admit(request)
+        form = await _form(request)
+        try:
+            name = annotator_name(form.get("name", ""))
+        except InputError as error:
+            offered = list(choices(self._site.task.scale))
+            page = self._page("sign_in.html", choices=offered, problem=error.problem)
+            page.status_code = 400
+            return page
+        key = new_session()
+
+        def remember(turn: Turn) -> None:
+            turn.sessions[key] = name
+
+        await self._do(remember)
+        return self._set(_to("/item"), self._session, key)
+
+    async def sign_out(self, request: Request) -> Response:
+        """Forget the session on this device."""
+        await self._signed_form(request)
+        page = _to("/")
+        page.delete_cookie(self._session, httponly=True, samesite="strict")
+        return page
+
+    # Labelling.
+
+    async def next_item(self, request: Request) -> Response:
+        """Go to the annotator's next item."""
+        name, _ = self._who(request)
+        return _to_item(await self._do(lambda turn: moves.next_position(turn, name)))
+
+    async def item(self, request: Request, position: str) -> Response:
+        """Show one item, or the end."""
+        name, key = self._who(request)
+        if position == "end":
+            return self._end(name, key)
+        if not position.isascii() or not position.isdecimal() or len(position) > 9:
+            raise _Refusal(404, "There is no such item.")
+        pair = self._site.task.scale.kind == "pair"
+        place = self._desk.look(lambda board: moves.place_of(board, name, int(position), pair=pair))
+        if place is None:
+            return _to("/item")
+        item = self._desk.items[place.item]
+        return self._page(
+            "item.html",
+            **self._desk.look(lambda board: _counts(board, name)),
+            view=item_view(self._site.task, item, place, self._site.marks.get(item.id, {})),
+            place=place,
+            name=name,
+            csrf=self._site.access.csrf(key),
+            reasons=moves.SKIP_REASONS,
+            most_note=moves.MOST_NOTE,
+            taken_back="undone" in request.query_params,
+        )
+
+    def _end(self, name: str, key: str) -> Response:
+        return self._page(
+            "end.html",
+            **self._desk.look(lambda board: _counts(board, name)),
+            name=name,
+            csrf=self._site.access.csrf(key),
+        )
+
+    async def label(self, request: Request) -> Response:
+        """Keep an answer."""
+        name, form = await self._signed_form(request)
+        position, level = _whole(form, "position"), _whole(form, "level")
+        note, seconds = form.get("note", ""), _seconds(form)
+
+        def act(turn: Turn) -> int | None:
+            return moves.label(
+                turn,
+                name,
+                position,
+                task=self._site.task,
+                level=level,
+                note=note,
+                seconds=seconds,
+            )
+
+        return _to_item(await self._do(act))
+
+    async def skip(self, request: Request) -> Response:
+        """Keep why an item was skipped."""
+        name, form = await self._signed_form(request)
+        task, position, reason = self._site.task, _whole(form, "position"), form.get("reason", "")
+        note = form.get("note", "")
+        return _to_item(
+            await self._do(
+                lambda turn: moves.skip(turn, name, position, task=task, reason=reason, note=note)
+            )
+        )
+
+    async def undo(self, request: Request) -> Response:
+        """Take the latest answer back."""
+        name, _ = await self._signed_form(request)
+        position = await self._do(lambda turn: moves.undo(turn, name))
+        return _to_item(position, "?undone")
+
+    # The progress page.
+
+    async def progress(self, request: Request) -> Response:
+        """Show agreement and controls, to those who have the token."""
+        token = request.query_params.get("token")
+        if token is not None and same(token, self._site.access.progress):
+            return self._set(_to("/progress"), self._progress, token)
+        return self._page("progress.html", **self._figures(request))
+
+    async def figures(self, request: Request) -> Response:
+        """Return the part of the progress page that changes."""
+        return self._page("figures.html", **self._figures(request))
+
+    def _figures(self, request: Request) -> dict[str, object]:
+        token = request.cookies.get(self._progress, "")
+        if not same(token, self._site.access.progress):
+            raise _Refusal(403, "Open the link to this page that the server printed at its start.")
+        kind = self._site.task.scale.kind
+        return {"quality": self._desk.look(lambda board: quality(board, kind=kind)), "why": _why}
+
+    # What all of them need.
+
+    def _admit(self, request: Request) -> None:
+        if not self._site.access.admits(request.cookies.get(self._token, "")):
+            raise _Refusal(403, "Open the link that you were given.")
+
+    def _who(self, request: Request) -> tuple[str, str]:
+        """Return the annotator's name and session, or send them to the front page."""
+        self._admit(request)
+        key = request.cookies.get(self._session, "")
+        name = self._desk.annotator(key)
+        if name is None:
+            raise _Refusal(303, to="/")
+        return name, key
+
+    async def _signed_form(self, request: Request) -> tuple[str, Mapping[str, str]]:
+        name, key = self._who(request)
+        form = await _form(request)
+        if not same(form.get("csrf", ""), self._site.access.csrf(key)):
+            raise _Refusal(403, "This page is too old. Go back, reload it, and try again.")
+        return name, form
+
+    async def _do(self, act: Callable[[Turn], Result]) -> Result:
+        return await asyncio.wrap_future(self._desk.submit(act))
+
+    def _page(self, template: str, **values: object) -> HTMLResponse:
+        page = HTMLResponse(self._site.render(template, **values))
+        page.headers["cache-control"] = "no-store"
+        return page
+
+    def _set(self, page: Response, name: str, value: str) -> Response:
+        page.set_cookie(name, value, max_age=_A_MONTH, httponly=True, samesite="strict")
+        return page
+
+    async def refused(self, _: Request, refusal: Exception) -> Response:
+        """Answer a refusal."""
+        if not isinstance(refusal, _Refusal):
+            raise refusal
+        if refusal.to:
+            return _to(refusal.to)
+        return self._message(refusal.status, str(refusal))
+
+    async def failed(self, _: Request, error: Exception) -> Response:
+        """Answer an error: the user's own, or that something could not be kept."""
+        if isinstance(error, InputError):
+            return self._message(400, str(error))
+        return self._message(503, "Your answer was not kept. Tell who runs this page, and wait.")
+
+    async def missing(self, _: Request, __: Exception) -> Response:
+        """Answer an unknown address."""
+        return self._message(404, "There is no such page.")
+
+    def _message(self, status: int, said: str) -> Response:
+        page = self._page("message.html", said=said)
+        page.status_code = status
+        return page
+
+
+def _to(path: str) -> Response:
+    return RedirectResponse(path, status_code=303, headers={"cache-control": "no-store"})
+
+
+def _to_item(position: int | None, suffix: str = "") -> Response:
+    return _to("/item/end" if position is None else f"/item/{position}{suffix}")
+
+
+async def _form(request: Request) -> Mapping[str, str]:
+    """Read a form; never more than `MOST_BODY_BYTES`, whatever the request says of its length."""
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_BODY_BYTES:
+            raise _Refusal(413, "The request is too large.")
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20)
+    except ValueError:
+        raise _Refusal(400, "This is not a form.") from None
+    return dict(pairs)
+
+
+def _whole(form: Mapping[str, str], field: str) -> int:
+    value = form.get(field, "")
+    if not (value.isascii() and value.isdecimal() and len(value) <= 9):
+        raise _Refusal(400, f"The form lacks its {field}.")
+    return int(value)
+
+
+def _seconds(form: Mapping[str, str]) -> float | None:
+    """Return how long the item was open, where the page's script said so."""
+    try:
+        seconds = float(form.get("seconds", ""))
+    except ValueError:
+        return None
+    return round(seconds, 1) if 0.0 <= seconds < 86_400.0 else None
+
+
+def _counts(board: Board, name: str) -> dict[str, object]:
+    n_labelled, n_wanted = board.progress()
+    return {
+        "n_done": len(board.done(name)),
+        "n_given": len(board.history(name)),
+        "n_labelled": n_labelled,
+        "n_wanted": n_wanted,
+    }
+
+
+def _why(value: object) -> str:
+    return value.why if isinstance(value, Undefined) else ""

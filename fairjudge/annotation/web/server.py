@@ -1,0 +1,62 @@
+"""Serving the site until it is interrupted."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from fairjudge.annotation.web.app import create_app
+from fairjudge.annotation.web.guard import Hosts
+from fairjudge.annotation.web.site import Site
+from fairjudge.errors import ConfigurationError
+
+
+def serve(
+    site: Site, *, host: str, port: int, hosts: Hosts, announce: Callable[[int], None]
+) -> None:
+    """Serve until an interrupt, and then finish what was begun.
+
+    `announce` is told the port once requests may come; port 0 lets the system choose one.
+
+    Raises
+    ------
+    ConfigurationError
+        The address is in use, or is not this machine's.
+    """
+    listening = _bind(host, port)
+    config = uvicorn.Config(
+        create_app(site, hosts=hosts),
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+        timeout_keep_alive=60,  # people think between two items
+        timeout_graceful_shutdown=5,
+        h11_max_incomplete_event_size=16_384,
+    )
+    try:
+        announce(listening.getsockname()[1])
+        uvicorn.Server(config).run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass  # uvicorn raises it once more when all is finished
+    finally:
+        listening.close()
+        site.desk.close()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(256)
+    except OSError as error:
+        raise ConfigurationError(
+            f"cannot serve at {host}:{port}: {error.strerror or error}; choose another with --port"
+        ) from None
+    return listening

@@ -1,0 +1,92 @@
+"""Variants of a summarizer that differ from it in one thing, to see what that does to fairness.
+
+After FairSumm, section 7 (temperature, length, fairness instruction) and coverage fairness,
+appendix A.6 (fairness instruction): the papers change one thing at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.summarizing import Wishes
+
+SWEPT = ("temperature", "sentences", "words", "fair")
+_NONE = "none"
+_HOTTEST = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One way of writing summaries; ``change`` says what differs from the command's options."""
+
+    wishes: Wishes
+    temperature: float
+    change: str | None = None
+
+    def name(self, system: str) -> str:
+        """Return the name of the system that writes so, given that of the unchanged one."""
+        return system if self.change is None else f"{system}+{self.change}"
+
+
+def read_sweeps(
+    sweeps: Sequence[str], *, wishes: Wishes, temperature: float
+) -> tuple[Setting, ...]:
+    """Return the command's own setting, then one for each swept value that differs from it.
+
+    Parameters
+    ----------
+    sweeps
+        Each ``NAME=VALUE,VALUE``, with a name of `SWEPT`; ``none`` asks for no wish.
+
+    Raises
+    ------
+    ConfigurationError
+        An unknown name, a value that does not fit it, or no values.
+    """
+    own = Setting(wishes=wishes, temperature=temperature)
+    found = [own]
+    for sweep in sweeps:
+        name, _, values = sweep.partition("=")
+        if name not in SWEPT or not values:
+            raise ConfigurationError(
+                f"cannot read the sweep {sweep!r}: expected NAME=VALUE,VALUE with a name of "
+                f"{', '.join(SWEPT)}"
+            )
+        found += [_changed(own, name, value.strip()) for value in values.split(",")]
+    distinct: dict[tuple[Wishes, float], Setting] = {}
+    for each in found:
+        distinct.setdefault((each.wishes, each.temperature), each)
+    return tuple(distinct.values())
+
+
+def _changed(own: Setting, name: str, value: str) -> Setting:
+    if name == "temperature":
+        number = _number(name, value)
+        return replace(own, temperature=number, change=f"{name}={number:g}")
+    wished = None if value == _NONE else value
+    change = f"{name}={value}"
+    if name == "fair":
+        return replace(own, wishes=replace(own.wishes, fair_attribute=wished), change=change)
+    count = None if wished is None else _count(name, wished)
+    if name == "sentences":
+        return replace(own, wishes=replace(own.wishes, n_sentences=count), change=change)
+    return replace(own, wishes=replace(own.wishes, n_words=count), change=change)
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not 0.0 <= number <= _HOTTEST:
+        raise ConfigurationError(f"{name} must be a number from 0 to {_HOTTEST:g}, got {value!r}")
+    return number
+
+
+def _count(name: str, value: str) -> int:
+    if not value.isdecimal() or int(value) < 1:
+        raise ConfigurationError(f"{name} must be a whole number from 1, or none; got {value!r}")
+    return int(value)

@@ -1,0 +1,282 @@
+"""Keeps to a server's pace: fewer calls at once after a 429, and no more a minute than allowed."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, TypeVar
+
+from fairjudge.backends.budgeting import estimated_input_tokens, output_limit_tokens
+from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
+from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
+from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
+
+Request = TypeVar("Request", CompletionRequest, DecisionRequest)
+Reply = TypeVar("Reply", Completion, Decisions)
+Clock = Callable[[], float]
+Sleep = Callable[[float], Awaitable[None]]
+Ending: TypeAlias = Literal["answered", "overloaded", "failed"]
+
+_MINUTE_SECONDS = 60.0
+_NOTHING = 1e-9
+"""Less than this is rounding."""
+_REST_SECONDS = 0.5
+_STEP_SECONDS = 0.1
+_SHRINK = 0.5
+"""What a 429 leaves of the calls at once: additive increase, multiplicative decrease as in TCP
+(Chiu and Jain 1989), which settles near what the server takes whoever else asks it."""
+
+
+class Allowance:
+    """What may be taken a minute: never more than `per_minute` in any 60 seconds, and evenly.
+
+    Two rules hold at once. What was taken in the last 60 seconds is summed up, so that no minute
+    has more. And a bucket that holds a second's worth and fills at an even rate spreads it, so that
+    a minute's worth is not asked for at once; an amount above that waits for a full bucket and
+    leaves a debt.
+
+    Parameters
+    ----------
+    per_minute : float
+        Most in 60 seconds.
+    what : str
+        Its name in an error.
+    clock : callable, optional
+        Returns seconds.
+    """
+
+    def __init__(self, per_minute: float, *, what: str, clock: Clock = time.monotonic) -> None:
+        self._per_minute = per_minute
+        self._what = what
+        self._clock = clock
+        self._rate = per_minute / _MINUTE_SECONDS
+        self._burst = max(1.0, self._rate)
+        self._level = self._burst
+        self._filled_at = clock()
+        self._taken: deque[_Taken] = deque()
+        self._sum = 0.0
+
+    def seconds_until(self, amount: float) -> float:
+        """Return how long to wait until `amount` may be taken; 0 when it may.
+
+        Raises
+        ------
+        ConfigurationError
+            If `amount` is more than a minute's worth.
+        """
+        if amount > self._per_minute:
+            raise ConfigurationError(
+                f"one request may take {amount:.0f} {self._what}, more than the "
+                f"{self._per_minute:.0f} a minute that are allowed"
+            )
+        self._pass_time()
+        missing = min(amount, self._burst) - self._level
+        over, until = self._sum + amount - self._per_minute, 0.0
+        for taken in self._taken:
+            if over <= _NOTHING:
+                break
+            over -= taken.amount
+            until = taken.at + _MINUTE_SECONDS - self._clock()
+        return max(missing / self._rate if missing > _NOTHING else 0.0, until)
+
+    def take(self, amount: float) -> _Taken:
+        """Take `amount` and return what `correct` needs."""
+        self._pass_time()
+        taken = _Taken(at=self._clock(), amount=amount)
+        self._taken.append(taken)
+        self._sum += amount
+        self._level -= amount
+        return taken
+
+    def correct(self, taken: _Taken, amount: float) -> None:
+        """Book `amount` in place of what was `taken`."""
+        change, taken.amount = amount - taken.amount, amount
+        self._level -= change
+        self._pass_time()
+        if self._taken and taken.at >= self._taken[0].at:
+            self._sum += change
+
+    def _pass_time(self) -> None:
+        now = self._clock()
+        self._level = min(self._burst, self._level + (now - self._filled_at) * self._rate)
+        self._filled_at = now
+        while self._taken and now - self._taken[0].at >= _MINUTE_SECONDS:
+            self._sum -= self._taken.popleft().amount
+
+
+@dataclass(slots=True, kw_only=True)
+class _Taken:
+    at: float
+    amount: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call under way: after how many shrinkings it began, and the tokens set aside for it."""
+
+    n_shrunk: int
+    tokens: _Taken | None
+
+
+class Pace:
+    """How many calls may be under way, and how many may begin.
+
+    After a 429 the number at once is halved (once for all calls that were under way together) and
+    none begins for the time that the server asked for, or a moment. Every reply lets it grow by its
+    own reciprocal: by about one each time that as many were answered. Waiting
+    calls go in the order in which they came.
+
+    Parameters
+    ----------
+    most : int
+        Most calls at once, and how many there are at first.
+    requests_a_minute, tokens_a_minute : int, optional
+        Never passed in any 60 seconds. Tokens are set aside by an estimate (prompt and full reply)
+        and booked as the server counted them.
+    clock, sleep : callable, optional
+        For tests.
+
+    Attributes
+    ----------
+    limit : float
+        Calls at once that are allowed now, at least 1.
+    """
+
+    def __init__(
+        self,
+        *,
+        most: int,
+        requests_a_minute: int | None = None,
+        tokens_a_minute: int | None = None,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = asyncio.sleep,
+    ) -> None:
+        self.limit = float(most)
+        self._most = float(most)
+        self._clock = clock
+        self._sleep = sleep
+        self._requests = (
+            None
+            if requests_a_minute is None
+            else Allowance(requests_a_minute, what="requests", clock=clock)
+        )
+        self._tokens = (
+            None
+            if tokens_a_minute is None
+            else Allowance(tokens_a_minute, what="tokens", clock=clock)
+        )
+        self._turn = asyncio.Lock()
+        self._room = asyncio.Event()
+        self._under_way = 0
+        self._n_shrunk = 0
+        self._closed_until = clock()
+        self._then: Callable[[], object] | None = None
+
+    async def begin(self, tokens: float) -> Call:
+        """Wait until a call may begin that will take about so many tokens."""
+        async with self._turn:
+            while self._then is not None or self._under_way >= int(self.limit):
+                self._room.clear()
+                await self._room.wait()
+            while (closed_seconds := self._closed_until - self._clock()) > 0:
+                await self._sleep(closed_seconds)
+            if self._requests is not None:
+                await self._take(self._requests, 1.0)
+            taken = None
+            if self._tokens is not None:
+                taken = await self._take(self._tokens, tokens)
+            self._under_way += 1
+            return Call(n_shrunk=self._n_shrunk, tokens=taken)
+
+    def end(
+        self,
+        call: Call,
+        *,
+        how: Ending,
+        tokens: float | None = None,
+        wait_seconds: float | None = None,
+    ) -> None:
+        """Give the place of `call` back, and learn from how it ended.
+
+        ``tokens`` is what the server counted, ``wait_seconds`` the wait that it asked for; None
+        where it did not.
+        """
+        self._under_way -= 1
+        if how == "overloaded" and call.n_shrunk == self._n_shrunk:
+            self.limit = max(1.0, self.limit * _SHRINK)
+            self._n_shrunk += 1
+            self._closed_until = self._clock() + (wait_seconds or _REST_SECONDS)
+        elif how == "answered":
+            self.limit = min(self._most, self.limit + 1.0 / self.limit)
+        if self._tokens is not None and call.tokens is not None and tokens is not None:
+            self._tokens.correct(call.tokens, tokens)
+        self._room.set()
+        if self._then is not None and self._under_way == 0:
+            self._then()
+
+    def stop(self, *, then: Callable[[], object]) -> int:
+        """Begin no more calls; call `then` when none is under way; return how many are."""
+        self._then = then
+        if self._under_way == 0:
+            then()
+        return self._under_way
+
+    async def _take(self, allowance: Allowance, amount: float) -> _Taken:
+        while wait_seconds := allowance.seconds_until(amount):
+            # In short steps: a reply may give back, meanwhile, what was set aside for it.
+            await self._sleep(min(wait_seconds, _STEP_SECONDS))
+        return allowance.take(amount)
+
+
+class PacingBackend:
+    """Lets calls through to `inner` at the pace of `pace`.
+
+    Belongs inside the retries, so that every attempt counts and a request that waits to be asked
+    again keeps no other from being asked.
+    """
+
+    def __init__(self, inner: AnyBackend, *, pace: Pace) -> None:
+        self._inner = inner
+        self._pace = pace
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request` when it may be asked."""
+        return await self._keep(request, text_port(self._inner))
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request` when it may be asked."""
+        return await self._keep(request, decision_port(self._inner))
+
+    async def aclose(self) -> None:
+        """Close `inner`."""
+        await aclose(self._inner)
+
+    async def _keep(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
+        call = await self._pace.begin(
+            estimated_input_tokens(request) + output_limit_tokens(request)
+        )
+        how: Ending = "failed"
+        tokens: float | None = None
+        wait_seconds: float | None = None
+        try:
+            reply = await ask(request)
+            how, tokens = "answered", _counted_tokens(reply)
+        except (RateLimitError, ServerError) as error:
+            wait_seconds = error.retry_after_seconds
+            # 503 and 529 with a Retry-After say the same as 429 does.
+            if isinstance(error, RateLimitError) or wait_seconds is not None:
+                how = "overloaded"
+            raise
+        finally:
+            self._pace.end(call, how=how, tokens=tokens, wait_seconds=wait_seconds)
+        return reply
+
+
+def _counted_tokens(reply: Completion | Decisions) -> float | None:
+    usage = reply.usage
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return None
+    return float(usage.input_tokens + usage.output_tokens)

@@ -1,0 +1,60 @@
+"""Says which process asks for what a shared cache does not have yet, so that none pays twice."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+
+if sys.platform != "win32":  # processes there may ask the same thing at the same time
+    import fcntl
+
+_FILE = "claims.lock"
+_TAKEN = {errno.EACCES, errno.EAGAIN}
+
+
+class Claims:
+    """Claims on keys by the processes of one machine, as locks on single bytes of one file.
+
+    The kernel keeps them: they cost no write, and those of a killed process end with it. Within a
+    process every claim succeeds (`CachingBackend` lets equal requests share one call there).
+
+    Parameters
+    ----------
+    folder : Path
+        The cache's folder; the file ``claims.lock`` in it stays empty.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _FILE
+        self._file = -1
+
+    def take(self, key: str) -> bool:
+        """Claim `key` (hexadecimal); False while another process has it."""
+        if sys.platform == "win32":
+            return True
+        try:
+            if self._file < 0:
+                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _byte(key))
+        except OSError as error:
+            # A folder without locks or rights: to ask twice is better than not at all.
+            return error.errno not in _TAKEN
+        return True
+
+    def release(self, key: str) -> None:
+        """End the claim on `key`."""
+        if sys.platform != "win32" and self._file >= 0:
+            fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _byte(key))
+
+    def close(self) -> None:
+        """End every claim."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+def _byte(key: str) -> int:
+    """Return the place in the file that stands for `key`: 60 bits of it."""
+    return int(key[:15], 16)

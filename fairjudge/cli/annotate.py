@@ -1,0 +1,205 @@
+"""``fairjudge annotate``: a local page on which people label."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from fairjudge.cli import options as opt
+
+if TYPE_CHECKING:
+    from fairjudge.annotation.web.site import Access
+    from fairjudge.app.annotating import Prepared
+
+
+def annotate(
+    task_file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="TASK",
+            help="References; plain clusters do for faithfulness, preference and rating.",
+        ),
+    ],
+    *,
+    task: Annotated[
+        Literal["answers", "coverage", "faithfulness", "preference", "rating"],
+        typer.Option(
+            help="answers: is it valid; coverage: is the answer in the summary; faithfulness: is "
+            "the sentence in the articles; preference: which of two summaries is better; rating: "
+            "how good is the summary, 1 to 5.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "-o",
+            "--output",
+            help="Labels, .jsonl. The job's store is kept beside it, as '<output>.db'; the same "
+            "command goes on where it was left.",
+        ),
+    ],
+    summaries: Annotated[
+        Path | None, typer.Option(help="Summaries; every task but answers needs them.")
+    ] = None,
+    aspect: Annotated[
+        str | None,
+        typer.Option(help="What the labels are about, where it is not what the task says."),
+    ] = None,
+    scale: Annotated[
+        Path | None,
+        typer.Option(help="Answers of your own: a scale's .toml file, as for judges."),
+    ] = None,
+    overlap: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of items that several people label.")
+    ] = 0.2,
+    raters: Annotated[int, typer.Option(min=2, help="How many label each of those.")] = 2,
+    controls: Annotated[
+        Path | None,
+        typer.Option(
+            help="Labels with known values. Everybody gets these items among the others; they "
+            "show whether work is careful and are not written to the labels."
+        ),
+    ] = None,
+    order: Annotated[
+        Literal["grouped", "random"],
+        typer.Option(help="Keep the items of one summary together, or mix all."),
+    ] = "grouped",
+    active: Annotated[
+        Path | None,
+        typer.Option(
+            help="Judgements of the same items: draw those where a label narrows the calibrated "
+            "interval most. Needs --budget."
+        ),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option(min=2, help="About how many items --active draws.")
+    ] = None,
+    random_share: Annotated[
+        float,
+        typer.Option(min=0.01, max=1.0, help="Part of the budget that is drawn at random."),
+    ] = 0.25,
+    highlight: Annotated[
+        Literal["words", "embeddings", "none"],
+        typer.Option(
+            help="Mark the passage most similar to what is asked about: by its words, by "
+            "embeddings (extra [local], computed before the first page), or not."
+        ),
+    ] = "words",
+    host: Annotated[
+        str,
+        typer.Option(help="Where to listen. Beyond this machine, people need the printed link."),
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free one.")] = 8765,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name that the server may be called by, such as a proxy's."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of orders and draws.")] = 0,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be asked of whom, and stop.")
+    ] = False,
+    skip_bad: opt.SkipBad = False,
+) -> None:
+    """Let people label on a local page: one item a screen, by keyboard, as many as you like.
+
+    fairjudge annotate references.json --task coverage --summaries s.jsonl -o labels.jsonl
+    """
+    from fairjudge.annotation.planning import JobOptions
+    from fairjudge.app.annotating import (
+        ActiveOptions,
+        LabelFiles,
+        find_passages,
+        open_desk,
+        prepare,
+    )
+
+    if (active is None) != (budget is None):
+        raise typer.BadParameter("--active and --budget go together")
+    _require_extra()
+    files = LabelFiles(
+        source=task_file,
+        summaries=summaries,
+        scale=scale,
+        controls=controls,
+        judgements=active,
+    )
+    prepared = prepare(
+        task,
+        files,
+        aspect=aspect,
+        options=JobOptions(overlap=overlap, raters=raters, order=order, seed=seed),
+        active=ActiveOptions(budget=budget, random_share=random_share) if budget else None,
+        skip_bad=skip_bad,
+    )
+    typer.echo(_what(prepared))
+    if dry_run:
+        return
+    marks = find_passages(prepared, highlight)
+    desk, store = open_desk(prepared, output)
+    from fairjudge.annotation.web.guard import Hosts, is_loopback
+    from fairjudge.annotation.web.server import serve
+    from fairjudge.annotation.web.site import Access, Site
+
+    access = Access(
+        secret=store.secret("secret"),
+        progress=store.secret("progress"),
+        token=None if is_loopback(host) else store.secret("token"),
+    )
+    serve(
+        Site(desk=desk, task=prepared.task, access=access, marks=marks),
+        host=host,
+        port=port,
+        hosts=Hosts.of(host, others=allow_host or ()),
+        announce=lambda taken: typer.echo(_where(access, host, taken)),
+    )
+    typer.echo(f"\n{_n_lines(output)} labels in {output}; the same command goes on from there")
+
+
+def _require_extra() -> None:
+    from fairjudge.errors import MissingExtraError
+
+    if not all(find_spec(name) for name in ("fastapi", "jinja2", "uvicorn")):
+        raise MissingExtraError("'fairjudge annotate'", extra="annotate")
+
+
+def _what(prepared: Prepared) -> str:
+    """Say what will be asked."""
+    job, task = prepared.job, prepared.task
+    n_items = sum(wanted > 0 for wanted in job.wanted)
+    several = [wanted for wanted in job.wanted if wanted > 1]
+    said = f"{task.title} {n_items} items, {job.n_wanted} labels"
+    if several:
+        said += f"; {len(several)} items by {several[0]} people each"
+    if job.controls:
+        said += f"; {len(job.controls)} controls for everybody"
+    if prepared.drawn is not None:
+        n_all = len(prepared.items) - len(job.controls)
+        said += f"\nDrawn of {n_all} items, {prepared.drawn.n_judged} of them judged"
+        if not prepared.drawn.informative:
+            said += "; the judge is equally sure of all, so the draw is uniform"
+    return said
+
+
+def _where(access: Access, host: str, port: int) -> str:
+    import socket
+
+    from fairjudge.annotation.web.guard import is_loopback
+
+    name = socket.gethostname() if host in {"0.0.0.0", "::"} else host  # noqa: S104  # only compared
+    base = f"http://{f'[{name}]' if ':' in name else name}:{port}"
+    lines = [
+        f"Label at     {base}/{f'?token={access.token}' if access.token else ''}",
+        f"Progress at  {base}/progress?token={access.progress}",
+        "Ctrl-C ends; every answer is kept as it is given.",
+    ]
+    if not is_loopback(host):
+        lines.insert(0, "Traffic is not encrypted: use a trusted network, or a proxy with TLS.")
+    return "\n".join(lines)
+
+
+def _n_lines(path: Path) -> int:
+    with path.open("rb") as file:
+        return sum(1 for _ in file)

@@ -1,0 +1,222 @@
+"""``fairjudge fairness chunk-size`` and ``oracle``: checks of the scorers themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairjudge.cli import options as opt
+from fairjudge.reports.tables import TextTable, columns, number, print_table
+
+if TYPE_CHECKING:
+    from fairjudge.app.fairness_checks import ChunkReport, OracleReport
+    from fairjudge.fairness.chunk_size import ChunkSizes
+
+
+def chunk_size(
+    clusters: Annotated[Path, typer.Argument(help="Clusters that were summarized.")],
+    *,
+    summaries: Annotated[
+        Path, typer.Option(help="Summaries that can be trusted to say what the sources say.")
+    ],
+    scorer: Annotated[
+        str, typer.Option(help="entailment[:MODEL] as in the paper, or embedding[:MODEL].")
+    ] = "entailment",
+    sizes: Annotated[
+        str, typer.Option(help="Words of a chunk to try; 0 for single sentences.")
+    ] = "0,50,100,200,400",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Choose the chunk size with which a scorer best finds where summary sentences are from.
+
+    Shown is the share of sentences that some document supports (coverage fairness, Table 7);
+    'fairness coverage --max-words' takes the best.
+
+        fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
+    """
+    from fairjudge.app.fairness import parse_scorer
+    from fairjudge.app.fairness_checks import tune_chunk_size
+    from fairjudge.app.supporting import SUPPORT_SCORERS
+    from fairjudge.cli import display, progress
+
+    chosen = parse_scorer(scorer, SUPPORT_SCORERS)
+    tried = _sizes(sizes)
+    with progress.display(quiet=quiet) as shown:
+        found = tune_chunk_size(
+            clusters,
+            summaries,
+            scorer=chosen,
+            sizes=tried,
+            seed=seed,
+            skip_bad=skip_bad,
+            progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
+        )
+    if json_file != "-":
+        print_table(_chunk_table(found))
+    display.write_json(json_file, _chunk_json(found))
+
+
+def oracle(
+    clusters: Annotated[Path, typer.Argument(help="Clusters whose articles carry attributes.")],
+    *,
+    attribute: Annotated[str, typer.Option(help="Name of the articles' attribute.")],
+    scorer: Annotated[
+        str,
+        typer.Option(
+            help="What is checked: unigrams, bert_score[:MODEL], bart_score[:MODEL] (BUR to SOF); "
+            "embedding[:MODEL] or entailment[:MODEL] (Equal Coverage, Coverage Parity)."
+        ),
+    ] = "unigrams",
+    documents: Annotated[
+        int, typer.Option(min=1, help="Documents that make up a pseudo-summary.")
+    ] = 5,
+    bins: Annotated[
+        str | None, typer.Option(help="Ascending cut points that group a numeric attribute.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of sampling and resampling.")] = 0,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Keep the pseudo-summaries here.")
+    ] = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Check that a scorer sees unfairness that was planted.
+
+    Pseudo-summaries of one value's documents ('biased') must score far worse than ones that keep
+    the source's shares ('balanced'; FairSumm, appendix C).
+
+        fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
+    """
+    from fairjudge.app.fairness import parse_scorer
+    from fairjudge.app.fairness_checks import ORACLE_SCORERS, check_oracle
+    from fairjudge.cli import display, progress
+    from fairjudge.cli.fairness import read_bins
+
+    with progress.display(quiet=quiet) as shown:
+        found = check_oracle(
+            clusters,
+            attribute=attribute,
+            bins=read_bins(bins),
+            scorer=parse_scorer(scorer, ORACLE_SCORERS),
+            n_documents=documents,
+            seed=seed,
+            output=output,
+            skip_bad=skip_bad,
+            progress=lambda total: progress.counter(shown, "scoring sets", total=total),
+        )
+    if json_file != "-":
+        print_table(_oracle_table(found))
+    display.write_json(json_file, _oracle_json(found))
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise typer.BadParameter(f"expected whole numbers, not {text!r}", param_hint="--sizes")
+    return tuple(sorted({int(part) for part in parts}))
+
+
+def _chunk_table(found: ChunkReport) -> TextTable:
+    from fairjudge.domain import Undefined
+
+    rows = []
+    for system, result in {"all": found.together, **found.by_system}.items():
+        for size, share in result.identified.items():
+            words = "sentence" if size == 0 else str(size)
+            best = "best" if size == result.best else ""
+            if isinstance(share, Undefined):
+                rows.append((system, words, "0", "-", "-", best))
+                continue
+            interval = (
+                "-"
+                if share.low is None or share.high is None
+                else f"{share.low:.3f} to {share.high:.3f}"
+            )
+            rows.append(
+                (system, words, str(share.n), number(share.value, digits=3), interval, best)
+            )
+    heads = ("words", "clusters", "share", "95 % interval")
+    return TextTable(
+        title="Share of summary sentences that some document supports, by chunk size",
+        columns=columns("system", *heads, "", numbers=heads),
+        rows=tuple(rows),
+        notes=(
+            *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
+            f"Signature: {found.signature}",
+        ),
+    )
+
+
+def _chunk_json(found: ChunkReport) -> dict[str, Any]:
+    return {
+        "n": found.n_clusters,
+        **_sizes_json(found.together),
+        "systems": {system: _sizes_json(result) for system, result in found.by_system.items()},
+        "notes": list(found.notes),
+        "signature": found.signature,
+    }
+
+
+def _sizes_json(found: ChunkSizes) -> dict[str, Any]:
+    from fairjudge.domain import Estimate
+    from fairjudge.fairness._reporting import figure
+
+    return {
+        "best": found.best,
+        "identified": [
+            {"max_words": size}
+            | figure(share)
+            | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
+            for size, share in found.identified.items()
+        ],
+    }
+
+
+def _oracle_table(found: OracleReport) -> TextTable:
+    from fairjudge.cli.fairness_changes import HEADS, change_row
+
+    excluded = ", ".join(f"{n} {reason}" for reason, n in found.excluded.items())
+    return TextTable(
+        title=f"Biased beside balanced pseudo-summaries of {found.n_sets} sets; a sound scorer "
+        "finds the biased far above 0",
+        columns=columns(
+            "measure",
+            "n",
+            "balanced",
+            "biased",
+            *HEADS[3:],
+            numbers=("n", "balanced", "biased", *HEADS[3:]),
+        ),
+        rows=tuple(map(change_row, found.comparison.changes)),
+        notes=(
+            f"Pseudo-summaries join {found.n_documents} documents, or as many as there are.",
+            *((f"Sets left out: {excluded}.",) if excluded else ()),
+            *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
+            f"Signature: {found.signature}",
+        ),
+    )
+
+
+def _oracle_json(found: OracleReport) -> dict[str, Any]:
+    from fairjudge.cli.fairness_changes import change_json
+
+    return {
+        "n": found.n_sets,
+        "excluded": sum(found.excluded.values()),
+        "excluded_by_reason": dict(found.excluded),
+        "documents": found.n_documents,
+        "measures": {
+            change.measure: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
+            for change in found.comparison.changes
+            for row in [change_json(change)]
+        },
+        "family": {"tests": found.comparison.family, "over": "all measures here"},
+        "notes": list(found.notes),
+        "signature": found.signature,
+    }

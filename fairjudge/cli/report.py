@@ -1,0 +1,67 @@
+"""``fairjudge report``: one page about a run, judgements, and what other commands found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import options as opt
+
+
+def report(
+    inputs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Run folders, folders of files, judgements, references, clusters, summaries, "
+            "labels, and what commands wrote by --json. The kind is told by the content.",
+            metavar="RUN_OR_FILE...",
+        ),
+    ],
+    *,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Page to write; - is standard output.")
+    ],
+    references: Annotated[
+        Path | None, typer.Option(help="References or clusters: questions, answers, outlets.")
+    ] = None,
+    summaries: Annotated[
+        Path | None, typer.Option(help="Summaries, shown with their judgements.")
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="People's labels: adds what 'calibrate' measures.")
+    ] = None,
+    annotators: Annotated[
+        list[str] | None,
+        typer.Option(help="Take labels of annotators of such names alone, e.g. 'expert*'."),
+    ] = None,
+    title: Annotated[str, typer.Option(help="Heading of the page.")] = "FairJudge report",
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all resampling.")] = 0,
+    skip_bad: opt.SkipBad = False,
+) -> None:
+    """Write one self-contained HTML page: leaderboards, who is covered, every reply, and plots.
+
+    Filters, sorts and searches without a server or network. What was not given is left out.
+
+        fairjudge report judgements.jsonl --references refs.jsonl --summaries s.jsonl -o report.html
+    """
+    from fairjudge.app.reporting import make_report
+    from fairjudge.app.runs import check_writable
+
+    check_writable(output)
+    made = make_report(
+        *inputs,
+        references=references,
+        summaries=summaries,
+        labels=labels,
+        annotators=tuple(annotators or ("*",)),
+        title=title,
+        seed=seed,
+        skip_bad=skip_bad,
+    )
+    if str(output) == "-":
+        typer.echo(made.html, nl=False)
+        return
+    made.save(output)
+    typer.echo(f"Written: {output} ({len(made.html.encode()) / 1e6:.1f} MB)")

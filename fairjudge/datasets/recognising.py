@@ -1,0 +1,149 @@
+"""What kind of file is this? Told by its content: the first record, or the keys of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.datasets._json import JsonError, parse
+from fairjudge.datasets._rows import read_rows
+from fairjudge.datasets._source import kind_of, read_bytes
+from fairjudge.errors import InputError
+
+RecordKind: TypeAlias = Literal["judgements", "references", "clusters", "summaries", "labels"]
+ReportKind: TypeAlias = Literal[
+    "judge",
+    "build",
+    "summarize",
+    "calibrate",
+    "audit position",
+    "audit verbosity",
+    "audit parse",
+    "audit covered",
+    "audit length",
+    "audit order",
+    "audit checks",
+    "fairness coverage",
+    "fairness proportional",
+    "fairness overall",
+    "fairness agreement",
+    "bias words",
+    "bias entities",
+    "bias distinguishability",
+    "bias inputs",
+]
+"""The commands whose ``--json`` is known."""
+
+_KNOWN = (
+    "judgements, references, clusters, summaries, labels, a run's folder, or the --json of judge, "
+    "build, summarize, calibrate, audit, fairness or bias"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recognised:
+    """A file's kind; for what a command's ``--json`` wrote, also its content."""
+
+    kind: RecordKind | ReportKind
+    report: Mapping[str, Any] | None = None
+
+
+def recognise(path: Path) -> Recognised:
+    """Say what `path` holds.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or is nothing that is known.
+    """
+    whole = _whole_object(path)
+    if whole is not None:
+        report = report_kind(whole)
+        if report is not None:
+            return Recognised(kind=report, report=whole)
+    first = whole if whole is not None else _first_row(path)
+    kind = record_kind(first)
+    if kind is None:
+        raise InputError(f"not known what this file is; expected {_KNOWN}", path=path)
+    return Recognised(kind=kind)
+
+
+def record_kind(row: Mapping[str, Any]) -> RecordKind | None:
+    """Return the kind of a record by its keys, None where it has none that tell."""
+    keys = row.keys()
+    if "question_answers" in keys:
+        return "references"
+    if "articles" in keys:
+        return "clusters"
+    if "annotator" in keys:
+        return "labels"
+    if "protocol" in keys and {"eid", "judge", "aspect"} <= keys:
+        return "judgements"
+    return "summaries" if {"eid", "system", "text"} <= keys else None
+
+
+def report_kind(report: Mapping[str, Any]) -> ReportKind | None:
+    """Return which command wrote `report`, None where none is known to write such a thing."""
+    return next((kind for kind, holds in _REPORTS.items() if holds(report)), None)
+
+
+def _whole_object(path: Path) -> Mapping[str, Any] | None:
+    """Return the one object that the file holds, None where it holds a list, lines or a table."""
+    data = read_bytes(path)
+    if kind_of(path) == ".csv" or not data.lstrip().startswith(b"{"):
+        return None
+    try:
+        value = parse(data.decode("utf-8"))
+    except (JsonError, UnicodeDecodeError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _first_row(path: Path) -> Mapping[str, Any]:
+    """Return the first good row; where there is none, an empty one."""
+    for row in read_rows(path, csv_allowed=True):
+        if isinstance(row.value, dict):
+            return row.value
+    return {}
+
+
+def _group(report: Mapping[str, Any]) -> frozenset[str]:
+    """Return the keys of the first group."""
+    return _first(report.get("groups"))
+
+
+def _system(report: Mapping[str, Any]) -> frozenset[str]:
+    """Return the keys of the first system."""
+    systems = report.get("systems")
+    return _first(list(systems.values())) if isinstance(systems, dict) else frozenset()
+
+
+def _first(values: object) -> frozenset[str]:
+    if isinstance(values, list) and values and isinstance(values[0], dict):
+        return frozenset(values[0])
+    return frozenset()
+
+
+_REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
+    "calibrate": lambda report: {"groups", "comparisons", "settings"} <= report.keys(),
+    "audit position": lambda report: {"first", "second", "consistency"} <= _group(report),
+    "audit verbosity": lambda report: {"probe", "original", "extended"} <= _group(report),
+    "audit parse": lambda report: {"unscored", "scored_by", "n_judgements"} <= _group(report),
+    "audit covered": lambda report: {"slices", "uncovered"} <= _group(report),
+    "audit length": lambda report: "win_rates" in _group(report),
+    "audit order": lambda report: {"by_place", "first_minus_last"} <= report.keys(),
+    "audit checks": lambda report: {"checks", "judge"} <= report.keys(),
+    "fairness coverage": lambda report: {"equal_coverage", "r_ec"} <= _system(report),
+    "fairness proportional": lambda report: {"bur", "uer"} <= _system(report),
+    "fairness overall": lambda report: {"measure", "systems"} <= report.keys(),
+    "fairness agreement": lambda report: {"equal_coverage", "coverage_parity"} == report.keys(),
+    "bias words": lambda report: {"inclusion", "against_source"} <= _system(report),
+    "bias entities": lambda report: {"inclusion", "hallucination"} <= _system(report),
+    "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),
+    "bias inputs": lambda report: {"words", "identifiers"} <= report.keys(),
+    "judge": lambda report: {"aspect", "protocol", "n_judgements", "systems"} <= report.keys(),
+    "build": lambda report: {"clusters", "signature", "spent"} <= report.keys(),
+    "summarize": lambda report: {"n_summaries", "failed", "spent"} <= report.keys(),
+}

@@ -1,0 +1,119 @@
+"""Systems ranked by their judgements, with intervals over documents."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.domain import Estimate, Judgement, Undefined
+from fairjudge.judges.aggregate import SystemScore, cluster_means, system_scores
+from fairjudge.stats.bootstrap import bootstrap_many, divide
+
+_Figure = Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One system: ``score`` counts, ``mean`` and ``behind`` (the leader's mean less its own).
+
+    Both are over documents, with intervals on the same resamples; ``behind`` compares on the
+    documents that each resample holds, and is None for the leader.
+    """
+
+    score: SystemScore
+    mean: _Figure
+    behind: _Figure | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """The systems as one judge sees them, best first.
+
+    ``unit`` is what was judged: summary, sentence, article or answer. ``scale_range`` is None where
+    a value lies outside the protocol's usual range, so that the scale is not known.
+    """
+
+    judge: str
+    aspect: str
+    protocol: str
+    unit: str
+    standings: tuple[Standing, ...]
+    scale_range: tuple[float, float] | None
+    n_judgements: int
+
+
+def leaderboards(
+    judgements: Iterable[Judgement], *, seed: int = 0, n_resamples: int = 2000
+) -> tuple[Leaderboard, ...]:
+    """Return one leaderboard a judge, aspect, protocol and kind of unit, in order of appearance."""
+    groups: dict[tuple[str, str, str, str], list[Judgement]] = defaultdict(list)
+    for row in judgements:
+        groups[row.judge, row.aspect, row.protocol, row.unit.partition(":")[0]].append(row)
+    return tuple(
+        _leaderboard(rows, np.random.default_rng(seed), n_resamples) for rows in groups.values()
+    )
+
+
+def _leaderboard(
+    rows: Sequence[Judgement], rng: np.random.Generator, n_resamples: int
+) -> Leaderboard:
+    span = _scale_range(rows)
+    scores = system_scores(rows, scale_range=span)
+    means = cluster_means(rows)
+    known = [score.system for score in scores if score.system in means]
+    estimates = _estimates([means[system] for system in known], rng, n_resamples)
+    figures = dict(zip(known, estimates, strict=True))
+    nothing = Undefined(why="no unit of this system was scored")
+    return Leaderboard(
+        judge=rows[0].judge,
+        aspect=rows[0].aspect,
+        protocol=rows[0].protocol,
+        unit=rows[0].unit.partition(":")[0],
+        standings=tuple(
+            Standing(
+                score=score,
+                mean=figures[score.system][0] if score.system in figures else nothing,
+                behind=None
+                if place == 0 or score.system not in figures
+                else figures[score.system][1],
+            )
+            for place, score in enumerate(scores)
+        ),
+        scale_range=span,
+        n_judgements=len(rows),
+    )
+
+
+def _scale_range(rows: Sequence[Judgement]) -> tuple[float, float] | None:
+    low, high = (1.0, 5.0) if rows[0].protocol == "likert" else (0.0, 1.0)
+    values = [row.value for row in rows if isinstance(row.value, int | float)]
+    return (low, high) if all(low <= value <= high for value in values) else None
+
+
+def _estimates(
+    means: Sequence[Mapping[str, float]], rng: np.random.Generator, n_resamples: int
+) -> list[tuple[_Figure, _Figure]]:
+    """Return, for each system, its mean and how far it is behind the first one."""
+    if not means:
+        return []
+    documents = list(dict.fromkeys(eid for cells in means for eid in cells))
+    places = {eid: place for place, eid in enumerate(documents)}
+    sums = np.zeros((len(documents), len(means)))
+    counts = np.zeros_like(sums)
+    for column, cells in enumerate(means):
+        for eid, mean in cells.items():
+            sums[places[eid], column] = mean
+            counts[places[eid], column] = 1.0
+
+    def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        averages = divide(drawn @ sums, drawn @ counts)
+        return np.hstack([averages, averages[:, :1] - averages])
+
+    found = bootstrap_many(
+        statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples, method="expanded"
+    )
+    return list(zip(found[: len(means)], found[len(means) :], strict=True))

@@ -1,0 +1,86 @@
+"""What a report page shows: finished numbers, and records to look through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fairjudge.judges.leaderboards import Leaderboard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """A file or folder that was read, with ``n`` records; ``modified`` is a date."""
+
+    name: str
+    kind: str
+    n: int | None = None
+    modified: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run's folder: its command with the arguments that differ from nothing, and its dates."""
+
+    name: str
+    command: str
+    arguments: Mapping[str, str]
+    began: str
+    ended: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What a command asked of a model; ``cost_usd`` is None where a price is not known."""
+
+    source: str
+    n_calls: int
+    n_cached: int
+    cost_usd: float | None
+    when: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How much was judged."""
+
+    n_judgements: int
+    n_unscored: int
+    n_clusters: int
+    n_systems: int
+    n_judges: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Panel:
+    """The JSON of one command, such as ``"audit position"``, and the file that it comes from."""
+
+    kind: str
+    source: str
+    report: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """A whole page.
+
+    ``signatures`` maps each to its number of judgements. ``browse`` is what the page's script looks
+    through (`fairjudge.app.browsing`); None where there are no records.
+    """
+
+    title: str
+    counts: Counts | None = None
+    sources: tuple[Source, ...] = ()
+    runs: tuple[Run, ...] = ()
+    costs: tuple[Cost, ...] = ()
+    signatures: Mapping[str, int] = field(default_factory=dict)
+    leaderboards: tuple[Leaderboard, ...] = ()
+    panels: tuple[Panel, ...] = ()
+    browse: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+    def of_kind(self, *kinds: str) -> tuple[Panel, ...]:
+        """Return the panels of these kinds, in the order in which they came."""
+        return tuple(panel for panel in self.panels if panel.kind in kinds)

@@ -1,0 +1,76 @@
+// Elements from text alone: nothing read from the data is ever taken as markup.
+
+function make(tag, attributes, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else made.setAttribute(name, String(value));
+  }
+  for (const child of children.flat(4)) {
+    if (child === null || child === undefined || child === false) continue;
+    made.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return made;
+}
+
+let lastId = 0;
+
+function newId(stem) {
+  lastId += 1;
+  return `${stem}-${lastId}`;
+}
+
+// A labelled list to choose from; `options` are [value, text] pairs.
+function choice(label, options, chosen, onChange) {
+  const id = newId("choice");
+  const list = make("select", { id, onchange: () => onChange(list.value) },
+    options.map(([value, text]) => make("option", { value, selected: value === chosen }, text)));
+  return { list, box: make("div", { class: "field" }, make("label", { for: id }, label), list) };
+}
+
+// Calls `action` once typing pauses.
+function afterPause(action) {
+  let timer = 0;
+  return () => {
+    clearTimeout(timer);
+    timer = setTimeout(action, 120);
+  };
+}
+
+function searchField(label, onInput) {
+  const id = newId("search");
+  const input = make("input", { id, type: "search", autocomplete: "off", oninput: afterPause(() => onInput(input.value)) });
+  return { input, box: make("div", { class: "field wide-field" }, make("label", { for: id }, label), input) };
+}
+
+// A button that cannot act just now. It stays where the keyboard is: a disabled one would lose it.
+function allow(button, allowed) {
+  button.setAttribute("aria-disabled", String(!allowed));
+}
+
+function action(text, act) {
+  const button = make("button", { type: "button", onclick: () => { if (button.getAttribute("aria-disabled") !== "true") act(); } }, text);
+  return button;
+}
+
+const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+// Numbers before words, nothing last, whatever the direction.
+function compare(one, other, sign) {
+  const none = (value) => value === null || value === undefined || value === "" || value === "-";
+  if (none(one) || none(other)) return none(one) - none(other);
+  if (typeof one === "number" && typeof other === "number") return sign * (one - other);
+  if (typeof one === "number") return -1;
+  if (typeof other === "number") return 1;
+  return sign * collator.compare(one, other);
+}
+
+function plural(n, one, many) {
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many || `${one}s`}`;
+}
+
+function rounded(value) {
+  return typeof value === "number" && !Number.isInteger(value) ? value.toFixed(2) : String(value);
+}

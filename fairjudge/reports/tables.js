@@ -1,0 +1,129 @@
+// Tables: headings that sort, and long lists shown a page at a time.
+
+const PAGE = 25;
+
+function sortHeading(cell, text, onSort) {
+  const button = make("button", { type: "button", class: "sort", onclick: onSort }, text);
+  cell.replaceChildren(button);
+}
+
+function showSorted(cells, chosen, sign) {
+  cells.forEach((cell, place) => {
+    if (place === chosen) cell.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
+    else cell.removeAttribute("aria-sort");
+  });
+}
+
+// What a finished cell sorts by: the number that it starts with, else its text.
+function sortValue(text) {
+  const trimmed = text.trim();
+  const number = /^[+-]?\d[\d,]*\.?\d*(?:e[+-]?\d+)?(?=$|[\s[%])/i.exec(trimmed);
+  return number ? Number(number[0].replaceAll(",", "")) : trimmed;
+}
+
+function makeSortable(table) {
+  const body = table.tBodies[0];
+  const heads = [...table.tHead.rows[0].cells];
+  if (body.rows.length < 2) return;
+  let chosen = -1;
+  let sign = 1;
+  heads.forEach((head, place) => {
+    const text = head.textContent;
+    if (!text) return;
+    sortHeading(head, text, () => {
+      sign = chosen === place ? -sign : head.classList.contains("right") ? -1 : 1;
+      chosen = place;
+      const rows = [...body.rows].map((row) => [sortValue(row.cells[place].textContent), row]);
+      rows.sort((one, other) => compare(one[0], other[0], sign));
+      body.append(...rows.map(([, row]) => row));
+      showSorted(heads, place, sign);
+    });
+  });
+}
+
+// A list of any length, of which a page is drawn at a time.
+//   columns: [{ title, value(item), show(item)?, right?, minor? }]; show returns text or an element
+// On a phone, `cards` sets the cells of a row below one another; roles keep it a table all the same.
+class PagedTable {
+  constructor({ title, columns, noun, nouns, cards = false }) {
+    this.columns = columns;
+    this.noun = noun;
+    this.nouns = nouns;
+    this.items = [];
+    this.all = 0;
+    this.page = 0;
+    this.chosen = -1;
+    this.sign = 1;
+    this.status = make("p", { role: "status", class: "note" });
+    this.heads = columns.map((column) => make("th", { scope: "col", role: "columnheader", class: this.classOf(column) }));
+    this.heads.forEach((head, place) => sortHeading(head, columns[place].title, () => this.sort(place)));
+    this.body = make("tbody", { role: "rowgroup" });
+    const table = make("table", { class: cards ? "paged cards" : "paged", role: "table", "aria-label": title },
+      make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, this.heads)), this.body);
+    const box = make("div", { class: "wide", tabindex: 0, role: "group", "aria-label": title }, table);
+    this.before = action("Previous page", () => this.turn(-1));
+    this.after = action("Next page", () => this.turn(1));
+    this.place = make("span", { role: "status" });
+    this.pager = make("div", { class: "pager" }, this.before, this.place, this.after);
+    this.box = make("div", null, this.status, box, this.pager);
+  }
+
+  classOf(column) {
+    return [column.right && "right", column.minor && "minor"].filter(Boolean).join(" ") || null;
+  }
+
+  show(items, all) {
+    this.items = items;
+    this.all = all;
+    this.page = 0;
+    this.arrange();
+    this.draw();
+  }
+
+  sort(place) {
+    this.sign = this.chosen === place ? -this.sign : 1;
+    this.chosen = place;
+    this.page = 0;
+    this.arrange();
+    this.draw();
+  }
+
+  arrange() {
+    if (this.chosen < 0) return;
+    const value = this.columns[this.chosen].value;
+    const keyed = this.items.map((item) => [value(item), item]);
+    keyed.sort((one, other) => compare(one[0], other[0], this.sign));
+    this.items = keyed.map(([, item]) => item);
+    showSorted(this.heads, this.chosen, this.sign);
+  }
+
+  turn(step) {
+    this.page += step;
+    this.draw();
+    this.box.scrollIntoView({ block: "nearest" });
+  }
+
+  draw() {
+    const pages = Math.max(1, Math.ceil(this.items.length / PAGE));
+    this.page = Math.min(Math.max(this.page, 0), pages - 1);
+    const start = this.page * PAGE;
+    const shown = this.items.slice(start, start + PAGE);
+    this.body.replaceChildren(...shown.map((item) => this.row(item)));
+    const all = plural(this.all, this.noun, this.nouns);
+    const found = this.items.length === this.all ? all : `${this.items.length.toLocaleString("en")} of ${all}`;
+    this.status.textContent = this.items.length ? found : `None of ${all} fits.`;
+    this.place.textContent = `Page ${this.page + 1} of ${pages}`;
+    allow(this.before, this.page > 0);
+    allow(this.after, this.page < pages - 1);
+    this.pager.hidden = pages === 1;
+  }
+
+  row(item) {
+    return make("tr", { role: "row" }, this.columns.map((column, place) => {
+      const content = column.show ? column.show(item) : column.value(item);
+      const attributes = { class: this.classOf(column), "data-title": column.title,
+        scope: place ? null : "row", role: place ? "cell" : "rowheader" };
+      return make(place ? "td" : "th", attributes, content === null || content === undefined ? "-" : content);
+    }));
+  }
+}

@@ -1,0 +1,15 @@
+"""Text from files and servers, made fit to be shown on a terminal."""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    """Put a space for every control character of `text` but line breaks.
+
+    So that what others wrote cannot move the cursor, change colours, set the window's title, write
+    to the clipboard, or turn the direction of what follows. Unicode's controls (C0, C1), formats
+    (bidirectional overrides among them), private and unassigned characters all count.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in text)

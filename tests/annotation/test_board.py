@@ -1,0 +1,177 @@
+"""Who gets which item: the rules of the board hold whatever annotators do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairjudge.annotation.board import (
+    CONTROL_EVERY,
+    LEASE_SECONDS,
+    Board,
+    Event,
+    Job,
+    replay,
+)
+
+
+def act(board: Board, who: str, kind: str, item: int, at: float = 0.0, **more) -> Event:
+    event = Event(annotator=who, item=item, kind=kind, at=at, **more)
+    board.apply(event)
+    return event
+
+
+def take(board: Board, who: str, now: float = 0.0) -> int | None:
+    item = board.choose(who, now=now)
+    if item is not None:
+        act(board, who, "assign", item, now)
+    return item
+
+
+def label_all(board: Board, who: str, now: float = 0.0) -> list[int]:
+    got = []
+    while (item := take(board, who, now)) is not None:
+        act(board, who, "label", item, now, value=1.0)
+        got.append(item)
+    return got
+
+
+def test_one_person_gets_every_item_once_in_order():
+    job = Job(blocks=((2, 0), (1, 3)), wanted=(1, 1, 1, 2))
+    assert label_all(Board(job), "ann") == [2, 0, 1, 3]
+
+
+def test_two_people_share_blocks_and_meet_where_two_are_wanted():
+    board = Board(Job(blocks=((0, 1), (2, 3)), wanted=(1, 2, 1, 1)))
+    assert take(board, "ann") == 0
+    assert take(board, "bo") == 2  # the first block is Ann's
+    act(board, "ann", "label", 0, value=1.0)
+    act(board, "bo", "label", 2, value=1.0)
+    assert take(board, "ann") == 1
+    assert take(board, "bo") == 3
+    act(board, "bo", "label", 3, value=1.0)
+    assert take(board, "bo") == 1  # nothing else is left, and it wants two
+    act(board, "ann", "label", 1, value=0.0)
+    assert take(board, "ann") is None
+
+
+def test_an_item_comes_back_when_its_holder_is_gone():
+    board = Board(Job(blocks=((0,),), wanted=(1,)))
+    assert take(board, "ann", now=0.0) == 0
+    assert board.choose("bo", now=LEASE_SECONDS - 1) is None
+    assert board.choose("bo", now=LEASE_SECONDS) == 0
+
+
+def test_what_one_skips_another_gets_but_not_a_third():
+    board = Board(Job(blocks=((0,),), wanted=(1,)))
+    for who in ("ann", "bo"):
+        assert take(board, who) == 0
+        act(board, who, "skip", 0, reason="broken")
+        assert take(board, who) is None
+    assert take(board, "cy") is None
+
+
+def test_undo_brings_the_latest_back_first():
+    board = Board(Job(blocks=((0, 1, 2),), wanted=(1, 1, 1)))
+    assert label_all(board, "ann") == [0, 1, 2]
+    act(board, "ann", "label", 0, value=0.0)  # changed her mind about the first
+    assert list(board.done("ann")) == [1, 2, 0]
+    act(board, "ann", "undo", 0)
+    assert board.current("ann") == 0
+    assert board.n_labelled() == 2
+    act(board, "ann", "undo", 2)
+    assert board.current("ann") == 0  # earlier in her list
+    assert [event.item for event in board.labels()] == [1]
+
+
+def test_everybody_gets_every_control_among_the_others():
+    job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
+    board = Board(job)
+    got = label_all(board, "ann")
+    assert sorted(got) == list(range(42))
+    places = [got.index(40), got.index(41)]
+    assert sorted(place // CONTROL_EVERY for place in places) == [0, 1]  # one in each ten
+    assert sorted(label_all(board, "bo")) == [40, 41]  # nothing else is left for him
+    assert board.n_labelled() == job.n_wanted == 40
+    assert board.progress() == (40 + 4, 40 + 4)
+
+
+def test_the_count_that_annotators_see_does_not_give_controls_away():
+    job = Job(blocks=(tuple(range(40)),), wanted=(1,) * 40 + (0, 0), controls={40: 1.0, 41: 0.0})
+    board, seen = Board(job), []
+    while (item := take(board, "ann")) is not None:
+        act(board, "ann", "label", item, value=1.0)
+        seen.append(board.progress())
+    assert seen == [(n, 42) for n in range(1, 43)]
+
+
+def test_a_side_is_drawn_once_for_each_annotator_and_item():
+    board = Board(Job(blocks=((0,),), wanted=(1,), seed=3))
+    drawn = [board.first_shown(f"ann{n}", 0) for n in range(400)]
+    assert drawn == [board.first_shown(f"ann{n}", 0) for n in range(400)]
+    # 400 fair draws: 200 with standard deviation 10.
+    assert 150 < drawn.count("ab") < 250
+
+
+MOVES = st.lists(
+    st.tuples(
+        st.sampled_from(["ann", "bo", "cy"]),
+        st.sampled_from(["take", "label", "label", "skip", "undo", "wait"]),
+        st.integers(0, 5),
+    ),
+    max_size=60,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(MOVES, st.lists(st.integers(1, 2), min_size=6, max_size=6))
+def test_whatever_people_do(moves, wanted):
+    """No item is given to more people than it wants at a time; replaying changes nothing."""
+    job = Job(blocks=((0, 1, 2), (3, 4), (5,)), wanted=tuple(wanted), controls={})
+    board, events, now = Board(job), [], 0.0
+    for who, move, nth in moves:
+        now += LEASE_SECONDS if move == "wait" else 1.0
+        if move == "take" and board.current(who) is None:
+            item = board.choose(who, now=now)
+            if item is not None:
+                assert item not in board.history(who)
+                events.append(act(board, who, "assign", item, now))
+        elif move in {"label", "skip"} and board.history(who):
+            item = board.history(who)[nth % len(board.history(who))]
+            events.append(act(board, who, move, item, now, value=float(nth % 2), reason="why"))
+        elif move == "undo" and board.done(who):
+            events.append(act(board, who, "undo", list(board.done(who))[-1], now))
+    again = replay(job, events)
+    for who in ("ann", "bo", "cy"):
+        assert again.history(who) == board.history(who)
+        assert again.done(who) == board.done(who)
+        assert again.choose(who, now=now) == board.choose(who, now=now)
+    counted = [0] * 6
+    for event in board.labels():
+        counted[event.item] += 1
+    assert board.n_labelled() == sum(min(n, w) for n, w in zip(counted, wanted, strict=True))
+
+
+@pytest.mark.parametrize("people", [1, 2, 7, 50])
+def test_all_labels_come_in_and_none_too_many(people):
+    n = 60
+    job = Job(
+        blocks=tuple(tuple(range(b, b + 6)) for b in range(0, n, 6)),
+        wanted=tuple(2 if item % 5 == 0 else 1 for item in range(n)),
+    )
+    board = Board(job)
+    names = [f"p{k}" for k in range(people)]
+    going = True
+    while going:
+        going = False
+        for name in names:
+            item = take(board, name)
+            if item is not None:
+                act(board, name, "label", item, value=1.0)
+                going = True
+    counted = [0] * n
+    for event in board.labels():
+        counted[event.item] += 1
+    wanted = job.wanted if people > 1 else (1,) * n
+    assert tuple(counted) == wanted

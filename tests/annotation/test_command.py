@@ -1,0 +1,100 @@
+"""The command: what it says, and how it refuses."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+from annotation_tools import Annotator, rows, serve, write_world
+from cli_tools import finish, start, write_jsonl
+
+
+def run(folder, *arguments):
+    done = finish(start("annotate", *arguments, cwd=folder))
+    return done.code, done.out + done.err
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_world(tmp_path)
+    return tmp_path
+
+
+COVERAGE = ("references.json", "--task", "coverage", "--summaries", "summaries.jsonl")
+OUT = ("-o", "labels.jsonl")
+
+
+def test_a_dry_run_says_what_would_be_asked_and_writes_nothing(folder):
+    code, said = run(folder, *COVERAGE, *OUT, "--dry-run", "--overlap", "0.5", "--raters", "3")
+    assert code == 0
+    # Twelve items, six of them by three people: 6 + 18.
+    assert "12 items, 24 labels; 6 items by 3 people each" in said
+    assert not (folder / "labels.jsonl").exists()
+    assert not (folder / "labels.jsonl.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("references.json", "--task", "covrage", *OUT), 2, "coverage"),
+        (("references.json", "--task", "coverage", *OUT), 1, "--summaries"),
+        ((*COVERAGE, "-o", "labels.csv"), 1, ".jsonl"),
+        ((*COVERAGE, "-o", "nowhere/labels.jsonl"), 1, "folder"),
+        ((*COVERAGE, *OUT, "--budget", "10"), 2, "go together"),
+        (("missing.json", "--task", "answers", *OUT), 1, "missing.json"),
+        ((*COVERAGE, *OUT, "--host", "192.0.2.1"), 1, "--port"),
+        ((*COVERAGE, *OUT, "--scale", "missing.toml"), 1, "missing.toml"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(folder, arguments, code, said):
+    found, text = run(folder, *arguments)
+    assert found == code
+    assert said in text
+    assert "Traceback" not in text
+
+
+def test_a_control_that_is_no_answer_is_refused(folder):
+    control = {
+        "eid": "e0", "system": "secret-x", "aspect": "coverage", "annotator": "gold",
+        "value": 4, "unit": "answer:0.0",
+    }  # fmt: skip
+    write_jsonl(folder / "gold.jsonl", [control])
+    code, said = run(folder, *COVERAGE, *OUT, "--controls", "gold.jsonl")
+    assert (code, "no answer" in said, "gold.jsonl" in said) == (1, True, True)
+
+
+def test_without_the_extra_it_says_how_to_get_it(folder):
+    code = (
+        "import sys, importlib.util as u\n"
+        "found = u.find_spec\n"
+        "u.find_spec = lambda name, *a: None if name == 'fastapi' else found(name, *a)\n"
+        "from fairjudge.cli import main\n"
+        f"sys.argv = ['fairjudge', 'annotate', *{json.dumps([*COVERAGE, *OUT])}]\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "pip install 'fairjudge[annotate]'" in done.stderr
+
+
+def test_answers_of_ones_own_from_a_small_file(folder):
+    (folder / "tone.toml").write_text(
+        'name = "tone"\nkind = "choice"\ninstruction = "How does the summary sound?"\n'
+        '[[levels]]\nanswer = "hostile"\nvalue = -1\n'
+        '[[levels]]\nanswer = "neutral"\nvalue = 0\nanchor = "takes no side"\n'
+        '[[levels]]\nanswer = "friendly"\nvalue = 1\n',
+        "utf-8",
+    )
+    server = serve(folder, "--scale", "tone.toml", "--aspect", "tone", task="rating")
+    ann = Annotator(server.url, "ann")
+    assert "How does the summary sound?" in ann.page.text
+    assert "takes no side" in ann.page.text
+    assert 'data-key="3"' in ann.page.text
+    ann.label(0)
+    server.interrupt()
+    (row,) = rows(folder / "labels.jsonl")
+    assert (row["aspect"], row["value"], row["unit"]) == ("tone", -1, "summary")

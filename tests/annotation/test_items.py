@@ -1,0 +1,190 @@
+"""Items have the units that judgements have, and pages show text and never a system's name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from annotation_tools import HOSTILE, write_world
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.annotation.board import Board, Event, Job
+from fairjudge.annotation.items import build_items, digest
+from fairjudge.annotation.moves import place_of
+from fairjudge.annotation.passages import (
+    EmbeddingSimilarity,
+    Marked,
+    WordSimilarity,
+    compared_texts,
+    mark_passages,
+)
+from fairjudge.annotation.tasks import label_task
+from fairjudge.annotation.views import item_view, paragraphs
+from fairjudge.datasets import example_path, read_references, read_summaries
+from fairjudge.domain import Article, Reference, Summary
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.tasks import JudgingPlan, plan_tasks
+from fairjudge.scales import likert, pairwise
+from fairjudge.text.sentences import sentence_texts
+
+
+@pytest.fixture(scope="module")
+def example() -> tuple[list[Reference], list[Summary]]:
+    references = list(read_references(example_path("references.json")))
+    return references, list(read_summaries(example_path("summaries.jsonl")))
+
+
+@pytest.mark.parametrize(
+    ("name", "plan"),
+    [
+        ("coverage", ("binary", "qa_pair", "summary")),
+        ("faithfulness", ("binary", "articles", "sentence")),
+        ("rating", ("likert", "articles", "summary")),
+    ],
+)
+def test_units_are_those_that_the_judge_writes(example, name, plan):
+    task = label_task(name)
+    protocol, reference_unit, text_unit = plan
+    judged = plan_tasks(
+        *example,
+        JudgingPlan(
+            aspect=task.aspect,
+            protocol=protocol,
+            reference_unit=reference_unit,
+            text_unit=text_unit,
+        ),
+        split_sentences=sentence_texts,
+    )
+    items = build_items(task, *example)
+    assert [(i.eid, i.systems, i.unit) for i in items] == [
+        (asked.eid, asked.systems, asked.unit) for asked in judged
+    ]
+    assert len({item.id for item in items}) == len(items)
+
+
+def test_a_sentence_stands_where_it_is_said_to(example):
+    for item in build_items(label_task("faithfulness"), *example):
+        assert item.place is not None
+        assert item.texts[0][item.place.start : item.place.end] == item.statement
+
+
+def test_answers_are_groups_with_all_their_wordings(example):
+    references, _ = example
+    items = build_items(label_task("answers"), references, [])
+    groups = [g for r in references for q in r.question_answers for g in q.answer_groups]
+    assert len(items) == len(groups)
+    for item, group in zip(items, groups, strict=True):
+        assert {item.statement, *item.wordings} == {answer.answer for answer in group}
+        assert set(item.sources) == {answer.aid for answer in group}
+
+
+def test_pairs_are_asked_once_not_in_both_orders(example):
+    items = build_items(label_task("preference"), *example)
+    assert len(items) == 2 * 3  # two clusters, three systems: three pairs each
+    assert all(len(item.systems) == 2 for item in items)
+
+
+def test_a_task_without_what_it_needs_says_so(example):
+    references, summaries = example
+    with pytest.raises(ConfigurationError, match="--summaries"):
+        build_items(label_task("coverage"), references, [])
+    bare = [r.model_copy(update={"question_answers": ()}) for r in references]
+    with pytest.raises(ConfigurationError, match="fairjudge build"):
+        build_items(label_task("coverage"), bare, summaries)
+    one_system = [summary for summary in summaries if summary.system == "thorough"]
+    with pytest.raises(InputError, match="two systems"):
+        build_items(label_task("preference"), references, one_system)
+
+
+def test_a_scale_of_ones_own_takes_the_place_of_the_answers():
+    task = label_task("faithfulness", aspect="tone", scale=likert(("bad", "fair", "good")))
+    assert (task.aspect, task.scale.answers, task.examples) == ("tone", ("1", "2", "3"), ())
+    with pytest.raises(ConfigurationError, match="pair"):
+        label_task("preference", scale=likert())
+    with pytest.raises(ConfigurationError, match="number"):
+        label_task("rating", scale=pairwise())
+
+
+def test_the_digest_knows_every_text(example):
+    references, summaries = example
+    task = label_task("faithfulness")
+    one = digest(task, build_items(task, references, summaries))
+    changed = [s.model_copy(update={"text": s.text + " More."}) for s in summaries]
+    assert digest(task, build_items(task, references, changed)) != one
+    other = label_task("faithfulness", scale=likert())
+    assert digest(other, build_items(other, references, summaries)) != one
+
+
+def test_the_passage_that_shares_the_rare_words_is_marked(example):
+    items = build_items(label_task("faithfulness"), *example)
+    marks = mark_passages(items, WordSimilarity())
+    wanted = next(item for item in items if "no one has been reported hurt" in item.statement)
+    best = [(n, m) for n, m in marks[wanted.id].items() if m.mark == "best"]
+    assert len(best) == 1
+    number, found = best[0]
+    assert (
+        "No one has been reported hurt" in compared_texts(wanted)[number][found.start : found.end]
+    )
+
+
+def test_nothing_is_marked_where_nothing_is_shared():
+    reference = Reference(
+        eid="e", articles=(Article(aid="a", content="Cats sleep."),), question_answers=()
+    )
+    summary = Summary(eid="e", system="s", text="The volcano erupted.")
+    items = build_items(label_task("faithfulness"), [reference], [summary])
+    assert mark_passages(items, WordSimilarity()) == {items[0].id: {}}
+
+
+def test_embeddings_mark_by_meaning():
+    class Letters:
+        """Embeds by the first letter: same letter, same vector."""
+
+        fingerprint = "letters"
+
+        def embed(self, texts):
+            rows = np.zeros((len(texts), 26), dtype=np.float32)
+            for row, text in zip(rows, texts, strict=True):
+                row[ord(text[0].lower()) - 97] = 1.0
+            return rows
+
+    reference = Reference(
+        eid="e",
+        articles=(Article(aid="a", content="Cats sleep. Vast lava came down. Dogs bark."),),
+        question_answers=(),
+    )
+    summary = Summary(eid="e", system="s", text="Volcanoes erupt.")
+    (item,) = build_items(label_task("faithfulness"), [reference], [summary])
+    marks = mark_passages([item], EmbeddingSimilarity(Letters()))[item.id]
+    assert marks == {0: Marked(start=12, end=32, mark="best")}
+
+
+@given(st.text(), st.integers(0, 40), st.integers(0, 40))
+def test_paragraphs_lose_nothing_but_breaks_and_control_characters(text, start, length):
+    mark = Marked(start=start, end=start + length, mark="best")
+    shown = "".join(piece.text for line in paragraphs(text, (mark,)) for piece in line)
+    kept = [character for character in text if character.isalnum()]
+    assert [character for character in shown if character.isalnum()] == kept
+    marked = "".join(p.text for line in paragraphs(text, (mark,)) for p in line if p.kind)
+    wanted = text[start : start + length]
+    assert [c for c in marked if c.isalnum()] == [c for c in wanted if c.isalnum()]
+
+
+@pytest.mark.parametrize("name", ["answers", "coverage", "faithfulness", "preference", "rating"])
+def test_no_page_holds_a_systems_name(tmp_path: Path, name):
+    write_world(tmp_path)
+    references = list(read_references(tmp_path / "references.json"))
+    task = label_task(name)
+    items = build_items(task, references, list(read_summaries(tmp_path / "summaries.jsonl")))
+    marks = mark_passages(items, WordSimilarity())
+    board = Board(Job(blocks=(tuple(range(len(items))),), wanted=(1,) * len(items)))
+    for number in range(len(items)):
+        board.apply(Event(annotator="ann", item=number, kind="assign", at=0.0))
+    for number, item in enumerate(items):
+        place = place_of(board, "ann", number + 1, pair=name == "preference")
+        assert place is not None
+        view = item_view(task, item, place, marks.get(item.id, {}))
+        assert "secret" not in repr(view)
+        assert HOSTILE[:8] in repr(view)  # text is carried as it is; escaping is the page's work

@@ -1,0 +1,262 @@
+"""The page without a browser: what it shows, what it refuses, and what it sends along."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from annotation_tools import HOSTILE, Annotator, Server, rows, serve, write_world
+
+from fairjudge.annotation.web.guard import MOST_BODY_BYTES, Hosts, is_loopback
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104  # on purpose: what is tested is how it is guarded
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("job")
+    write_world(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path):
+    running = serve(folder, "--overlap", "1", "--raters", "9")
+    yield running
+    running.interrupt()
+
+
+def test_hostile_text_stays_text(server: Server):
+    page = Annotator(server.url, "reader").page.text
+    assert "<script>document" not in page
+    assert "<img" not in page
+    assert "&lt;script&gt;document.title" in page
+    assert "secret-" not in page
+    assert HOSTILE not in page
+
+
+@pytest.mark.parametrize("path", ["/", "/item/1", "/static/keys.js", "/nowhere"])
+def test_every_response_says_what_may_run(server: Server, path):
+    reply = httpx.get(server.url.rstrip("/") + path)
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self';" in policy
+    assert "unsafe" not in policy
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["x-frame-options"] == "DENY"
+
+
+def test_pages_hold_no_script_or_style_of_their_own(server: Server):
+    page = Annotator(server.url, "reader").page.text
+    assert "<script>" not in page
+    assert "<style" not in page
+    assert " style=" not in page
+    assert " onclick=" not in page
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "localhost.evil.example"])
+def test_a_foreign_host_name_is_refused(server: Server, host):
+    assert httpx.get(server.url, headers={"host": host}).status_code == 421
+
+
+def test_two_host_names_are_refused(server: Server):
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+        raw.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n")
+        assert raw.recv(20).split()[1] in {b"400", b"421"}
+
+
+def test_a_form_needs_its_mark_and_our_origin(server: Server, folder: Path):
+    ann = Annotator(server.url, "ann")
+    before = (folder / "labels.jsonl").read_bytes()
+    assert ann.label(1, csrf="0" * 64).status_code == 403
+    ann = Annotator(server.url, "ann")
+    other = Annotator(server.url, "other")
+    assert ann.label(1, csrf=other.csrf).status_code == 403  # another session's mark
+    ann = Annotator(server.url, "ann")
+    fields = {"csrf": ann.csrf, "position": "1", "level": "1"}
+    for headers in (
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+    ):
+        assert ann.http.post("/label", data=fields, headers=headers).status_code == 403
+    assert (folder / "labels.jsonl").read_bytes() == before
+    home = {"origin": server.url.rstrip("/"), "sec-fetch-site": "same-origin"}
+    assert ann.http.post("/label", data=fields, headers=home).status_code == 200
+    assert (folder / "labels.jsonl").read_bytes() != before
+
+
+def test_signing_in_from_another_site_is_refused(server: Server):
+    reply = httpx.post(
+        f"{server.url}sign-in", data={"name": "x"}, headers={"origin": "https://evil.example"}
+    )
+    assert reply.status_code == 403
+
+
+def test_cookies_are_kept_from_scripts_and_other_sites(server: Server):
+    reply = httpx.post(f"{server.url}sign-in", data={"name": "eve"})
+    said = reply.headers["set-cookie"].lower()
+    assert "httponly" in said
+    assert "samesite=strict" in said
+
+
+@pytest.mark.parametrize("name", ["", "   ", "<b>", "a" * 41, "../x", "-"])
+def test_names_that_are_none_are_refused_on_the_page(server: Server, name):
+    reply = httpx.post(f"{server.url}sign-in", data={"name": name})
+    assert reply.status_code == 400
+    assert "Your name" in reply.text
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"level": "9"},
+        {"level": "-1"},
+        {"level": "x"},
+        {"position": "99"},
+        {"position": "9" * 30},
+        {"position": "¹"},
+    ],
+)
+def test_answers_that_are_none_are_refused(server: Server, fields):
+    ann = Annotator(server.url, "careless")
+    assert ann.send("/label", **({"level": 1} | fields)).status_code == 400
+
+
+def test_a_reason_that_was_not_offered_is_refused(server: Server):
+    assert Annotator(server.url, "lazy").send("/skip", reason="boredom").status_code == 400
+
+
+def test_large_requests_are_refused(server: Server):
+    ann = Annotator(server.url, "wordy")
+    assert ann.label(1, note="x" * (MOST_BODY_BYTES + 1)).status_code == 413
+    assert httpx.get(f"{server.url}?{'x' * 3000}").status_code == 414
+
+    def endless():
+        for _ in range(40):
+            yield b"x" * 1024
+
+    ann = Annotator(server.url, "wordy")
+    reply = ann.http.post("/label", content=endless())  # chunked: no length is announced
+    assert reply.status_code == 413
+
+
+def test_a_stranger_is_sent_to_the_front_page(server: Server):
+    reply = httpx.get(f"{server.url}item/1")
+    assert (reply.status_code, reply.headers["location"]) == (303, "/")
+    reply = httpx.post(f"{server.url}label", data={"level": "1"})
+    assert (reply.status_code, reply.headers["location"]) == (303, "/")
+
+
+def test_nobody_sees_the_items_of_another(server: Server):
+    ann = Annotator(server.url, "first")
+    assert ann.position == 1
+    late = Annotator(server.url, "second")
+    assert str(late.http.get("/item/7").url).endswith("/item/1")
+
+
+def test_progress_needs_its_own_token(server: Server):
+    address = f"{server.url}progress"
+    assert httpx.get(address).status_code == 403
+    assert httpx.get(f"{address}?token=wrong").status_code == 403
+    assert httpx.get(f"{address}/figures").status_code == 403
+    with httpx.Client(follow_redirects=True) as client:
+        page = client.get(server.progress)
+        assert page.status_code == 200
+        assert "token=" not in str(page.url)  # it stays in a cookie, not in the history
+        assert "Krippendorff" in page.text
+        assert "alpha" in client.get(f"{address}/figures").text
+
+
+def test_it_goes_on_where_it_was_left_under_another_server(tmp_path):
+    write_world(tmp_path)
+    server = serve(tmp_path, "--overlap", "0")
+    ann = Annotator(server.url, "ann")
+    ann.label(1, note="<b>bold</b>")
+    ann.send("/skip", reason="I cannot decide", note="too close")
+    assert ann.position == 3
+    assert "1 labels in labels.jsonl" in server.interrupt()
+    again = serve(tmp_path, "--overlap", "0")
+    assert again.progress.split("=")[1] == server.progress.split("=")[1]
+    ann = Annotator(again.url, "  ann ")
+    assert ann.position == 3
+    page = ann.http.get("/item/1").text
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+    assert 'aria-pressed="true"' in page
+    assert "You skipped this item: I cannot decide" in ann.http.get("/item/2").text
+    again.interrupt()
+    assert [row["note"] for row in rows(tmp_path / "labels.jsonl")] == ["<b>bold</b>"]
+
+
+def test_figures_on_the_progress_page(tmp_path):
+    """Two people who answer by one rule, which gets the control wrong."""
+    write_world(tmp_path)
+    gold = {
+        "eid": "e0", "system": "secret-x", "aspect": "coverage", "annotator": "gold",
+        "value": 1, "unit": "answer:0.0",
+    }  # fmt: skip
+    (tmp_path / "gold.jsonl").write_text(json.dumps(gold) + "\n", "utf-8")
+    server = serve(tmp_path, "--overlap", "1", "--controls", "gold.jsonl")
+    ann, bo = Annotator(server.url, "ann"), Annotator(server.url, "bo")
+    labelled = 0
+    for who in (ann, bo):
+        while who.position is not None:
+            text = who.page.text
+            first = "the cracks" in text.split('class="statement"')[1][:200]
+            level = 1 if first else 0
+            who.label(level)
+            labelled += 1
+    assert labelled == 24  # eleven items twice, and the control for both
+    with httpx.Client(follow_redirects=True) as client:
+        page = client.get(server.progress).text
+    assert "22 <span" in page
+    assert "1.00" in page  # both answered by one rule, so alpha is 1
+    assert "0 %" in page  # the control is about the rain, which the rule calls not covered
+    server.interrupt()
+
+
+def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
+    write_world(tmp_path)
+    server = serve(tmp_path, "--host", EVERYWHERE)
+    link = urlsplit(server.url)
+    base = f"http://127.0.0.1:{link.port}"
+    assert httpx.get(base).status_code == 403
+    assert httpx.post(f"{base}/sign-in", data={"name": "x"}).status_code == 403
+    assert httpx.get(f"{base}/?token=wrong").status_code == 403
+    assert httpx.get(base, headers={"host": "evil.example"}).status_code == 421
+    with httpx.Client(base_url=base, follow_redirects=True) as client:
+        page = client.get(f"/?{link.query}")
+        assert page.status_code == 200
+        assert "token" not in str(page.url)
+        assert client.post("/sign-in", data={"name": "ann"}).url.path == "/item/1"
+    assert any("not encrypted" in line for line in server.said)
+    server.interrupt()
+
+
+@pytest.mark.parametrize(
+    ("bound", "host", "fine"),
+    [
+        ("127.0.0.1", "127.0.0.1:8765", True),
+        ("127.0.0.1", "LOCALHOST", True),
+        ("127.0.0.1", "[::1]:80", True),
+        ("127.0.0.1", "192.168.0.5", False),
+        ("127.0.0.1", "label.example", True),
+        ("127.0.0.1", "evil.example", False),
+        (EVERYWHERE, "192.168.0.5:8765", True),
+        (EVERYWHERE, "[fe80::1]", True),
+        (EVERYWHERE, "evil.example", False),
+        (EVERYWHERE, "[broken", False),
+    ],
+)
+def test_which_names_are_answered(bound, host, fine):
+    assert Hosts.of(bound, others=["Label.example"]).allow(host) is fine
+
+
+def test_what_is_loopback():
+    assert [is_loopback(h) for h in ("127.0.0.1", "127.9.9.9", "::1", "localhost")] == [True] * 4
+    assert [is_loopback(h) for h in (EVERYWHERE, "::", "192.168.0.5", "example")] == [False] * 4

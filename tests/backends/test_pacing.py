@@ -1,0 +1,216 @@
+"""Never more a minute than allowed, fewer at once after a 429, and up again."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairjudge.backends.pacing import Allowance, Pace, PacingBackend
+from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
+from fairjudge.protocols import Completion, ModelRef, Usage
+
+TARGET = ModelRef(provider="scripted", model="m")
+
+
+class Time:
+    """Seconds that pass only when someone waits for them, in order."""
+
+    def __init__(self):
+        self.now = 0.0
+        self._waiting = []
+        self._n = 0
+
+    def __call__(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        self._n += 1
+        event = asyncio.Event()
+        heapq.heappush(self._waiting, (self.now + seconds, self._n, event))
+        await event.wait()
+
+    async def run(self, *coroutines):
+        """Run until all are done, letting time pass whenever nothing else can happen."""
+        tasks = [asyncio.ensure_future(one) for one in coroutines]
+        while not all(task.done() for task in tasks):
+            for _ in range(30):
+                await asyncio.sleep(0)
+            if self._waiting and not all(task.done() for task in tasks):
+                self.now, _, event = heapq.heappop(self._waiting)
+                event.set()
+        return [task.result() for task in tasks]
+
+
+def most_in_a_minute(taken):
+    """Return the largest sum of amounts in any half-open 60 seconds; (time, amount) ascending."""
+    return max(
+        sum(amount for at, amount in taken if begin <= at < begin + 60) for begin, _ in taken
+    )
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.integers(1, 500),
+    st.lists(st.tuples(st.floats(0, 30), st.floats(0.01, 1)), min_size=1, max_size=80),
+)
+def test_no_minute_has_more_than_is_allowed(per_minute, wanted):
+    clock = Time()
+    allowance = Allowance(per_minute, what="things", clock=clock)
+    taken = []
+    for pause, share in wanted:
+        clock.now += pause
+        amount = share * per_minute
+        waits = 0
+        while wait_seconds := allowance.seconds_until(amount):
+            clock.now += wait_seconds
+            waits += 1
+            assert waits < 200
+        allowance.take(amount)
+        taken.append((clock.now, amount))
+    # 60 s after is another minute; the tolerance is that of adding floats
+    assert most_in_a_minute(taken) <= per_minute * (1 + 1e-9) + 1e-6
+
+
+def test_a_minutes_worth_is_spread_over_the_minute():
+    clock = Time()
+    allowance = Allowance(600, what="requests", clock=clock)
+    times = []
+    for _ in range(600):
+        while wait_seconds := allowance.seconds_until(1):
+            clock.now += wait_seconds
+        allowance.take(1)
+        times.append(clock.now)
+    # 10 a second: a second's worth at once, then one each tenth of a second: 590 tenths
+    assert sum(at == 0 for at in times) == 10
+    assert times[-1] == pytest.approx(59.0)
+    assert max(sum(a <= t < a + 10 for t in times) for a in times) <= 110
+
+
+def test_what_was_set_aside_and_not_used_comes_back():
+    clock = Time()
+    allowance = Allowance(60_000, what="tokens", clock=clock)
+    taken = allowance.take(60_000)
+    assert allowance.seconds_until(1) > 59
+    allowance.correct(taken, 100)
+    assert allowance.seconds_until(500) == 0
+    clock.now = 100.0
+    allowance.correct(taken, 50)  # long past: nothing to correct
+    assert allowance.seconds_until(60_000) == 0
+
+
+def test_more_than_a_minutes_worth_at_once_is_an_error():
+    with pytest.raises(ConfigurationError, match="may take 1100 tokens, more than the 1000 a min"):
+        Allowance(1000, what="tokens").seconds_until(1100)
+
+
+class Server:
+    """Takes `at_once` calls and refuses more; keeps when calls began."""
+
+    def __init__(self, clock, *, at_once=10**9, seconds=0.2, tokens=None):
+        self.clock, self.at_once, self.seconds, self.tokens = clock, at_once, seconds, tokens
+        self.began, self.now, self.refused = [], 0, 0
+
+    async def __call__(self, request):
+        self.began.append(self.clock.now)
+        if self.now >= self.at_once:
+            self.refused += 1
+            return RateLimitError("429")
+        self.now += 1
+        await self.clock.sleep(self.seconds)
+        self.now -= 1
+        usage = Usage() if self.tokens is None else Usage(input_tokens=self.tokens, output_tokens=0)
+        return Completion(text="ok", usage=usage)
+
+
+def paced(server, clock, **limits):
+    pace = Pace(clock=clock, sleep=clock.sleep, **limits)
+    retrying = RetryingBackend(
+        PacingBackend(ScriptedBackend(server), pace=pace),
+        policy=RetryPolicy(max_attempts=50),
+        sleep=clock.sleep,
+    )
+    return retrying, pace
+
+
+async def test_calls_at_once_shrink_after_a_429_and_climb_again(ask):
+    clock = Time()
+    server = Server(clock, at_once=10)
+    backend, pace = paced(server, clock, most=64)
+    seen = []
+
+    async def one(n):
+        await backend.complete(ask(TARGET, seed=n))
+        seen.append(pace.limit)
+
+    await clock.run(*(one(n) for n in range(600)))
+    assert len(seen) == 600
+    assert min(seen) < 16
+    # what is above 10 is refused, and halves the limit: 10 to 5, back by one a round trip
+    assert server.refused < 0.25 * len(server.began)
+    server.at_once = 10**9
+    await clock.run(*(one(n) for n in range(1000, 4000)))
+    assert pace.limit == 64
+
+
+async def test_refusals_of_one_round_halve_once(ask):
+    clock = Time()
+    replies = [RateLimitError("429"), RateLimitError("429"), ServerError("500"), "ok"]
+    pace = Pace(most=8, clock=clock, sleep=clock.sleep)
+
+    async def handler(request):
+        await clock.sleep(1.0)
+        return replies[request.seed]
+
+    backend = PacingBackend(ScriptedBackend(handler), pace=pace)
+
+    async def one(n):
+        try:
+            await backend.complete(ask(TARGET, seed=n))
+        except (RateLimitError, ServerError) as error:
+            return error
+
+    await clock.run(*(one(n) for n in range(4)))
+    assert pace.limit == 4.25  # halved once; then one reply adds 1/4
+
+
+@pytest.mark.parametrize("rpm", [30, 300])
+async def test_requests_a_minute_are_never_passed(ask, rpm):
+    clock = Time()
+    server = Server(clock, seconds=0.05)
+    backend, _ = paced(server, clock, most=16, requests_a_minute=rpm)
+    await clock.run(*(backend.complete(ask(TARGET, seed=n)) for n in range(2 * rpm + 5)))
+    assert most_in_a_minute([(at, 1) for at in server.began]) <= rpm
+    assert server.began[-1] <= 2 * 60 + 11  # and the allowance is used
+
+
+async def test_retries_count_as_requests(ask):
+    clock = Time()
+    server = Server(clock, at_once=1, seconds=1.5)
+    backend, _ = paced(server, clock, most=8, requests_a_minute=60)
+    await clock.run(*(backend.complete(ask(TARGET, seed=n)) for n in range(60)))
+    assert server.refused > 0
+    assert most_in_a_minute([(at, 1) for at in server.began]) <= 60
+
+
+async def test_tokens_a_minute_are_never_passed(ask):
+    clock = Time()
+    # the estimate: 13 + 8 tokens for 41 bytes of prompt, and 1,000 of reply; 400 are used
+    server = Server(clock, seconds=0.05, tokens=400)
+    backend, _ = paced(server, clock, most=16, tokens_a_minute=20_000)
+    calls = (backend.complete(ask(TARGET, "x" * 41, max_output_tokens=1000)) for _ in range(100))
+    await clock.run(*calls)
+    assert most_in_a_minute([(at, 400) for at in server.began]) <= 20_000
+    # 50 calls a minute would use all of it
+    assert server.began[-1] < 150
+
+
+async def test_a_request_above_the_allowance_says_so(ask):
+    backend, _ = paced(Server(Time()), Time(), most=1, tokens_a_minute=500)
+    with pytest.raises(ConfigurationError, match="tokens, more than the 500 a minute"):
+        await backend.complete(ask(TARGET))

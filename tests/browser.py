@@ -1,0 +1,104 @@
+"""A real browser for tests: Debian's Chromium, driven by Playwright.
+
+Import the fixtures into the `conftest.py` of the tests that use them::
+
+    from browser import chromium, open_page  # noqa: F401
+
+and mark the tests with ``browser``. Without Playwright or Chromium they are skipped with a reason;
+where ``FAIRJUDGE_NEEDS_BROWSER`` is set, as `.ci/run` does, that is a failure.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+PHONE = {"width": 390, "height": 844}
+DESKTOP = {"width": 1280, "height": 800}
+
+
+def _without(reason: str) -> None:
+    if os.environ.get("FAIRJUDGE_NEEDS_BROWSER"):
+        pytest.fail(f"FAIRJUDGE_NEEDS_BROWSER is set, but {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """One Chromium for all tests of a module.
+
+    Not of the session: while Playwright is open its event loop runs in the tests' thread, and
+    `asyncio.run` of any other test would be refused.
+    """
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        _without("Playwright is not installed (pip install playwright)")
+    path = os.environ.get("FAIRJUDGE_CHROMIUM") or shutil.which("chromium")
+    if path is None:
+        _without("there is no Chromium (apt-get install chromium), nor FAIRJUDGE_CHROMIUM")
+    # Chromium's sandbox refuses to run as root, as containers do; the pages are our own.
+    arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
+    """Return a function that opens a page of its own context; options are the context's.
+
+    ``open_page(url, viewport=PHONE, color_scheme="dark")``. A page that logs an error or an
+    exception of a script fails the test when it ends.
+    """
+    contexts: list[Any] = []
+    complaints: list[str] = []
+
+    def opened(url: str | None = None, **options: Any) -> Any:
+        options = {"viewport": DESKTOP, "reduced_motion": "reduce"} | options
+        contexts.append(chromium.new_context(**options))
+        page = contexts[-1].new_page()
+        page.set_default_timeout(15_000)
+        page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
+        page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
+        if url is not None:
+            page.goto(url)
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def serious_faults(page: Any) -> list[str]:
+    """Return what axe-core finds of serious or critical impact on the page as it stands."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{one['impact']}: {one['id']}: {one['help']}: {node['target']}"
+        for one in found
+        if one["impact"] in {"serious", "critical"}
+        for node in one["nodes"]
+    ]
+
+
+def shift_of_layout(page: Any) -> float:
+    """Return the cumulative layout shift since the page began to load (Chromium's own measure)."""
+    return float(
+        page.evaluate(
+            """() => new Promise(done => {
+                let sum = 0;
+                new PerformanceObserver(list => {
+                    for (const entry of list.getEntries()) sum += entry.value;
+                }).observe({type: "layout-shift", buffered: true});
+                setTimeout(() => done(sum), 300);
+            })"""
+        )
+    )

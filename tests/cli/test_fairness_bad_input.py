@@ -1,0 +1,207 @@
+"""What is odd in the input of the fairness commands is counted and named, never a silent 0."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import write_jsonl
+
+REASONS = {
+    "unlabelled": "no_values",
+    "one": "one_value",
+    "lonely": "one_value",
+    "silent": "empty_summary",
+    "noise": "empty_summary",
+    "unsupported": "no_support",
+}
+
+
+def cluster(eid, *documents, name="side"):
+    return {
+        "eid": eid,
+        "articles": [
+            {"aid": str(i), "content": text, "attributes": {} if value is ... else {name: value}}
+            for i, (value, text) in enumerate(documents)
+        ],
+    }
+
+
+def write(clusters, texts, supports=None):
+    """Write the files; each document supports a summary as `supports` says, else by 0.5."""
+    write_jsonl(Path("c.jsonl"), clusters)
+    rows = [{"eid": eid, "system": "s", "text": text} for eid, text in texts.items()]
+    write_jsonl(Path("s.jsonl"), rows)
+    matrices = []
+    for row in clusters:
+        columns = [[x] for x in (supports or {}).get(row["eid"], [0.5] * len(row["articles"]))]
+        units = ["u"] if any(c.isalpha() for c in texts[row["eid"]]) else []
+        matrices.append(
+            {
+                "eid": row["eid"], "system": "s", "units": units,
+                "aids": [article["aid"] for article in row["articles"]],
+                "support": columns if units else [[] for _ in columns],
+            }
+        )  # fmt: skip
+    write_jsonl(Path("m.jsonl"), matrices)
+
+
+FILES = ("c.jsonl", "--summaries", "s.jsonl")
+MATRIX = ("--scorer", "matrix:m.jsonl")
+
+
+@pytest.fixture
+def odd():
+    write(
+        [
+            cluster("good", ("a", "slow soup"), ("a", "slow bread"), ("b", "nice wine")),
+            cluster("partly", ("a", "slow soup"), ("b", "nice wine"), (None, "rude"), (..., "x")),
+            cluster("unlabelled", ("unknown", "slow"), (" ", "nice"), ("N/A", "wine")),
+            cluster("one", ("a", "slow"), ("a", "rude")),
+            cluster("lonely", ("b", "nice")),
+            cluster("silent", ("a", "slow"), ("b", "nice")),
+            cluster("noise", ("a", "slow"), ("b", "nice")),
+            cluster("unsupported", ("a", "slow"), ("b", "nice")),
+        ],
+        {
+            "good": "slow soup, nice wine", "partly": "nice wine", "unlabelled": "nice",
+            "one": "slow", "lonely": "nice", "silent": " \n", "noise": "!!! ...",
+            "unsupported": "xylophones",
+        },
+        {"good": [0.9, 0.5, 0.1], "partly": [0.8, 0.4, 1.0, 1.0], "unsupported": [0.0, 0.0]},
+    )  # fmt: skip
+
+
+def test_coverage_counts_and_names_everything_odd(cli, odd):
+    done = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "c.json")
+    assert done.code == 0, done.err
+    found = json.loads(Path("c.json").read_text())
+    assert {entry["eid"]: entry["reason"] for entry in found["excluded"]} == REASONS
+    system = found["systems"]["s"]
+    assert (system["n"], system["excluded"]) == (2, 6)
+    assert system["excluded_by_reason"] == {
+        "empty_summary": 2, "no_support": 1, "no_values": 1, "one_value": 2,
+    }  # fmt: skip
+    # good: values at .7 and .1 around .5: .3; partly, the last two without a value: .2
+    assert system["equal_coverage"]["value"] == pytest.approx(0.25)
+    # what people read says the same
+    shown = " ".join(done.out.split())
+    assert "5 documents without a known 'side' were left out: partly/2, partly/3" in shown
+    assert "Left out, one value only: 2 (one, lonely)" in shown
+    assert "Left out, no document supports the summary: 1 (unsupported)" in shown
+    assert "Left out, empty summary: 2 (silent, noise)" in shown
+
+
+def test_proportional_counts_and_names_everything_odd(cli, odd):
+    done = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "p.json")
+    assert done.code == 0, done.err
+    found = json.loads(Path("p.json").read_text())
+    reasons = {eid: why for eid, why in REASONS.items() if why != "one_value"}
+    assert {entry["eid"]: entry["reason"] for entry in found["excluded"]} == reasons
+    system = found["systems"]["s"]
+    # a set of one value is fair by definition, as published; counted, and left out beside it
+    assert (system["n"], system["one_value"], system["several_values"]["n"]) == (4, 2, 2)
+    # partly: a has nothing of its half; good: (2, 2) of (2/3, 1/3): 1/2 < .8 * 2/3
+    assert system["bur"]["value"] == pytest.approx(50.0)
+    assert system["several_values"]["bur"]["value"] == pytest.approx(100.0)
+    assert "2 summaries of sets in which one value holds all documents" in " ".join(
+        done.out.split()
+    )
+
+
+@pytest.mark.parametrize("command", ["coverage", "proportional"])
+def test_where_nothing_can_be_measured_there_is_no_number(cli, command):
+    write(
+        [cluster("a", ("a", "slow"), ("b", "nice")), cluster("b", ("unknown", "x"), ("", "y"))],
+        {"a": " ", "b": "x"},
+    )
+    options = MATRIX if command == "coverage" else ()
+    done = cli("fairness", command, *FILES, "--attribute", "side", *options, "--json", "out.json")
+    assert done.code == 0, done.err
+    system = json.loads(Path("out.json").read_text())["systems"]["s"]
+    assert system["n"] == 0
+    names = ("equal_coverage", "r_ec", "coverage_parity")
+    for name in names if command == "coverage" else ("bur", "uer", "auc", "sof"):
+        assert system[name]["value"] is None
+        assert system[name]["undefined"]
+    assert "0.00" not in done.out
+
+
+def test_a_system_without_some_summaries_is_named(cli, odd):
+    rows = [json.loads(line) for line in Path("s.jsonl").read_text().splitlines()]
+    write_jsonl(Path("s.jsonl"), rows[:2])
+    done = cli("fairness", "proportional", *FILES, "--attribute", "side")
+    assert "'s' has no summary of 6 of 8 clusters: lonely, noise, one," in " ".join(
+        done.out.split()
+    )
+
+
+def test_a_numeric_attribute(cli):
+    ages = [20 + 3 * i for i in range(12)]
+    write(
+        [cluster(f"e{i}", *((age, "slow soup") for age in ages), name="age") for i in range(2)],
+        {"e0": "slow soup", "e1": "slow soup"},
+    )
+    command = ("fairness", "coverage", *FILES, "--attribute", "age", *MATRIX)
+    done = cli(*command)
+    assert done.code == 1
+    assert "a number with 12 different values from 20 to 53; give cut points" in done.err
+    binned = cli(*command, "--bins", "30,40", "--json", "-")
+    values = json.loads(binned.out)["systems"]["s"]["coverage_by_value"]
+    assert set(values) == {"below 30", "30 to below 40", "40 or more"}
+    assert cli(*command, "--bins", "40,30").code == 1
+
+
+def test_few_numbers_are_categories_and_said_to_be(cli):
+    write(
+        [cluster(f"e{i}", *((stars, "slow soup") for stars in (1, 2, 3))) for i in range(5)],
+        {f"e{i}": "slow soup" for i in range(5)},
+    )
+    done = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "-")
+    found = json.loads(done.out)
+    assert set(found["systems"]["s"]["by_value"]) == {"1", "2", "3"}
+    assert found["notes"] == ["'side' has numbers, read as categories"]
+
+
+def test_fifty_values(cli):
+    values = [f"v{i:02}" for i in range(50)]
+    write(
+        [cluster(f"e{n}", *((v, f"common word{v}") for v in values)) for n in range(3)],
+        {f"e{n}": "common wordv00" for n in range(3)},
+        {f"e{n}": [float(i == 0) for i in range(50)] for n in range(3)},
+    )
+    done = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX, "--json", "-")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    system = found["systems"]["s"]
+    assert len(system["coverage_by_value"]) == 50
+    # p(v00) = 1, the others 0, all .02: (.98 + 49 * .02) / 50
+    assert system["equal_coverage"]["value"] == pytest.approx(1.96 / 50)
+    assert "50 of 50 values are held by fewer than 5 documents" in found["notes"][0]
+    # Every relabelling is as unequal: p = 1, so nobody is called unfair.
+    assert {sample["p_value"] for sample in found["samples"]} == {1.0}
+    done = cli("fairness", "proportional", *FILES, "--attribute", "side", "--json", "-")
+    system = json.loads(done.out)["systems"]["s"]
+    # v00 has 2 of 51 hits, the others one: none below .8 / 50; short by 1/50 - 1/51
+    assert system["bur"]["value"] == 0.0
+    assert system["uer"]["value"] == pytest.approx(100 * 49 * (1 / 50 - 1 / 51) / 50)
+    assert len(system["by_value"]) == 50
+
+
+def test_an_attribute_that_nobody_has_or_knows(cli, odd):
+    done = cli("fairness", "coverage", *FILES, "--attribute", "party", *MATRIX)
+    assert done.code == 1
+    assert "no article has attribute 'party'; attributes found: 'side'" in done.err
+    write([cluster("e", ("unknown", "x"), (None, "y"))], {"e": "x"})
+    done = cli("fairness", "coverage", *FILES, "--attribute", "side", *MATRIX)
+    assert done.code == 1
+    assert "attribute 'side' has no known value in any article" in done.err
+
+
+def test_an_attribute_that_is_a_list_is_refused_where_it_stands(cli):
+    write_jsonl(Path("c.jsonl"), [cluster("e", (["a", "b"], "x"), ("a", "y"))])
+    write_jsonl(Path("s.jsonl"), [{"eid": "e", "system": "s", "text": "x"}])
+    done = cli("fairness", "coverage", *FILES, "--attribute", "side")
+    assert done.code == 1
+    assert "c.jsonl:1: field 'articles[0].attributes.side" in done.err

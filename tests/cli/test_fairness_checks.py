@@ -1,0 +1,120 @@
+"""``fairness chunk-size`` and ``fairness oracle`` from files to numbers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_tools import write_jsonl
+
+from fairjudge.scorers import embedding
+
+
+class WordBag:
+    """Embeds a text as its distinct words, so that cosine is their overlap."""
+
+    fingerprint = "bag"
+
+    def embed(self, texts):
+        rows = np.zeros((len(texts), 512), dtype=np.float32)
+        for row, text in zip(rows, texts, strict=True):
+            for word in text.lower().replace(".", " ").split():
+                row[sum(map(ord, word)) % 512] = 1.0
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@pytest.fixture
+def bag(monkeypatch):
+    monkeypatch.setattr(embedding, "load_embedder", lambda model=None: WordBag())
+
+
+def articles(*texts, values="ab"):
+    return [
+        {"aid": str(i), "content": text, "attributes": {"side": values[i % len(values)]}}
+        for i, text in enumerate(texts)
+    ]
+
+
+def test_chunk_sizes_on_two_sentences_that_a_summary_joins(cli, bag):
+    # Summary s has 4 words, of which a sentence holds 2: cosine 2 / sqrt(2 * 4) = .71. Summary t
+    # has 10: 2 / sqrt(2 * 10) = .45 with a sentence, which is not above .5, and 1 with all five.
+    document = "Rain fell. Wind blew. Trees shook. Roofs flew. Dogs hid."
+    write_jsonl(Path("c.jsonl"), [{"eid": "e", "articles": articles(document)}])
+    texts = {
+        "s": "Rain fell wind blew.",
+        "t": "Rain fell wind blew trees shook roofs flew dogs hid.",
+    }
+    rows = [{"eid": "e", "system": name, "text": text} for name, text in texts.items()]
+    write_jsonl(Path("s.jsonl"), rows)
+    command = ("fairness", "chunk-size", "c.jsonl", "--summaries", "s.jsonl")
+    done = cli(*command, "--scorer", "embedding", "--sizes", "10,0", "--json", "-")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert [(row["max_words"], row["value"]) for row in found["identified"]] == [
+        (0, 0.5),
+        (10, 1.0),
+    ]
+    assert found["best"] == 10
+    assert found["systems"]["s"]["best"] == 0
+    assert found["systems"]["t"]["identified"][0]["value"] == 0.0
+    assert "above 0.5" in found["notes"][0]
+    assert "bag" in found["signature"]
+    table = cli(*command, "--scorer", "embedding", "--sizes", "0,10")
+    assert "sentence" in table.out
+    assert "best" in table.out
+
+
+def test_sizes_that_are_no_numbers_are_a_usage_error(cli):
+    write_jsonl(Path("c.jsonl"), [{"eid": "e", "articles": articles("x")}])
+    command = ("fairness", "chunk-size", "c.jsonl", "--summaries", "c.jsonl", "--sizes", "ten")
+    assert cli(*command).code == 2
+
+
+@pytest.fixture
+def reviews():
+    """20 sets of 6 documents; those of one value share their words."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for n in range(20):
+        texts = [
+            " ".join(f"{'ab'[i % 2]}word{k}" for k in rng.integers(0, 30, 9)) for i in range(6)
+        ]
+        rows.append({"eid": f"e{n}", "articles": articles(*texts)})
+    rows.append({"eid": "one", "articles": articles("x", "y", values="a")})
+    write_jsonl(Path("c.jsonl"), rows)
+
+
+def test_the_oracle_by_unigrams(cli, reviews):
+    done = cli(
+        "fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2",
+        "-o", "pseudo.jsonl", "--json", "-",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
+    assert (found["n"], found["excluded_by_reason"]) == (20, {"one_value": 1})
+    bur = found["measures"]["bur"]
+    # No word is shared, so a biased summary has nothing of the other value.
+    assert bur["biased"] == 100.0
+    assert found["measures"]["uer"]["biased"] == pytest.approx(25.0)
+    assert found["measures"]["uer"]["difference"]["low"] > 20.0
+    assert found["measures"]["uer"]["difference"]["p_holm"] < 0.01
+    assert found["measures"]["auc"]["n"] == 20
+    assert len(Path("pseudo.jsonl").read_text().splitlines()) == 40
+    table = cli("fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2").out
+    assert "Sets left out: 1 one_value." in table
+
+
+def test_the_oracle_by_embedding(cli, reviews, bag):
+    command = ("fairness", "oracle", "c.jsonl", "--attribute", "side", "--documents", "2")
+    found = json.loads(cli(*command, "--scorer", "embedding", "--json", "-").out)
+    assert set(found["measures"]) == {"equal_coverage", "r_ec", "coverage_parity"}
+    assert found["measures"]["equal_coverage"]["difference"]["low"] > 0.0
+
+
+def test_an_oracle_without_two_values_says_so(cli):
+    write_jsonl(Path("c.jsonl"), [{"eid": "one", "articles": articles("x", "y", values="a")}])
+    done = cli("fairness", "oracle", "c.jsonl", "--attribute", "side")
+    assert done.code == 1
+    assert "no set has documents of two values" in done.err

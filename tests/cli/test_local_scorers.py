@@ -1,0 +1,139 @@
+"""Entailment by the commands: as fallback, as the cascade's router, from a model on disk."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from cli_tools import openai, text_of, write_jsonl
+from stub_server import Reply
+from tiny_nli import probability_of_entailment, save_nli
+
+pytest.importorskip("torch", reason="needs torch and transformers: extra [local]")
+
+WORDS = "rain fell sun shone dogs barked bells rang snow lay birds sang rivers rose .".split()  # noqa: SIM905  # reads better
+ARTICLES = ("Rain fell.", "Dogs barked.", "Snow lay.")
+TEXTS = ("Sun shone.", "Rivers rose.", "Bells rang.", "Birds sang.")
+WINDOW = 32
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_nli(tmp_path_factory.mktemp("nli"), WORDS, window=WINDOW)
+
+
+@pytest.fixture(scope="module")
+def turned(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same model with its outputs in another order."""
+    return save_nli(tmp_path_factory.mktemp("turned"), WORDS, window=WINDOW, order=(2, 0, 1))
+
+
+@pytest.fixture
+def files() -> tuple[str, ...]:
+    rows = [{"aid": f"a{n}", "content": text} for n, text in enumerate(ARTICLES)]
+    write_jsonl(Path("clusters.jsonl"), [{"eid": "e", "articles": rows}])
+    write_jsonl(
+        Path("summaries.jsonl"),
+        [{"eid": "e", "system": f"s{n}", "text": text} for n, text in enumerate(TEXTS)],
+    )
+    inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
+    return (*inputs, "--aspect", "faithfulness", "--protocol", "likert", "-o", "out.jsonl")
+
+
+def by_hand(folder: Path, text: str) -> float:
+    """METHODS section 4: the largest P(entail) by any chunk; each article is one sentence."""
+    return max(probability_of_entailment(folder, article, text) for article in ARTICLES)
+
+
+def judged() -> list[dict]:
+    return [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+
+
+def refuse(call):
+    return Reply(text=None, refusal="no")
+
+
+def test_the_fallback_fills_in_what_the_judge_refuses(cli, files, server, model):
+    server.answer = refuse
+    options = ("--fallback", "entailment", "--entailment-model", model)
+    done = cli("judge", *files, *openai(server), *options)
+    assert done.code == 0, done.err
+    rows = judged()
+    assert [row["scored_by"] for row in rows] == ["entailment"] * len(TEXTS)
+    assert {row["fallback_for"] for row in rows} == {"refused"}
+    for row, text in zip(rows, TEXTS, strict=True):
+        support = by_hand(model, text)
+        assert row["support"] == [pytest.approx(support, abs=1e-3)]
+        assert row["value"] == pytest.approx(1 + 4 * support, abs=4e-3)
+    assert len({round(row["value"], 3) for row in rows}) == len(TEXTS), "the model tells them apart"
+
+
+def test_what_a_summary_gets_does_not_depend_on_its_company(cli, files, server, model):
+    server.answer = refuse
+    options = (*openai(server), "--fallback", "entailment", "--entailment-model", model)
+    assert cli("judge", *files, *options).code == 0
+    together = [row["value"] for row in judged()]
+    alone = []
+    for text in TEXTS:
+        write_jsonl(Path("summaries.jsonl"), [{"eid": "e", "system": "s", "text": text}])
+        assert cli("judge", *files, *options).code == 0
+        alone += [row["value"] for row in judged()]
+    assert alone == pytest.approx(together, abs=1e-3)
+
+
+def test_which_output_is_entailment_comes_from_the_models_config(cli, files, server, model, turned):
+    server.answer = refuse
+    values = []
+    for folder in (model, turned):
+        options = ("--fallback", "entailment", "--entailment-model", folder)
+        assert cli("judge", *files, *openai(server), *options).code == 0
+        values.append([row["value"] for row in judged()])
+    assert values[0] == pytest.approx(values[1], abs=1e-5)
+
+
+def test_a_cascade_asks_only_where_entailment_is_unsure(cli, files, server, model):
+    """Thresholds between the second and the third rating by hand, and above the third."""
+    server.answer = lambda call: "Verdict: 2"
+    ratings = sorted((1 + 4 * by_hand(model, text), text) for text in TEXTS)
+    gaps = [(low[0] + high[0]) / 2 for low, high in pairwise(ratings)]
+    Path("thresholds.json").write_text(json.dumps({"low": gaps[1], "high": gaps[2]}))
+    unsure = ratings[2][1]
+    options = ("--cascade", "thresholds.json", "--cascade-scorer", "entailment")
+    done = cli("judge", *files, *openai(server), *options, "--entailment-model", model)
+    assert done.code == 0, done.err
+    (call,) = server.calls
+    assert unsure in text_of(call)
+    routed = {TEXTS[int(row["system"][1])]: row for row in judged()}
+    assert {text for text, row in routed.items() if row["routed"] == "judge"} == {unsure}
+    assert (routed[unsure]["value"], routed[unsure]["scored_by"]) == (2.0, "llm")
+    for rating, text in (ratings[0], ratings[1], ratings[3]):
+        assert routed[text]["value"] == pytest.approx(rating, abs=4e-3)
+        assert routed[text]["scored_by"] == "entailment"
+
+
+def test_a_summary_longer_than_the_models_window_is_read_to_its_end(cli, files, server, model):
+    """A sentence of 60 words takes three windows; its least entailed piece counts."""
+    server.answer = refuse
+    start = "rain fell " * 30
+    ends = [f"{start}{end} {end} {end}." for end in ("sun shone", "dogs barked")]
+    write_jsonl(
+        Path("summaries.jsonl"),
+        [{"eid": "e", "system": f"s{n}", "text": text} for n, text in enumerate(ends)],
+    )
+    options = ("--fallback", "entailment", "--entailment-model", model)
+    assert cli("judge", *files, *openai(server), *options).code == 0
+    first, second = (row["value"] for row in judged())
+    assert first != pytest.approx(second, abs=1e-6)
+
+
+def test_a_folder_that_is_no_entailment_model_is_one_clear_error(cli, files, server, tmp_path):
+    server.answer = refuse
+    (tmp_path / "empty").mkdir()
+    options = ("--fallback", "entailment", "--entailment-model", tmp_path / "empty")
+    done = cli("judge", *files, *openai(server), *options)
+    assert done.code == 1
+    (line,) = done.err.splitlines()
+    assert "cannot load model" in line
+    assert server.calls == []

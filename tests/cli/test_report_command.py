@@ -1,0 +1,44 @@
+"""``fairjudge report`` on what the commands leave behind: runs, their cost, a folder of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cli_tools import building, judging, openai
+
+
+def test_a_run_tells_what_was_asked_each_time(cli, references, summaries, server):
+    command = (*judging(server), "--run", "run")
+    assert cli(*command, "--max-calls", "4", "--max-unscored", "1").code == 0
+    assert cli(*command).code == 0
+    assert cli(*command).code == 0  # nothing is left to ask
+    done = cli("report", "run", "--references", references, "-o", "report.html")
+    assert done.code == 0
+    page = Path("report.html").read_text("utf-8")
+    asked = page[page.index("What models were asked") :].split("</table>")[0]
+    # 6 summaries in all: 4 calls, then the 2 that the limit left, then none
+    calls = [row.split('class="right">')[1].split("<")[0] for row in asked.split("<tr>")[2:]]
+    assert calls == ["4", "2", "0"]
+    assert "unknown" in asked  # the stub's model has no price
+    assert "openai:stub-model" in page
+
+
+def test_runs_of_build_and_summarize_and_a_folder_of_all(cli, clusters, server):
+    assert cli(*building(server), "--run", "work/build").code == 0
+    options = ("-o", "work/s.jsonl", "--run", "work/summarize", *openai(server))
+    assert cli("summarize", clusters, *options).code == 0
+    assert cli("report", "work", "-o", "report.html").code == 0
+    page = Path("report.html").read_text("utf-8")
+    assert "run of build" in page
+    assert "run of summarize" in page
+    assert "<caption>What models were asked</caption>" in page
+    assert "What about matter number" in page
+
+
+def test_a_page_that_cannot_be_written_is_refused_first(cli, references):
+    done = cli("report", references, "-o", "nowhere/page.html")
+    assert (done.code, done.out) == (1, "")
+    assert "the folder for this output does not exist" in done.err
+    done = cli("report", "nowhere.jsonl", "-o", "page.html")
+    assert (done.code, done.err) == (1, "error: nowhere.jsonl: no such file\n")
+    assert cli("report", "-o", "page.html").code == 2

@@ -1,0 +1,137 @@
+"""Systems beside a baseline on the samples that both have."""
+
+import numpy as np
+import pytest
+
+from fairjudge.errors import InputError
+from fairjudge.fairness.comparison import CoverageRows, ProportionalRows, compare_with_baseline
+from fairjudge.fairness.coverage_parity import contributions
+from fairjudge.fairness.equal_coverage import coverage_by_value
+from fairjudge.fairness.proportional import (
+    Shares,
+    area_under_curve,
+    binary_unfair,
+    unfair_error,
+)
+
+
+def coverage_rows(rows, *, unfair=None):
+    """`rows`: eid to the coverage of a document of value a and of one of value b."""
+    found = [coverage_by_value(np.array([[a], [b]]), ["a", "b"]) for a, b in rows.values()]
+    return CoverageRows(
+        eids=tuple(rows),
+        equal_coverage=np.array([one.equal_coverage for one in found]),
+        unfair=np.array(unfair or [0.0] * len(rows)),
+        parts=contributions(found),
+    )
+
+
+def proportional_rows(rows):
+    """`rows`: eid to the share of value a in the summary; half is wanted."""
+    got = np.array([[share, 1.0 - share] for share in rows.values()])
+    shares = Shares(values=("a", "b"), wanted=np.full_like(got, 0.5), got=got)
+    return ProportionalRows(
+        eids=tuple(rows),
+        unfair=binary_unfair(shares).astype(float),
+        uer=unfair_error(shares),
+        auc=area_under_curve(shares),
+        shares=shares,
+    )
+
+
+def by_measure(comparison):
+    return {change.measure: change for change in comparison.changes}
+
+
+def test_coverage_changes_by_hand():
+    base = coverage_rows({"1": (0.8, 0.4), "2": (0.6, 0.4), "3": (0.9, 0.1)}, unfair=[1, 0, 1])
+    other = coverage_rows({"2": (0.5, 0.5), "1": (0.4, 0.6), "4": (1.0, 0.0)}, unfair=[0, 0, 1])
+    found = by_measure(compare_with_baseline([{"m": base, "m+x": other}], baseline="m"))
+    # on samples 1 and 2: EC .2, .1 become .1, 0; both of R_EC's verdicts become fair
+    equal = found["equal_coverage"]
+    assert (equal.n, equal.n_unpaired) == (2, 2)
+    assert equal.baseline == pytest.approx(0.15)
+    assert equal.variant == pytest.approx(0.05)
+    assert equal.difference.value == pytest.approx(-0.1)
+    assert equal.difference.low == pytest.approx(-0.1)
+    # swapping none or both of the samples gives a size of .1, swapping one 0: 2 of 4 ways
+    assert equal.difference.p_value == pytest.approx(0.5)
+    assert equal.relative == pytest.approx(-2 / 3)
+    assert found["r_ec"].difference.value == pytest.approx(-0.5)
+    # C_a = (.2, .1), C_b = (-.2, -.1): CP .15; then C_a = (-.1, 0), C_b = (.1, 0): .05
+    assert found["coverage_parity"].baseline == pytest.approx(0.15)
+    assert found["coverage_parity"].variant == pytest.approx(0.05)
+
+
+def test_proportional_changes_by_hand():
+    base = proportional_rows({"1": 0.9, "2": 0.5})
+    other = proportional_rows({"1": 0.7, "2": 0.5})
+    found = by_measure(compare_with_baseline([{"m": base, "m+x": other}], baseline="m"))
+    # b has .1 of .5, then .3 of .5: below .8 of it both times; UER .4 / 2, then .2 / 2
+    assert found["bur"].difference.value == 0.0
+    assert found["uer"].difference.value == pytest.approx((0.1 - 0.2) / 2)
+    assert found["auc"].difference.value == pytest.approx((0.4 - 0.8) / 2)
+    # SOF: shortfalls average (0, .2), spread .1; then (0, .1), spread .05
+    assert found["sof"].difference.value == pytest.approx(-0.05)
+    assert found["bur"].relative == 0.0
+
+
+def test_the_corrections_are_over_all_variants_and_measures():
+    rng = np.random.default_rng(0)
+    draw = rng.uniform(0.2, 0.8, 40)
+    base = proportional_rows({str(i): share for i, share in enumerate(draw)})
+    fairer = proportional_rows({str(i): 0.5 + (x - 0.5) / 4 for i, x in enumerate(draw)})
+    same = proportional_rows({str(i): share for i, share in enumerate(draw)})
+    found = compare_with_baseline([{"m": base, "fairer": fairer, "same": same}], baseline="m")
+    assert found.family == 8
+    by_name = {(c.variant_name, c.measure): c for c in found.changes}
+    # the least p-value of 2,000 random swaps
+    assert by_name["fairer", "uer"].p_holm == pytest.approx(8 / 2001)
+    assert by_name["fairer", "uer"].difference.high < 0
+    assert by_name["same", "uer"].difference.p_value == 1.0
+    assert by_name["same", "uer"].q_value == 1.0
+    alone = compare_with_baseline([{"m": base, "fairer": fairer}], baseline="m")
+    assert by_measure(alone)["uer"].difference == by_name["fairer", "uer"].difference
+
+
+def test_pairing_finds_what_unpaired_intervals_hide():
+    rng = np.random.default_rng(1)
+    hard = rng.uniform(0.0, 0.4, 60)
+    base = proportional_rows({str(i): 0.5 + x for i, x in enumerate(hard)})
+    other = proportional_rows({str(i): 0.5 + max(0.0, x - 0.02) for i, x in enumerate(hard)})
+    found = by_measure(compare_with_baseline([{"m": base, "n": other}], baseline="m"))["uer"]
+    # the shortfall falls by .02 / 2 where it can; its own interval over samples is far wider
+    assert found.difference.value == pytest.approx(-0.01, abs=0.001)
+    assert found.difference.high < -0.009
+
+
+def test_what_cannot_be_compared():
+    base = proportional_rows({"1": 0.9})
+    with pytest.raises(InputError, match="no system is called 'q'; there are: m"):
+        compare_with_baseline([{"m": base}], baseline="q")
+    with pytest.raises(InputError, match="nothing to compare"):
+        compare_with_baseline([{"m": base}], baseline="m")
+    apart = proportional_rows({"2": 0.9})
+    found = by_measure(compare_with_baseline([{"m": base, "n": apart}], baseline="m"))["bur"]
+    assert (found.n, found.n_unpaired, found.baseline, found.relative) == (0, 2, None, None)
+    assert "no sample that both" in found.difference.why
+    one = by_measure(compare_with_baseline([{"m": base, "n": base}], baseline="m"))["uer"]
+    assert one.difference.low is None
+    assert one.p_holm is None
+
+
+def test_p_values_are_uniform_where_nothing_changed():
+    rng = np.random.default_rng(2)
+    p_values = []
+    for _ in range(200):
+        one, other = rng.uniform(0.1, 0.9, (2, 8))
+        rows = [proportional_rows({str(i): x for i, x in enumerate(draw)}) for draw in (one, other)]
+        found = compare_with_baseline([dict(zip("mn", rows, strict=True))], baseline="m")
+        p_values.append({name: c.difference.p_value for name, c in by_measure(found).items()})
+    # 8 samples: all 256 ways; 200 draws of a uniform p: 5 % within 3 standard errors of 1.5 %
+    for measure in ("uer", "sof"):
+        rejected = np.mean([p[measure] <= 0.05 for p in p_values])
+        assert rejected <= 0.05 + 3 * 0.0154
+        # not far below uniform either; ties, which SOF has many of, push p-values up
+        assert np.mean([p[measure] for p in p_values]) > 0.45
+    assert np.mean([p["uer"] for p in p_values]) < 0.55

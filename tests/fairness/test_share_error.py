@@ -1,0 +1,166 @@
+"""Errors of attribution carried through to the proportional measures."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.domain import Summary, Undefined
+from fairjudge.errors import InputError, StatisticsError
+from fairjudge.fairness.distributions import ValueDistribution
+from fairjudge.fairness.proportional import (
+    area_under_curve,
+    binary_unfair,
+    collect,
+    second_order,
+    unfair_error,
+)
+from fairjudge.fairness.proportional_json import proportional_json
+from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
+from fairjudge.fairness.share_error import (
+    corrected_shares,
+    people_distribution,
+    share_sensitivity,
+)
+from fairjudge.fairness.values import label_corpus
+from tests.fairness.conftest import make_cluster
+
+
+def sample(source, summary):
+    return ValueDistribution(
+        values=tuple("abc"[: len(source)]), source=tuple(source), summary=tuple(summary)
+    )
+
+
+def test_sensitivity_by_hand():
+    found = share_sensitivity([sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.1)
+    # b has .3 of .5: short by .2, .1 below .8 * .5; moving .1 to it just makes up for that
+    assert (found.bur.low, found.bur.high) == (0.0, 1.0)
+    # the UER, .2 over two values, moves by half of the rate
+    assert (found.uer.low, found.uer.high) == pytest.approx((0.05, 0.15))
+    # least ratio .3 / .5; with .1 moved .4 / .5 at best and .2 / .5 at worst
+    assert (found.auc.low, found.auc.high) == pytest.approx((0.2, 0.6))
+    # mean shortfalls (0, .2): deviation .1
+    assert (found.sof.low, found.sof.high) == pytest.approx((0.0, 0.2))
+    assert (found.by_value["b"].band.low, found.by_value["b"].band.high) == pytest.approx(
+        (-0.3, -0.1)
+    )
+    assert found.by_value["b"].tipping_rate == pytest.approx(0.2)
+
+
+def test_a_summary_cannot_be_farther_from_the_target_than_on_its_rarest_value():
+    found = share_sensitivity([sample((0.6, 0.4), (0.6, 0.4))], error_rate=1.0)
+    # all of it on b is .6 away from p_g, on a .4
+    assert found.uer.high == pytest.approx(0.6 / 2)
+    assert found.auc.high == pytest.approx(1.0)
+
+
+def test_one_value_has_nothing_to_misplace():
+    found = share_sensitivity([sample((1.0,), (1.0,))], error_rate=0.3)
+    assert found.bur.high == found.uer.high == found.sof.high == 0.0
+    assert found.auc.high == pytest.approx(0.0)
+    assert found.by_value["a"].tipping_rate == 1.0
+    both = share_sensitivity(
+        [sample((1.0,), (1.0,)), sample((0.5, 0.5), (0.7, 0.3))], error_rate=0.0
+    )
+    # a: (0 + .2) / 2 over the samples, of which one can move: a rate of .2 turns it
+    assert both.by_value["a"].tipping_rate == pytest.approx(0.2)
+
+
+def test_degenerate_rates():
+    assert isinstance(share_sensitivity([], error_rate=0.1), Undefined)
+    with pytest.raises(StatisticsError, match="error_rate"):
+        share_sensitivity([sample((1.0,), (1.0,))], error_rate=-0.1)
+
+
+def simplex(n):
+    weights = st.lists(st.floats(0.01, 1), min_size=n, max_size=n)
+    return weights.map(lambda drawn: tuple(x / sum(drawn) for x in drawn))
+
+
+@given(
+    st.lists(st.tuples(simplex(3), simplex(3), simplex(3)), min_size=1, max_size=4),
+    st.floats(0, 1),
+    st.sampled_from(["ratio", "equal", {"a": 1.0, "b": 2.0}]),
+)
+def test_the_truth_within_the_rate_stays_within_the_band(drawn, rate, target):
+    measured = [sample(source, summary) for source, summary, _ in drawn]
+    # Mixing at `rate` moves at most that part of a summary.
+    true = [
+        sample(
+            source, tuple((1 - rate) * y + rate * z for y, z in zip(summary, other, strict=True))
+        )
+        for source, summary, other in drawn
+    ]
+    bands = share_sensitivity(measured, error_rate=rate, target=target)
+    shares = collect(true, target=target)
+    figures = {
+        "bur": binary_unfair(shares).mean(),
+        "uer": unfair_error(shares).mean(),
+        "auc": area_under_curve(shares).mean(),
+        "sof": second_order(shares)[0],
+    }
+    for name, value in figures.items():
+        band = getattr(bands, name)
+        assert band.low - 1e-9 <= value <= band.high + 1e-9, name
+    excess = (shares.got - shares.wanted).mean(axis=0)
+    for place, value in enumerate(shares.values):
+        if value in bands.by_value:
+            band = bands.by_value[value].band
+            assert band.low - 1e-9 <= excess[place] <= band.high + 1e-9
+
+
+@given(st.lists(st.tuples(simplex(3), simplex(3)), min_size=1, max_size=4))
+def test_without_error_the_band_is_the_measure(drawn):
+    measured = [sample(*both) for both in drawn]
+    bands = share_sensitivity(measured, error_rate=0.0)
+    shares = collect(measured)
+    assert bands.bur.low == bands.bur.high == binary_unfair(shares).mean()
+    assert (bands.uer.low, bands.uer.high) == pytest.approx((unfair_error(shares).mean(),) * 2)
+    assert (bands.auc.low, bands.auc.high) == pytest.approx((area_under_curve(shares).mean(),) * 2)
+
+
+def test_people_correct_a_matcher_that_takes_from_a_value():
+    # People see b at its half; the matcher gives a tenth of every summary too much to a.
+    rng = np.random.default_rng(5)
+    truth = {f"e{i}": float(x) for i, x in enumerate(0.5 + rng.normal(0, 0.03, 200))}
+    measured = {eid: sample((0.5, 0.5), (x + 0.1, 0.9 - x)) for eid, x in truth.items()}
+    human = {(eid, "s"): {"a": 2 * truth[eid], "b": 2 - 2 * truth[eid]} for eid in list(truth)[:60]}
+    human |= {("elsewhere", "s"): {"a": 1.0}, ("e0", "t"): {"a": 1.0}}
+    found = corrected_shares("s", measured, human, target="ratio")
+    assert (found.n_labelled, found.n_unused) == (60, 1)
+    a = found.difference["a"]
+    assert a.naive.low > 0.09
+    assert a.ppi_plus.low < 0.0 < a.ppi_plus.high
+    # |x - .5| has mean .03 sqrt(2 / pi) = .024; over two values .012
+    assert found.uer.naive.value == pytest.approx(0.05, abs=0.005)
+    assert found.uer.ppi_plus.value == pytest.approx(0.012, abs=0.003)
+
+
+def test_shares_that_do_not_fit_are_named():
+    measured = sample((0.5, 0.5), (0.5, 0.5))
+    with pytest.raises(InputError, match="name the value 'z'"):
+        people_distribution(measured, {"z": 1.0}, where="'s' for 'e'")
+    with pytest.raises(InputError, match="0 or more and not all 0"):
+        people_distribution(measured, {"a": 0.0}, where="'s' for 'e'")
+    with pytest.raises(InputError, match="0 or more"):
+        people_distribution(measured, {"a": -1.0, "b": 2.0}, where="'s' for 'e'")
+    assert people_distribution(measured, {"b": 3.0}, where="").summary == (0.0, 1.0)
+
+
+def test_both_stand_in_the_json():
+    clusters = [make_cluster(f"e{i}", [("a", "nice wine"), ("b", "slow food")]) for i in range(6)]
+    summaries = [Summary(eid=f"e{i}", system="s", text="Nice wine, slow.") for i in range(6)]
+    options = ProportionalOptions(n_resamples=100, error_rate=0.1)
+    human = {(f"e{i}", "s"): {"a": 1, "b": 1} for i in range(3)}
+    report = report_proportional(
+        label_corpus(clusters, attribute="side"), summaries, options=options, human=human
+    )
+    system = proportional_json(report)["systems"]["s"]
+    # p_y = (2/3, 1/3): UER 1/12; people say (1/2, 1/2): 0
+    assert system["corrected"]["uer"]["uncorrected"] == pytest.approx(100 / 12)
+    assert system["corrected"]["uer"]["labels_only"]["value"] == 0.0
+    assert system["corrected"]["n_labelled"] == 3
+    # 1/3 is below .4; with .1 moved to it it is not, with .1 taken it still is
+    assert system["sensitivity"]["bur"] == {"low": 0.0, "high": 100.0}
+    assert "error_rate" not in report.signature

@@ -1,0 +1,47 @@
+"""The page of ``calibrate --html`` in a real browser: legible, sortable, without serious faults."""
+
+from __future__ import annotations
+
+import pytest
+from browser import DESKTOP, PHONE, serious_faults
+from calibration_study import EVIL, study
+
+from fairjudge.reports.calibration_page import calibration_page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("calibration") / "page.html"
+    path.write_text(calibration_page(study(EVIL)), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_no_serious_fault_and_no_overflow(open_page, page_file, scheme, viewport):
+    page = open_page(page_file.as_uri(), viewport=viewport, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert serious_faults(page) == []
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+
+
+def test_text_in_plots_is_large_enough_on_a_phone(open_page, page_file):
+    page = open_page(page_file.as_uri(), viewport=PHONE)
+    # 12 units of the plot's own; on the screen at least 11 pixels
+    heights = page.evaluate(
+        "[...document.querySelectorAll('svg')].map(svg => 12 * svg.getScreenCTM().a)"
+    )
+    assert min(heights) >= 11
+
+
+def test_tables_sort_and_script_in_names_stays_text(open_page, page_file):
+    page = open_page(page_file.as_uri())
+    errors = page.locator("table.sortable", has_text="error minus rest").first
+    heading = errors.locator("th", has_text="mean error")
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert page.locator("main img, main b").count() == 0
+    assert EVIL in page.locator("h2").all_inner_texts()[1]

@@ -1,0 +1,270 @@
+"""The report in a real browser: found by filter, opened by keyboard, safe, legible on a phone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from browser import PHONE, serious_faults
+from report_study import EVIL, N_CLUSTERS, SYSTEMS
+
+pytestmark = pytest.mark.browser
+
+PAGE = 25
+N_JUDGEMENTS = N_CLUSTERS * (2 * (3 + 2 + 4 + 1) + 2) + 2
+
+
+@pytest.fixture
+def report(open_page, report_file):
+    def opened(**options):
+        page = open_page(report_file.as_uri(), **options)
+        page.wait_for_selector("html[data-ready]")
+        return page
+
+    return opened
+
+
+def status(page, box):
+    return page.locator(f"#{box} [role=status]").first.inner_text()
+
+
+def verdicts(page):
+    return page.locator("#explorer tbody td.right:nth-last-child(2)").all_inner_texts()
+
+
+def test_filters_narrow_and_say_how_many(report):
+    page = report()
+    assert status(page, "explorer") == f"{N_JUDGEMENTS} judgements"
+    page.get_by_role("search", name="Judgements").get_by_label("Score").select_option("refused")
+    assert status(page, "explorer") == f"1 of {N_JUDGEMENTS} judgements"
+    assert page.locator("#explorer tbody tr").count() == 1
+    page.get_by_role("search", name="Judgements").get_by_label("Aspect").select_option("coverage")
+    assert status(page, "explorer") == f"None of {N_JUDGEMENTS} judgements fits."
+
+
+def test_the_system_filter_finds_both_sides_of_a_pair(report):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Protocol").select_option("pairwise")
+    form.get_by_label("System").select_option(SYSTEMS[1])
+    assert status(page, "explorer") == f"{2 * N_CLUSTERS} of {N_JUDGEMENTS} judgements"
+
+
+def test_the_verdict_filter_has_every_verdict(report):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Protocol").select_option("pairwise")
+    form.get_by_label("Verdict").select_option("tie")
+    # every pair is a tie when asked the other way round
+    assert status(page, "explorer") == f"{N_CLUSTERS} of {N_JUDGEMENTS} judgements"
+
+
+def test_what_has_no_score_is_listed_with_its_reason(report):
+    page = report()
+    assert status(page, "without-score") == "2 items without a score"
+    rows = page.locator("#without-score tbody tr").all_inner_texts()
+    assert ["unparseable" in rows[0], "refused" in rows[1], "declined" in rows[1]] == [True] * 3
+    page.locator("#without-score .open").first.click()
+    assert "I would rather not say." in page.get_by_role("dialog").inner_text()
+
+
+def test_only_boxes_that_scroll_stop_the_keyboard(report):
+    stops = "[...document.querySelectorAll('.wide')].filter(box => box.tabIndex === 0).length"
+    desk, phone = report(), report(viewport=PHONE)
+    assert desk.evaluate(stops) < phone.evaluate(stops)
+    assert phone.evaluate(
+        """[...document.querySelectorAll('.wide')].every(
+            box => (box.tabIndex === 0) === (box.scrollWidth > box.clientWidth))"""
+    )
+
+
+def test_search_looks_into_replies(report):
+    page = report()
+    page.get_by_label("Search in names and replies").fill("rather not")
+    page.get_by_text(f"1 of {N_JUDGEMENTS} judgements").wait_for()
+    assert page.locator("#explorer tbody th").inner_text() == "c0"
+
+
+def test_headings_sort_up_and_down_with_nothing_last(report):
+    page = report()
+    form = page.get_by_role("search", name="Judgements")
+    form.get_by_label("Aspect").select_option("quality")
+    form.get_by_label("Protocol").select_option("likert")
+    heading = page.locator("#explorer thead th", has_text="Verdict")
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    rising = verdicts(page)
+    assert rising[0] == "2"
+    assert all(text.startswith("no score") for text in rising[-2:])
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert verdicts(page)[0] == "4"
+
+
+def test_finished_tables_sort_too(report):
+    page = report()
+    table = page.locator("#systems ~ div table.sortable").first
+    names = table.locator("tbody th")
+    before = names.all_inner_texts()
+    table.get_by_role("button", name="mean").click()
+    table.get_by_role("button", name="mean").click()
+    assert names.all_inner_texts() == before[::-1]
+
+
+def test_from_the_list_to_a_raw_reply_by_keyboard(report):
+    page = report()
+    page.get_by_label("Search in names and replies").focus()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.matches('#explorer .open')"):
+            break
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog")
+    assert dialog.get_by_role("heading", level=2).inner_text() == "alpha on c0"
+    assert dialog.locator("pre.reply").inner_text().endswith("Verdict: 1")
+    assert f"Two million {EVIL}" in dialog.inner_text()
+    page.keyboard.press("ArrowRight")
+    assert "Three million." in dialog.inner_text()
+    page.keyboard.press("ArrowLeft")
+    assert "Two million" in dialog.inner_text()
+    page.keyboard.press("Escape")
+    assert not dialog.is_visible()
+    assert page.evaluate("document.activeElement.matches('#explorer .open')")
+
+
+def test_pages_turn_and_keep_the_focus(report):
+    page = report()
+    assert page.locator("#explorer tbody tr").count() == PAGE
+    following = page.locator("#explorer").get_by_role("button", name="Next page")
+    following.focus()
+    page.keyboard.press("Enter")
+    pages = -(-N_JUDGEMENTS // PAGE)
+    assert f"Page 2 of {pages}" in page.locator("#explorer").inner_text()
+    for _ in range(pages):
+        page.keyboard.press("Enter")
+    assert f"Page {pages} of {pages}" in page.locator("#explorer").inner_text()
+    assert following.evaluate("button => button === document.activeElement")
+    assert following.get_attribute("aria-disabled") == "true"
+
+
+def test_questions_show_who_said_what_and_who_left_it_out(report):
+    page = report()
+    first = page.locator("#questions .answers > li").first
+    assert "Said by" in first.inner_text()
+    assert f"{EVIL}.example" in first.inner_text()
+    assert first.locator(".verdict").all_inner_texts() == [
+        "○ alpha: left out",
+        f"○ {SYSTEMS[1]}: left out",
+    ]
+    page.get_by_label("Only answers that a summary leaves out").check()
+    # alpha leaves out the first answer, beta the first two: the third is covered by both
+    assert page.locator("#questions .answers > li").count() == 2
+    page.locator("#questions").get_by_role("button", name="Next").click()
+    assert "town 1" in page.locator("#questions h4").first.inner_text()
+    page.locator("#questions .verdict").first.click()
+    assert page.get_by_role("dialog").is_visible()
+
+
+def test_answers_left_out_are_listed_by_outlet(report):
+    page = report()
+    # alpha leaves out one answer of each cluster, beta two
+    assert status(page, "uncovered") == f"{3 * N_CLUSTERS} answers left out"
+    form = page.get_by_role("search", name="Answers left out")
+    form.get_by_label("Outlet").select_option("outlet1.example")
+    assert status(page, "uncovered") == f"{N_CLUSTERS} of {3 * N_CLUSTERS} answers left out"
+    assert "About" not in page.locator("#uncovered tbody").inner_text()
+
+
+def test_sentences_stand_with_their_passage_and_verdict(report):
+    page = report()
+    page.locator("#passages").get_by_label("System").select_option("alpha")
+    first = page.locator("#passages .sentences > li").first
+    assert "The council met on Monday." in first.inner_text()
+    assert "The council of town 0 met on Monday." in first.locator("blockquote").inner_text()
+    assert "supported (5)" in first.locator(".verdict").inner_text()
+    page.locator("#passages").get_by_label("System").select_option(SYSTEMS[1])
+    assert "The rain is to blame." in first.inner_text()
+
+
+def test_script_in_texts_stays_text(report):
+    page = report()
+    page.get_by_label("Search in names and replies").fill("onerror")
+    page.locator("#explorer .open").first.click()
+    assert EVIL in page.get_by_role("dialog").inner_text()
+    assert page.title() == "FairJudge report"
+    assert page.locator("main img, main b, dialog img, dialog b").count() == 0
+    assert page.locator("script").count() == 2
+
+
+def test_the_policy_refuses_any_other_script(chromium, report_file):
+    page = chromium.new_page()  # not by `open_page`: the refusal is logged as an error
+    page.goto(report_file.as_uri())
+    refused = page.evaluate(
+        """() => new Promise(done => {
+            addEventListener("securitypolicyviolation", event => done(event.effectiveDirective));
+            const script = document.createElement("script");
+            script.textContent = "document.title = 'owned'";
+            document.body.append(script);
+        })"""
+    )
+    assert refused.startswith("script-src")
+    assert page.title() == "FairJudge report"
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [None, PHONE])
+def test_axe_finds_no_serious_fault(report, scheme, viewport):
+    options = {"color_scheme": scheme} | ({"viewport": viewport} if viewport else {})
+    page = report(**options)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert serious_faults(page) == []
+    page.locator("#explorer .open").first.click()
+    assert serious_faults(page) == []
+
+
+def test_nothing_overflows_a_phone(report):
+    page = report(viewport=PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
+    page.locator("#explorer .open").first.click()
+    box = page.get_by_role("dialog").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+
+
+def test_print_leaves_out_controls_and_unfolds_the_rest(report):
+    page = report()
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()
+    assert not page.get_by_role("search", name="Judgements").is_visible()
+    folded = page.locator("details:not([open])")
+    n_folded = folded.count()
+    assert n_folded > 0
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert folded.count() == 0
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert folded.count() == n_folded
+    assert page.pdf().startswith(b"%PDF")
+
+
+def test_without_script_the_finished_parts_still_stand(open_page, report_file):
+    page = open_page(report_file.as_uri(), java_script_enabled=False)
+    text = page.locator("main").inner_text()
+    assert "Looking through judgements needs JavaScript" in text
+    assert re.search(r"alpha\s+\d\.\d\d \[", text)
+
+
+def test_a_notebook_frame_shows_the_page_and_keeps_it_apart(open_page, report_file, tmp_path):
+    from fairjudge.reports.report import Report
+
+    shown = Report(html=report_file.read_text("utf-8"), title="FairJudge report")
+    notebook = tmp_path / "notebook.html"
+    notebook.write_text(f"<!DOCTYPE html><title>Notebook</title>{shown._repr_html_()}", "utf-8")
+    page = open_page(notebook.as_uri())
+    frame = page.frame_locator("iframe")
+    frame.locator("#explorer .open").first.wait_for()
+    frame.get_by_label("Score", exact=True).select_option("refused")
+    assert frame.locator("#explorer tbody tr").count() == 1
+    assert page.title() == "Notebook"

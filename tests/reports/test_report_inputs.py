@@ -1,0 +1,251 @@
+"""What a report takes in: every kind of file told by its content, runs, and clear errors."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+
+import pytest
+from cli_tools import write_jsonl
+from report_study import N_CLUSTERS, judgements, reference, run
+
+from fairjudge.app.report_inputs import Inputs
+from fairjudge.app.reporting import make_report
+from fairjudge.datasets.recognising import recognise, report_kind
+from fairjudge.errors import InputError
+
+LABEL = {"eid": "c0", "system": "alpha", "aspect": "a", "annotator": "expert1", "value": 1}
+SUMMARY = {"eid": "c0", "system": "alpha", "text": "Text."}
+CLUSTER = {"eid": "c0", "articles": [{"aid": "1", "content": "Text."}]}
+
+
+@pytest.mark.parametrize(
+    ("row", "kind"),
+    [
+        (judgements()[0], "judgements"),
+        (reference(0), "references"),
+        (CLUSTER, "clusters"),
+        (LABEL, "labels"),
+        (SUMMARY, "summaries"),
+    ],
+)
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json", "rows.jsonl.gz", "rows"])
+def test_records_are_told_by_their_keys_whatever_the_name(tmp_path, row, kind, name):
+    path = tmp_path / name
+    text = json.dumps([row] if ".json" in name and ".jsonl" not in name else row) + "\n"
+    path.write_bytes(gzip.compress(text.encode()) if name.endswith(".gz") else text.encode())
+    assert recognise(path).kind == kind
+
+
+def test_a_csv_of_labels_is_told_by_its_header(tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("eid,system,aspect,annotator,value\nc0,alpha,quality,ann,3\n", "utf-8")
+    assert recognise(path).kind == "labels"
+
+
+def test_the_json_of_commands_is_told_by_its_keys(study):
+    found = {path.name: recognise(path).kind for path in study.glob("*.json")}
+    assert found == {
+        "proportional.json": "fairness proportional",
+        "coverage.json": "fairness coverage",
+        "words.json": "bias words",
+        "inputs.json": "bias inputs",
+    }
+    assert report_kind({"groups": []}) is None
+    assert report_kind({"systems": {"s": {"mean": 1}}}) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("not json", "not known what this file is"),
+        ('{"some": "thing"}', "not known what this file is"),
+        ("[1, 2]", "not known what this file is"),
+        ("", "the file is empty"),
+        ('{"groups": 3, "systems": null}', "not known what this file is"),
+    ],
+)
+def test_an_unknown_file_is_one_clear_error(tmp_path, content, problem):
+    path = tmp_path / "file.json"
+    path.write_text(content, "utf-8")
+    with pytest.raises(InputError, match=problem) as raised:
+        make_report(path)
+    assert str(path) in str(raised.value)
+
+
+def test_options_must_be_what_they_are_called(tmp_path):
+    path = write_jsonl(tmp_path / "summaries.jsonl", [SUMMARY])
+    with pytest.raises(InputError, match="expected references or clusters, found summaries"):
+        make_report(references=path)
+    with pytest.raises(InputError, match="nothing to report on"):
+        make_report(summaries=path)
+
+
+def _run(folder, command, name, rows, **more):
+    folder.mkdir()
+    identity = {"command": command, "version": "0.1.0", "options": {"aspect": "coverage"}, **more}
+    manifest = {"schema": 1, "identity": identity}
+    (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    write_jsonl(folder / f"{name}.jsonl", rows)
+    return folder
+
+
+def _task(row):
+    return {"task": json.dumps([row["eid"], row.get("system"), row["unit"]]), "judgement": row}
+
+
+def test_a_run_of_judge_with_what_it_asked_and_a_torn_last_line(tmp_path):
+    rows = [row for row in judgements() if row["aspect"] == "coverage"]
+    run = _run(tmp_path / "run", "judge", "judgements", map(_task, [*rows, rows[0]]))
+    with (run / "judgements.jsonl").open("a") as file:
+        file.write('{"task": "t", "judg')
+    spent = {"when": "2026-01-01 00:00 UTC", "n_calls": 7, "n_cached": 2, "cost_usd": 0.5}
+    write_jsonl(run / "spent.jsonl", [spent, {**spent, "cost_usd": None}])
+    found = Inputs()
+    found.add(run)
+    # asked twice, as after a resume: the later reply counts, once
+    assert len(found.judgements) == len(rows)
+    assert [(cost.n_calls, cost.cost_usd) for cost in found.costs] == [(7, 0.5), (7, None)]
+    assert found.runs[0].arguments == {"version": "0.1.0", "options.aspect": "coverage"}
+
+
+def test_a_damaged_row_is_named(tmp_path):
+    run = _run(tmp_path / "run", "judge", "judgements", [_task(judgements()[0])])
+    with (run / "judgements.jsonl").open("a") as file:
+        file.write("broken\n{}\n")
+    with pytest.raises(InputError, match=r"judgements.jsonl:2: not a row that a run wrote"):
+        Inputs().add(run)
+    write_jsonl(run / "judgements.jsonl", [{"task": "t", "judgement": {"eid": 1}}])
+    with pytest.raises(InputError, match="not what a run records of a judgement"):
+        Inputs().add(run)
+    (run / "manifest.json").write_text("[]", "utf-8")
+    with pytest.raises(InputError, match="not a run's manifest"):
+        Inputs().add(run)
+
+
+def test_a_run_and_its_output_count_once_but_reruns_in_one_file_stay(tmp_path):
+    rows = judgements()
+    run = _run(tmp_path / "run", "judge", "judgements", map(_task, rows[:3]))
+    output = write_jsonl(tmp_path / "out.jsonl", [*rows[:4], rows[3]])
+    found = Inputs()
+    found.add(run)
+    found.add(output)
+    assert len(found.judgements) == 5
+    assert found.sources[-1].note == "3 stand in an earlier file too and count once"
+
+
+def test_runs_of_build_and_summarize(tmp_path):
+    built = {"eid": "c0", "kept_aids": ["c0a0"], **reference(0)}
+    built.pop("articles")
+    build = _run(tmp_path / "build", "build", "references", [built])
+    summarize = _run(tmp_path / "summarize", "summarize", "summaries", [SUMMARY])
+    found = Inputs()
+    found.add(build)
+    found.add(summarize)
+    assert [article.aid for article in found.clusters["c0"].articles] == [
+        f"c0a{a}" for a in range(4)
+    ]
+    assert ("c0", "alpha") in found.summaries
+    whole = write_jsonl(tmp_path / "references.jsonl", [reference(0)])
+    other = Inputs()
+    other.add(whole)
+    other.add(build)
+    assert other.clusters["c0"].articles[0].content  # the run must not hide the articles
+
+
+def test_a_folder_gives_its_runs_and_every_file_that_is_known(tmp_path, study):
+    (study.parent / "notes").mkdir()
+    folder = study.parent / "notes"
+    (folder / "other.json").write_text("{}", "utf-8")
+    with pytest.raises(InputError, match="neither a run nor a file that is known"):
+        Inputs().add(folder)
+    found = Inputs()
+    found.add(study)
+    assert len(found.clusters) == N_CLUSTERS
+    assert {source.kind for source in found.sources} >= {"references", "labels", "judgements"}
+    jury = tmp_path / "jury"
+    jury.mkdir()
+    for place, row in enumerate(judgements()[:2]):
+        _run(jury / f"member-{place}", "judge", "judgements", [_task(row)])
+    members = Inputs()
+    members.add(jury)
+    assert len(members.judgements) == 2
+
+
+def test_labels_of_some_annotators(tmp_path):
+    path = write_jsonl(tmp_path / "l.jsonl", [LABEL, {**LABEL, "annotator": "turker1"}])
+    found = Inputs(annotators=("expert*",))
+    found.add(path)
+    assert [label.annotator for label in found.labels] == ["expert1"]
+    assert found.sources[0].note == "1 of other annotators left out"
+
+
+def _mutated(value, rng):
+    """Drop, empty or retype something at a random place of a JSON value."""
+    if isinstance(value, dict) and value and rng.random() < 0.9:
+        key = rng.choice(sorted(value))
+        if rng.random() < 0.15:
+            return {name: item for name, item in value.items() if name != key}
+        return {**value, key: _mutated(value[key], rng)}
+    if isinstance(value, list) and value and rng.random() < 0.9:
+        place = rng.randrange(len(value))
+        return [*value[:place], _mutated(value[place], rng), *value[place + 1 :]]
+    return rng.choice([None, "text", -1.5, [], {}, [None], True])
+
+
+@pytest.fixture(scope="module")
+def written(study, tmp_path_factory):
+    """A folder with the JSON of commands that need no model."""
+    folder = tmp_path_factory.mktemp("written")
+    for path in study.glob("*.json"):
+        (folder / path.name).write_bytes(path.read_bytes())
+    rows, given = study / "judgements.jsonl", ["--max-unscored", "1"]
+    references = ["--references", study / "references.jsonl"]
+    quality = write_jsonl(
+        folder / "quality.jsonl", [row for row in judgements() if row["aspect"] == "quality"]
+    )
+    run("audit", "position", rows, *given, "--json", folder / "position.json")
+    run("audit", "parse", rows, *given, "--json", folder / "parse.json")
+    run("audit", "covered", rows, *references, "--json", folder / "covered.json")
+    labels = ["--labels", study / "labels.jsonl", "--resamples", "100"]
+    run("calibrate", quality, *labels, *given, "--json", folder / "calibrate.json")
+    summaries = ["--summaries", study / "summaries.jsonl"]
+    whole = [study / "references.jsonl", *summaries, "--representation", "counts"]
+    run("bias", "distinguishability", *whole, "--json", folder / "distinguishability.json")
+    run("audit", "length", rows, *summaries, "--json", folder / "length.json")
+    return folder
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "proportional", "coverage", "words", "inputs", "position", "parse", "covered", "calibrate",
+        "distinguishability", "length",
+    ],
+)  # fmt: skip
+def test_damaged_json_makes_a_page_or_one_clear_error(written, tmp_path, name):
+    whole = json.loads((written / f"{name}.json").read_text("utf-8"))
+    make_report(written / f"{name}.json")
+    rng = random.Random(name)
+    refused = 0
+    for _ in range(60):
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps(_mutated(whole, rng)), "utf-8")
+        try:
+            make_report(path)
+        except InputError as error:
+            assert f"{name}.json" in str(error)  # noqa: PT017  # either way is right
+            refused += 1
+    assert refused > 0
+
+
+def test_costs_must_be_numbers(tmp_path):
+    report = {"n_summaries": 1, "failed": [], "spent": {"n_calls": "many", "n_cached": 0}}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report), "utf-8")
+    with pytest.raises(InputError, match="expected numbers of calls"):
+        make_report(path)
+    report["spent"]["n_calls"] = 3
+    path.write_text(json.dumps(report), "utf-8")
+    assert "What models were asked" in make_report(path).html

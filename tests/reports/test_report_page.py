@@ -1,0 +1,272 @@
+"""The report's page: joined right, every part there, all text escaped, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_tools import write_jsonl
+from report_study import EVIL, N_CLUSTERS, SYSTEMS, judgements, reference
+
+from fairjudge.app.reporting import make_report
+from fairjudge.domain import Judgement, Undefined
+from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.reports.report import Report
+from fairjudge.text.closest import PassageFinder
+
+
+def judged(eid, system, value, **more):
+    return Judgement.model_validate(
+        {"eid": eid, "system": system, "aspect": "quality", "protocol": "likert", "judge": "j"}
+        | {"value": value}
+        | more
+    )
+
+
+# Leaderboards
+
+
+def test_standings_by_hand():
+    rows = [
+        judged("1", "a", 4), judged("1", "a", 2), judged("2", "a", 5),  # (3 + 5) / 2 = 4
+        judged("1", "b", 2), judged("2", "b", 3), judged("3", "b", 4),  # 3
+        judged("1", "c", None, unscored="refused"),
+    ]  # fmt: skip
+    (board,) = leaderboards(rows)
+    assert [one.score.system for one in board.standings] == ["a", "b", "c"]
+    first, second, third = board.standings
+    assert (first.mean.value, second.mean.value) == (4.0, 3.0)
+    assert first.behind is None
+    assert second.behind.value == pytest.approx(1.0)
+    assert isinstance(third.mean, Undefined)
+    assert board.scale_range == (1.0, 5.0)
+
+
+def test_a_constant_difference_has_no_width_though_the_means_have():
+    # Every document is 1 worse for b: resampling documents moves both means together.
+    rng = np.random.default_rng(0)
+    values = rng.integers(2, 6, size=40)
+    rows = [judged(str(d), "a", int(v)) for d, v in enumerate(values)]
+    rows += [judged(str(d), "b", int(v) - 1) for d, v in enumerate(values)]
+    (board,) = leaderboards(rows)
+    best, behind = board.standings
+    assert best.mean.high - best.mean.low > 0.3
+    assert behind.behind.low == pytest.approx(1.0)
+    assert behind.behind.high == pytest.approx(1.0)
+
+
+def test_kinds_of_units_and_own_scales_stand_apart():
+    rows = [judged("1", "a", 70), judged("1", "a", 3, unit="sentence:0")]
+    whole, sentences = leaderboards(rows)
+    assert (whole.unit, whole.scale_range) == ("summary", None)
+    assert (sentences.unit, sentences.scale_range) == ("sentence", (1.0, 5.0))
+    assert leaderboards([]) == ()
+
+
+# Passages
+
+
+def test_the_passage_that_shares_the_rare_words():
+    finder = PassageFinder(
+        ["The council met. The mayor resigned on Friday.", "The council met again. Rain fell."]
+    )
+    found = finder.closest("On Friday the mayor resigned.")
+    assert (found.article, found.text) == (0, "The mayor resigned on Friday.")
+    assert found.likeness == pytest.approx(1.0)
+    assert finder.closest("Zebras graze.") is None
+    assert PassageFinder([]).closest("The mayor.") is None
+    assert PassageFinder(["", "  "]).closest("The mayor.") is None
+
+
+def test_a_fused_sentence_finds_two_neighbours():
+    finder = PassageFinder(["The bridge closed. Engineers blamed cracks. Nobody was hurt."])
+    found = finder.closest("The bridge closed and engineers blamed cracks.")
+    assert found.text == "The bridge closed. Engineers blamed cracks."
+
+
+# The page
+
+
+class Seen(HTMLParser):
+    """Collect tags, attributes, ids and the text outside script and style."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.text = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, name, value or "") for name, value in attrs]
+        if tag not in {"meta", "br"}:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.text.append(data)
+
+
+@pytest.fixture(scope="session")
+def seen(report_file):
+    parser = Seen()
+    parser.feed(report_file.read_text("utf-8"))
+    assert parser.open == []
+    return parser
+
+
+@pytest.fixture(scope="session")
+def text(seen):
+    return "\n".join(seen.text)
+
+
+def test_every_section_is_there_and_linked(seen):
+    targets = [value[1:] for tag, name, value in seen.attributes if (tag, name) == ("a", "href")]
+    assert targets == [
+        "main", "systems", "coverage", "sentences", "sway", "trust", "fairness", "bias",
+        "unscored", "judgements", "origin",
+    ]  # fmt: skip
+    ids = [value for _, name, value in seen.attributes if name == "id"]
+    assert set(targets) <= set(ids)
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_is_loaded_and_nothing_runs_but_the_pages_own_script(seen, report_file):
+    assert not {"img", "link", "iframe", "object", "image", "use", "b"} & set(seen.tags)
+    kinds = [value for tag, name, value in seen.attributes if (tag, name) == ("script", "type")]
+    assert kinds == ["application/json"]
+    assert seen.tags.count("script") == 2
+    assert not [name for _, name, _ in seen.attributes if name in {"src", "style", "srcdoc"}]
+    assert not [name for _, name, _ in seen.attributes if name.startswith("on")]
+    policy = next(value for _, name, value in seen.attributes if name == "content")
+    assert re.fullmatch(
+        r"default-src 'none'; style-src 'sha256-[\w+/=]+'; script-src 'sha256-[\w+/=]+'; "
+        r"base-uri 'none'; form-action 'none'",
+        policy,
+    )
+    assert "://" not in report_file.read_text("utf-8").split('id="data">')[0]
+
+
+def test_hostile_names_are_shown_as_they_are(text):
+    assert SYSTEMS[1] in text
+    assert EVIL in text
+
+
+def test_the_data_block_cannot_be_broken_out_of(report_file, page_data):
+    html = report_file.read_text("utf-8")
+    block = html.split('id="data">')[1].split("</script>")[0]
+    assert not set("<>&\u2028\u2029") & set(block)
+    assert json.loads(block) == page_data
+    assert EVIL in json.dumps(page_data, ensure_ascii=False).replace('\\"', '"')
+
+
+def test_judgements_are_joined_with_replies_labels_and_sentences(page_data):
+    table = page_data["judgements"]
+    rows = judgements()
+    assert table["n"] == len(rows)
+    columns, names = table["columns"], table["names"]
+    systems = [names["system"][code] for code in columns["system"]]
+    assert systems == [row.get("system") or row["system_a"] for row in rows]
+    assert columns["raw"] == [row["raw"] for row in rows]
+    whole = next(
+        place
+        for place, row in enumerate(rows)
+        if row["aspect"] == "quality" and row["protocol"] == "likert"
+    )
+    assert columns["labels"][whole] == [["expert0", 2], ["expert1", 3]]
+    sentence, aid, passage, likeness = page_data["sentences"]["c0"]["alpha"][0]
+    assert (sentence, aid) == ("The council met on Monday.", "c0a0")
+    assert passage == "The council of town 0 met on Monday."
+    assert 0 < likeness <= 1
+
+
+def test_the_answers_left_out_are_named_with_their_outlets(page_data):
+    uncovered = page_data["uncovered"]
+    assert len(uncovered) == 3 * N_CLUSTERS
+    alpha = [one for one in uncovered if one["system"] == "alpha"]
+    assert {tuple(one["outlets"]) for one in alpha} == {(f"{EVIL}.example",)}
+
+
+def test_labels_of_a_pair_named_the_other_way_are_turned(tmp_path):
+    row = next(row for row in judgements() if row["protocol"] == "pairwise")
+    label = {
+        "eid": row["eid"], "system_a": row["system_b"], "system_b": row["system_a"],
+        "aspect": row["aspect"], "annotator": "ann", "value": "a",
+    }  # fmt: skip
+    judged_file = write_jsonl(tmp_path / "j.jsonl", [row])
+    labels = write_jsonl(tmp_path / "l.jsonl", [label])
+    html = make_report(judged_file, labels=labels).html
+    data = json.loads(html.split('id="data">')[1].split("</script>")[0])
+    assert data["judgements"]["columns"]["labels"] == [[["ann", "b"]]]
+
+
+def test_plots_are_named_and_their_numbers_stand_in_the_text(seen, text):
+    named = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
+    assert len(named) == seen.tags.count("svg") > 10
+    assert all(named)
+    for figures in re.findall(r"-?\d\.\d\d \[-?\d\.\d\d, -?\d\.\d\d\]", " ".join(named)):
+        assert figures in text
+
+
+def test_prompts_models_and_reasons_are_told(text):
+    assert "judge/coverage.v1@1234abcd" in text
+    assert "openai:stub" in text
+    assert "1 unparseable, 1 refused" in text
+    assert "Only 6 documents" in text
+
+
+def test_parts_without_content_are_left_out(tmp_path):
+    only = make_report(write_jsonl(tmp_path / "r.jsonl", [reference(0)])).html
+    assert 'id="questions"' in only
+    assert 'id="explorer"' not in only
+    assert 'id="systems"' not in only
+
+
+def test_what_fails_is_said_and_the_rest_is_shown(tmp_path):
+    rows = write_jsonl(tmp_path / "j.jsonl", [judgements()[0]])
+    label = {"eid": "zz", "system": "s", "aspect": "style", "annotator": "ann", "value": 1}
+    html = make_report(rows, labels=write_jsonl(tmp_path / "l.jsonl", [label])).html
+    assert "No calibrate: no judgement is of what is labelled: style." in html
+    assert 'id="explorer"' in html
+
+
+def test_saving_is_whole_or_an_error(tmp_path):
+    made = Report(html="<!DOCTYPE html>", title="t")
+    made.save(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text("utf-8") == "<!DOCTYPE html>"
+    with pytest.raises(Exception, match="cannot write"):
+        made.save(tmp_path / "nowhere" / "page.html")
+    assert 'srcdoc="&lt;!DOCTYPE html&gt;"' in made._repr_html_()
+    assert "allow-same-origin" not in made._repr_html_()
+
+
+def test_halves_of_surrogate_pairs_do_not_break_the_page(tmp_path):
+    rows = write_jsonl(tmp_path / "j.jsonl", [judgements()[0] | {"detail": "\ud800"}])
+    made = make_report(rows, title="half \udcff")
+    made.save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "<h1>half  </h1>" in page  # as any character that cannot be shown
+    assert '"detail":"\ufffd"' in page
+
+
+def test_the_same_inputs_give_the_same_bytes(study):
+    assert make_report(study).html == make_report(study).html
+
+
+def test_the_command(study, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from fairjudge.cli._main import app
+
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["report", str(study), "-o", "page.html", "--title", "Mine"])
+    assert done.exit_code == 0, done.output
+    assert "Written: page.html" in done.output
+    assert "<h1>Mine</h1>" in Path("page.html").read_text("utf-8")
+    piped = CliRunner().invoke(app, ["report", str(study), "-o", "-"])
+    assert piped.output.startswith("<!DOCTYPE html>")
