@@ -123,12 +123,11 @@ def _run(
 ) -> Iterator[dict[str, Any]]:
     gate = _start_gate(ray, work.model)
     model = work.model
-    kept_by_gate = ("max_calls", "max_cost", "rpm", "tpm", "prices", "on_retry")
-    open_ended = replace(
-        work,
-        model=replace(model, **dict.fromkeys(kept_by_gate)),
-        rated=model.rpm is not None or model.tpm is not None,
+    ungated = replace(
+        model, max_calls=None, max_cost=None, rpm=None, tpm=None, prices=None, on_retry=None
     )
+    rated = model.rpm is not None or model.tpm is not None
+    open_ended = replace(work, model=ungated, rated=rated)
     submit = (_actors if in_actors else _tasks)(ray, open_ended, gate)
     most = _most_at_once(ray, work.model, in_actors=in_actors)
     left = list(reversed(shards))

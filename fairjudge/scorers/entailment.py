@@ -196,7 +196,7 @@ def _first(
     rows: NDArray[np.float32], owners: Sequence[int], *, by: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """Return each owner's row that comes first in the order of `by`, owners ascending."""
-    order = np.lexsort((by, owners))
+    order = np.lexsort((by, np.asarray(owners)))
     _, starts = np.unique(np.asarray(owners)[order], return_index=True)
     first: NDArray[np.float32] = rows[order[starts]]
     return first
