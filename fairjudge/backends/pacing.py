@@ -24,6 +24,8 @@ _MINUTE_SECONDS = 60.0
 _NOTHING = 1e-9
 """Less than this is rounding."""
 _REST_SECONDS = 0.5
+_ON_THE_WAY_SECONDS = 2.0
+"""How long a request may take to the server: its minute there begins when it arrives."""
 _STEP_SECONDS = 0.1
 _SHRINK = 0.5
 """What a 429 leaves of the calls at once: additive increase, multiplicative decrease as in TCP
@@ -83,41 +85,47 @@ class Allowance:
         return max(missing / self._rate if missing > _NOTHING else 0.0, until)
 
     def take(self, amount: float) -> _Taken:
-        """Take `amount` and return what `correct` needs."""
+        """Take `amount` for a call that begins now; return what `correct` needs."""
         self._pass_time()
-        taken = _Taken(at=self._clock(), amount=amount)
+        taken = _Taken(at=self._clock() + _ON_THE_WAY_SECONDS, amount=amount)
         self._taken.append(taken)
         self._sum += amount
         self._level -= amount
         return taken
 
-    def correct(self, taken: _Taken, amount: float) -> None:
-        """Book `amount` in place of what was `taken`."""
-        change, taken.amount = amount - taken.amount, amount
-        self._level -= change
-        self._pass_time()
-        if self._taken and taken.at >= self._taken[0].at:
-            self._sum += change
+    def correct(self, taken: _Taken, amount: float | None = None) -> None:
+        """Note that the call ended, so reached the server before now; book `amount`, if given."""
+        taken.at = min(taken.at, self._clock())
+        if amount is not None:
+            change, taken.amount = amount - taken.amount, amount
+            self._level -= change
+            self._sum += 0.0 if taken.past else change
 
     def _pass_time(self) -> None:
         now = self._clock()
         self._level = min(self._burst, self._level + (now - self._filled_at) * self._rate)
         self._filled_at = now
         while self._taken and now - self._taken[0].at >= _MINUTE_SECONDS:
-            self._sum -= self._taken.popleft().amount
+            taken = self._taken.popleft()
+            taken.past = True
+            self._sum -= taken.amount
 
 
 @dataclass(slots=True, kw_only=True)
 class _Taken:
+    """`at` is when the server had it at the latest; `past`: more than a minute ago."""
+
     at: float
     amount: float
+    past: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call under way: after how many shrinkings it began, and the tokens set aside for it."""
+    """A call under way: after how many shrinkings it began, and what was taken for it."""
 
     n_shrunk: int
+    request: _Taken | None
     tokens: _Taken | None
 
 
@@ -183,13 +191,10 @@ class Pace:
                 await self._room.wait()
             while (closed_seconds := self._closed_until - self._clock()) > 0:
                 await self._sleep(closed_seconds)
-            if self._requests is not None:
-                await self._take(self._requests, 1.0)
-            taken = None
-            if self._tokens is not None:
-                taken = await self._take(self._tokens, tokens)
+            request = None if self._requests is None else await self._take(self._requests, 1.0)
+            aside = None if self._tokens is None else await self._take(self._tokens, tokens)
             self._under_way += 1
-            return Call(n_shrunk=self._n_shrunk, tokens=taken)
+            return Call(n_shrunk=self._n_shrunk, request=request, tokens=aside)
 
     def end(
         self,
@@ -211,7 +216,9 @@ class Pace:
             self._closed_until = self._clock() + (wait_seconds or _REST_SECONDS)
         elif how == "answered":
             self.limit = min(self._most, self.limit + 1.0 / self.limit)
-        if self._tokens is not None and call.tokens is not None and tokens is not None:
+        if self._requests is not None and call.request is not None:
+            self._requests.correct(call.request)
+        if self._tokens is not None and call.tokens is not None:
             self._tokens.correct(call.tokens, tokens)
         self._room.set()
         if self._then is not None and self._under_way == 0:
