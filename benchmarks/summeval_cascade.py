@@ -5,6 +5,13 @@ score, letters, stars), the local judge as the router, the mean of three experts
 Thresholds are fitted and assessed by cross-fitting over documents. Only documents are used that
 had no part in making the local judge (see summeval_local.py).
 
+Measured on 42 such documents, 504 summaries, with 0.05 allowed of the mean absolute error and of
+tau-b: before reason-then-score it saves 95.6 % [93.3, 98.0] of the calls, the error falls by 0.139
+[0.005, 0.273] and tau-b by 0.066 [-0.014, 0.137] of 0.388; before letters and stars 99.4 %, and the
+tau-b of 0.311 and 0.268 does not fall. So where GPT-3.5 is the better judge, agreement is what pays
+for the calls: even with no loss allowed in the fit, 17.1 % are saved and 0.071 [0.021, 0.124] of
+tau-b is lost on the documents held out, since two scales are mixed.
+
     python benchmarks/summeval_cascade.py [FOLDER] [--json FILE]
 
 FOLDER holds SummEval (default: ../shared/data/summeval beside the project).

@@ -7,12 +7,10 @@ serialization falls back to pickle, which runs whatever a writer of the folder p
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import sqlite3
 import sys
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
 
 from fairjudge import cache_quarantine as quarantine
 from fairjudge.cache_claims import Claims
+from fairjudge.cache_rows import RefusedRowError, decode_row, encode_row
 from fairjudge.errors import CacheError
 
 Warn = Callable[[str], None]
@@ -45,10 +44,6 @@ _SETTINGS: Mapping[str, Any] = {
 }
 
 
-class RefusedRowError(CacheError):
-    """A row is not what this cache writes."""
-
-
 class JsonDisk(diskcache.Disk):  # type: ignore[misc]
     """Stores JSON text under text keys and nothing else; never touches pickle or files."""
 
@@ -68,34 +63,14 @@ class JsonDisk(diskcache.Disk):  # type: ignore[misc]
         """Return the columns for `value`."""
         if read:
             raise TypeError("a cache value is JSON, not a file")
-        text = _encode(key, value)
+        text = encode_row(key, value)
         return len(text), MODE_RAW, None, text
 
     def fetch(self, mode: int, filename: str | None, value: object, read: object) -> str:
-        """Return the text of a row; `_decode` checks it."""
+        """Return the text of a row; `decode_row` checks it."""
         if mode != MODE_RAW or filename is not None or not isinstance(value, str) or read:
             raise RefusedRowError(_REFUSED.format(mode))
         return value
-
-
-def _encode(key: str, value: Mapping[str, Any]) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return f"{_checksum(key, text):08x}{text}"
-
-
-def _decode(key: str, row: str) -> dict[str, Any]:
-    """Return the value of a row; raise `RefusedRowError` if it is not as it was written."""
-    text = row[8:]
-    if row[:8] != f"{_checksum(key, text):08x}":
-        raise RefusedRowError("its checksum does not fit")
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise RefusedRowError("it is not a JSON object")
-    return value
-
-
-def _checksum(key: str, text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"), zlib.crc32(key.encode()))
 
 
 def default_cache_dir() -> Path:
@@ -111,9 +86,9 @@ def default_cache_dir() -> Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheStats:
-    """What a cache folder holds; `size_bytes` is the room its database takes."""
+    """What a cache holds; `size_bytes` is the room its database takes."""
 
-    path: Path
+    path: Path | str
     n_entries: int
     size_bytes: int
     n_quarantined: int
@@ -162,7 +137,7 @@ class ReplyCache:
         """Return the value kept under `key`, or None."""
         try:
             row = self._disk.get(key)
-            return None if row is None else _decode(key, row)
+            return None if row is None else decode_row(key, row)
         except (RefusedRowError, ValueError) as error:
             self._move_aside(key, str(error))
         except sqlite3.DatabaseError as error:
@@ -354,7 +329,7 @@ class _Row:
         """Return the value; raise `RefusedRowError` or `ValueError` if it is not sound."""
         if self.mode != MODE_RAW or self.form != "text 1 text ":
             raise RefusedRowError(_REFUSED.format(self.mode))
-        return _decode(self.name, self.value.decode())
+        return decode_row(self.name, self.value.decode())
 
     def problem(self) -> str | None:
         """Return why the row is not sound, or None."""

@@ -8,11 +8,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from fairjudge.cache import ReplyCache
 from fairjudge.errors import InputError
+from fairjudge.stores.replies import PostgresCache
 
+AnyCache: TypeAlias = ReplyCache | PostgresCache
 _KEY = re.compile(r"[0-9a-f]{64}")
 
 
@@ -24,7 +26,7 @@ class ImportReport:
     n_known: int
 
 
-def export_cache(cache: ReplyCache, path: str | Path) -> int:
+def export_cache(cache: AnyCache, path: str | Path) -> int:
     """Write every sound entry of `cache` to `path` and return how many.
 
     A line is ``{"key", "value"}``; a name that ends in ``.gz`` is compressed.
@@ -46,7 +48,7 @@ def export_cache(cache: ReplyCache, path: str | Path) -> int:
     return n_written
 
 
-def import_cache(cache: ReplyCache, path: str | Path) -> ImportReport:
+def import_cache(cache: AnyCache, path: str | Path) -> ImportReport:
     """Add the entries of an exported file to `cache`; what it has already stays as it is.
 
     Raises

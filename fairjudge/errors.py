@@ -7,6 +7,7 @@ FairJudgeError
 ├── PromptError           a template is malformed, changed after release, or got wrong fields
 ├── CacheError            the cache folder is unusable or holds rows that are refused
 ├── RunError              a run folder is locked, belongs to another command, or cannot be written
+├── StoreError            the shared store cannot be reached or used
 ├── StatisticsError       a statistic was called with arguments it is not defined for
 └── BackendError          a model call failed; becomes ``Unscored`` in exactly one place
     ├── RateLimitError            429; carries the wait the server asked for
@@ -95,6 +96,10 @@ class CacheError(FairJudgeError):
 
 class RunError(FairJudgeError):
     """A run folder is locked, belongs to another command, or cannot be written."""
+
+
+class StoreError(FairJudgeError):
+    """The shared store cannot be reached or used; its password is never part of the text."""
 
 
 class StatisticsError(FairJudgeError):

@@ -192,3 +192,19 @@ class Cache(Protocol):
     def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep `value` under `key`."""
         ...
+
+
+class SharedCache(Cache, Protocol):
+    """A cache of several machines, in which one of them claims a key before it asks."""
+
+    def claim(self, key: str, *, ticket: str) -> bool:
+        """Say whether the caller, who names himself by `ticket`, is to ask for `key`."""
+        ...
+
+    def release(self, key: str) -> None:
+        """End the claim on `key` without a value; `put` ends it with one."""
+        ...
+
+    def check(self) -> None:
+        """Raise where what is put now would be lost."""
+        ...

@@ -42,7 +42,7 @@ class RunFolder:
     """
 
     def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
-        self.path = path
+        self.path = self.shown = path
         self._identity = json.loads(json.dumps(identity))
         self._lock = FileLock(path / ".lock", timeout=0)
         self._files: dict[str, int] = {}
@@ -86,7 +86,7 @@ class RunFolder:
         if found != self._identity:
             raise RunError(
                 f"{self.path}: this folder holds another run (it differs in "
-                f"{', '.join(_differences(found, self._identity))}); "
+                f"{', '.join(differences(found, self._identity))}); "
                 "give the same arguments to resume it, or another --run folder"
             )
 
@@ -122,6 +122,10 @@ class RunFolder:
                     "another --run folder (the cache keeps every reply)"
                 ) from None
 
+    def thread(self, name: str) -> str:
+        """Return what the checkpoints of this run's `name` are kept under."""
+        return name
+
     def sync(self) -> None:
         """Force what was appended to disk."""
         for descriptor in self._files.values():
@@ -131,7 +135,7 @@ class RunFolder:
         return self.path / f"{name}.jsonl"
 
 
-def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
     """Name what differs between two identities, with both values where these can be read."""
     named = []
     both = {*found, *wanted}
@@ -141,7 +145,7 @@ def _differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[st
         if before == now:
             continue
         if isinstance(before, dict) and isinstance(now, dict):
-            named += [f"{key}: {inner}" for inner in _differences(before, now)]
+            named += [f"{key}: {inner}" for inner in differences(before, now)]
         elif _readable(before) and _readable(now):
             named.append(f"{key} ({_said(before)} there, now {_said(now)})")
         else:

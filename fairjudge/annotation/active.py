@@ -121,7 +121,8 @@ def inclusion(sizes: Floats, budget: float, random_share: float) -> Floats:
         c = (budget - fixed) / rest[fixed]
         if c * z[order[fixed]] <= 1.0:
             break
-    return np.minimum(np.ones(n), c * z)
+    capped: Floats = np.minimum(1.0, c * z)
+    return capped
 
 
 def uncertainty(items: Sequence[Item], judgements: Iterable[Judgement]) -> dict[ItemKey, float]:

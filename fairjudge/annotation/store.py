@@ -16,15 +16,15 @@ from fairjudge.errors import RunError
 
 _VERSION = "1"
 _SCHEMA = """
-CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS events (
     number INTEGER PRIMARY KEY, item TEXT NOT NULL, annotator TEXT NOT NULL, kind TEXT NOT NULL,
     value TEXT, note TEXT NOT NULL, reason TEXT NOT NULL, shown TEXT, seconds REAL,
     at REAL NOT NULL
-) STRICT;
+);
 CREATE TABLE IF NOT EXISTS sessions (
     key TEXT PRIMARY KEY, annotator TEXT NOT NULL
-) STRICT;
+);
 """
 _INSERT = "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT = """SELECT item, annotator, kind, value, note, reason, shown, seconds, at FROM events

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.keys import request_key
-from fairjudge.cache import ReplyCache
+from fairjudge.cache_files import AnyCache
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Usage
 from fairjudge.records import write_atomically
@@ -76,7 +76,7 @@ def _body(request: CompletionRequest) -> dict[str, Any]:
     return body
 
 
-def import_batch(path: Path, *, cache: ReplyCache) -> BatchImport:
+def import_batch(path: Path, *, cache: AnyCache) -> BatchImport:
     """Put the replies of a results file into `cache`; the planned command then finds them there.
 
     Raises

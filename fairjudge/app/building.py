@@ -13,6 +13,7 @@ from typing import Any
 from fairjudge.app.builders import Consolidation, make_builder
 from fairjudge.app.models import ModelOptions, Spent, open_models
 from fairjudge.app.runs import (
+    Run,
     bad_lines,
     check_writable,
     checkpoints,
@@ -26,7 +27,6 @@ from fairjudge.datasets import Loaded, read_clusters, why_not_buildable, write_r
 from fairjudge.domain import Article, Cluster, Reference
 from fairjudge.errors import InputError
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
-from fairjudge.records import RunFolder
 from fairjudge.references.ports import Builder
 from fairjudge.references.steps import Validity
 from fairjudge.references.usable import Skipped, usable
@@ -74,7 +74,7 @@ class BuildOutcome:
     bad_lines: tuple[str, ...]
     spent: Spent | None
     signature: str
-    run: Path
+    run: Path | str
 
     @property
     def n_unusable(self) -> int:
@@ -132,29 +132,54 @@ async def _build_file(
         "clusters": digest(loaded.records),
     }
     opened = open_run(
-        run_folder, cache_folder=model.cache_folder, command="build", identity=identity
+        run_folder,
+        cache_folder=model.cache_folder,
+        command="build",
+        identity=identity,
+        store=model.store,
     )
     async with open_models(model) as models:
         builder = make_builder(
             models, consolidation=options.consolidation, post_filter=options.post_filter
         )
-        with opened as run, noting_spent(run, models.spent):
-            built = await build_references(
-                loaded.records,
-                builder=builder,
-                options=options,
-                run=run,
-                concurrency=model.concurrency,
-                progress=progress,
-            )
+        with opened as run:
+            if model.engine == "ray":
+                built, spent = _build_on_cluster(loaded, options=options, model=model, run=run)
+            else:
+                with noting_spent(run, models.spent):
+                    built = await build_references(
+                        loaded.records,
+                        builder=builder,
+                        options=options,
+                        run=run,
+                        concurrency=model.concurrency,
+                        progress=progress,
+                    )
+                spent = models.spent()
         write_records(output, [one.reference for one in built])
         return BuildOutcome(
             clusters=built,
             bad_lines=bad_lines(loaded),
-            spent=models.spent(),
+            spent=spent,
             signature=builder.signature,
-            run=run.path,
+            run=run.shown,
         )
+
+
+def _build_on_cluster(
+    loaded: Loaded[Cluster], *, options: BuildOptions, model: ModelOptions, run: Run
+) -> tuple[tuple[Built, ...], Spent | None]:
+    from fairjudge.app.ray_runs import build_on_cluster
+
+    rows = {row["eid"]: row for row in run.read(_ROWS) if not row["retry"]}
+
+    def keep(eid: str, row: dict[str, Any]) -> None:
+        run.append(_ROWS, row)
+        rows[eid] = row
+
+    pending = [cluster for cluster in loaded if cluster.eid not in rows]
+    spent = build_on_cluster(pending, options=options, model=model, run=run, done=keep)
+    return tuple(_built(rows[cluster.eid], cluster) for cluster in loaded), spent
 
 
 async def build_references(
@@ -162,7 +187,7 @@ async def build_references(
     *,
     builder: Builder,
     options: BuildOptions,
-    run: RunFolder,
+    run: Run,
     concurrency: int,
     progress: Callable[[str], Progress],
 ) -> tuple[Built, ...]:
@@ -184,10 +209,10 @@ async def build_references(
         graph = build_reference_graph(checkpointer=saver)
         for cluster in clusters:
             if cluster.eid not in before:
-                row = await _build_one(
+                row = await build_one(
                     graph,
                     cluster,
-                    thread=f"{cluster.eid}#{attempts[cluster.eid]}",
+                    thread=run.thread(f"{cluster.eid}#{attempts[cluster.eid]}"),
                     builder=builder,
                     options=options,
                     concurrency=concurrency,
@@ -227,17 +252,20 @@ def _check_any_usable(loaded: Loaded[Cluster]) -> None:
     )
 
 
-async def _build_one(
+async def build_one(
     graph: Any,
     cluster: Cluster,
     *,
-    thread: str,
     builder: Builder,
     options: BuildOptions,
     concurrency: int,
-    progress: Progress,
+    thread: str = "build",
+    progress: Progress = lambda _stage, _done: None,
 ) -> dict[str, Any]:
-    """Return the record of one cluster's build: JSON, as the run folder keeps it."""
+    """Return the record of one cluster's build: JSON, as the run folder keeps it.
+
+    Where `graph` has a checkpointer, what it holds of `thread` is brought to its end.
+    """
     articles, skipped, why = _taking_part(cluster)
     row: dict[str, Any] = {
         "eid": cluster.eid,
@@ -254,9 +282,9 @@ async def _build_one(
         n_questions=options.n_questions,
         progress=progress,
     )
-    state = await resume(
-        graph, thread=thread, context=deps, max_concurrency=concurrency
-    ) or await start(graph, thread=thread, context=deps, max_concurrency=concurrency)
+    how: dict[str, Any] = {"thread": thread, "context": deps, "max_concurrency": concurrency}
+    state = await resume(graph, **how) if graph.checkpointer else None
+    state = state or await start(graph, **how)
     questions = state["question_answers"]
     return row | {
         "kept_aids": state["kept_aids"],

@@ -25,6 +25,8 @@ from fairjudge.domain import Cluster, Judgement, JudgeTask, ProtocolName, Summar
 from fairjudge.errors import InputError
 from fairjudge.judges.probes import add_probes
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
+from fairjudge.stores.address import StoreAddress
+from fairjudge.stores.runs import StoredRun
 from fairjudge.text.sentences import sentence_texts
 
 Progress = Callable[[int], Callable[[int], None]]
@@ -64,7 +66,7 @@ def collect(
     if given.judgements is not None:
         return read_judgements(given.judgements, skip_bad=given.skip_bad).records
     if given.references is None or given.summaries is None:
-        return recorded_judgements(given.run)
+        return recorded_judgements(given.run, store=model.store)
     plan = resolve_plan(aspect, protocol=protocol)
     clusters, summaries = read_material(given, plan)
     if probes:
@@ -115,14 +117,18 @@ def read_material(
     return clusters, summaries.records
 
 
-def recorded_judgements(run: Path | None) -> tuple[Judgement, ...]:
-    """Return the judgements that a run's folder holds.
+def recorded_judgements(
+    run: Path | None, *, store: StoreAddress | None = None
+) -> tuple[Judgement, ...]:
+    """Return the judgements that a run's folder holds, or with `store` the run of that name.
 
     Raises
     ------
     InputError
         If there are none.
     """
+    if store is not None and run is not None:
+        return _stored_judgements(run, store)
     file = None if run is None else run / f"{_ROWS}.jsonl"
     if file is None or not file.is_file():
         raise InputError("this folder holds no judgements", path=run)
@@ -134,6 +140,17 @@ def recorded_judgements(run: Path | None) -> tuple[Judgement, ...]:
         except (ValueError, KeyError, TypeError):
             raise InputError("not a run's judgement", path=file, line=number) from None
     return tuple(by_task.values())
+
+
+def _stored_judgements(run: Path, store: StoreAddress) -> tuple[Judgement, ...]:
+    rows = StoredRun(run.as_posix(), identity={}, address=store).peek(_ROWS)
+    if not rows:
+        raise InputError(f"the store {store} holds no judgements of this run", path=run)
+    try:
+        found = {row["task"]: Judgement.model_validate(row["judgement"]) for row in rows}
+    except (ValueError, KeyError, TypeError):
+        raise InputError("not a run's judgements", path=run) from None
+    return tuple(found.values())
 
 
 def judge_planned(
@@ -155,6 +172,7 @@ def judge_planned(
         cache_folder=model.cache_folder,
         command="audit",
         identity={"model": model.identity(), **identity},
+        store=model.store,
     )
 
     async def judge_all() -> tuple[Judgement, ...]:

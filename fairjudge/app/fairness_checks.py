@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -135,12 +135,13 @@ def check_oracle(
         raise InputError(f"no set has documents of two values of {attribute!r}", path=clusters)
     if output is not None:
         write_records(output, made)
+    usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
     if scorer.name in SUPPORT_SCORERS:
         report = _coverage(
-            corpus, sources.records, made, scorer=scorer, seed=seed, progress=progress
+            usable, sources.records, made, scorer=scorer, seed=seed, progress=progress
         )
     else:
-        report = _proportional(corpus, made, scorer=scorer, seed=seed, progress=progress)
+        report = _proportional(usable, made, scorer=scorer, seed=seed, progress=progress)
     excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
     return OracleReport(
         comparison=compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed),

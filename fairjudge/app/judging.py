@@ -14,6 +14,7 @@ from typing import Any, Literal
 from fairjudge.app.judges import Fallback, make_fallback, make_judge, scale_range
 from fairjudge.app.models import ModelOptions, Spent, open_models
 from fairjudge.app.runs import (
+    Run,
     bad_lines,
     check_writable,
     checkpoints,
@@ -46,7 +47,6 @@ from fairjudge.judges.tasks import (
     plan_tasks,
     resolve_plan,
 )
-from fairjudge.records import RunFolder
 from fairjudge.text.sentences import sentence_texts
 
 _ROWS = "judgements"
@@ -99,7 +99,7 @@ class JudgeOutcome:
     without_tasks: tuple[str, ...]
     bad_lines: tuple[str, ...]
     spent: Spent | None
-    run: Path
+    run: Path | str
 
     @property
     def unscored_reasons(self) -> Mapping[str, int]:
@@ -142,7 +142,13 @@ def judge_files(
     tasks = material.tasks
     judged = {task.eid for task in tasks}
     identity = {**_identity(material, options), "model": model.identity()}
-    opened = open_run(run, cache_folder=model.cache_folder, command="judge", identity=identity)
+    opened = open_run(
+        run,
+        cache_folder=model.cache_folder,
+        command="judge",
+        identity=identity,
+        store=model.store,
+    )
     outcome = asyncio.run(
         _judge_all(
             tasks,
@@ -242,7 +248,7 @@ async def _judge_all(
     plan: JudgingPlan,
     model: ModelOptions,
     budget: Budget | None,
-    opened: RunFolder,
+    opened: Run,
     progress: Callable[[int], Callable[[int], None]],
 ) -> JudgeOutcome:
     async with open_models(model, budget=budget) as models:
@@ -259,16 +265,31 @@ async def _judge_all(
             cascade_scorer=options.cascade_scorer,
         )
         span = scale_range(judge, plan)
-        with opened as run, noting_spent(run, models.spent), seldom_collecting():
-            judgements = await judge_tasks(
-                tasks,
-                judge=judge,
-                fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
-                run=run,
-                concurrency=model.concurrency,
-                progress=progress(len(tasks)),
-                sync=models.sync,
-            )
+        with opened as run:
+            if model.engine == "ray":
+                from fairjudge.app.ray_runs import judge_on_cluster
+
+                judgements, spent = judge_on_cluster(
+                    tasks,
+                    options=options,
+                    plan=plan,
+                    model=model,
+                    run=run,
+                    rows=_ROWS,
+                    progress=progress(len(tasks)),
+                )
+            else:
+                with noting_spent(run, models.spent), seldom_collecting():
+                    judgements = await judge_tasks(
+                        tasks,
+                        judge=judge,
+                        fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
+                        run=run,
+                        concurrency=model.concurrency,
+                        progress=progress(len(tasks)),
+                        sync=models.sync,
+                    )
+                spent = models.spent()
         return JudgeOutcome(
             judgements=judgements,
             scores=system_scores(judgements, scale_range=span),
@@ -277,9 +298,14 @@ async def _judge_all(
             signature=judge.signature,
             without_tasks=(),
             bad_lines=(),
-            spent=models.spent(),
-            run=run.path,
+            spent=spent,
+            run=run.shown,
         )
+
+
+def is_passing(judgement: Judgement) -> bool:
+    """Say whether `judgement` lacks a score for a reason that another try may not have."""
+    return judgement.unscored in _PASSING
 
 
 async def judge_tasks(
@@ -287,7 +313,7 @@ async def judge_tasks(
     *,
     judge: Judge,
     fallback: Judge | None,
-    run: RunFolder,
+    run: Run,
     concurrency: int,
     progress: Callable[[int], None],
     sync: Callable[[], None] = lambda: None,
@@ -298,7 +324,7 @@ async def judge_tasks(
     failure or a spent budget is asked again. ``sync`` forces cached replies to disk.
     """
     kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(_ROWS)}
-    passing = [task for task, judgement in kept.items() if judgement.unscored in _PASSING]
+    passing = [task for task, judgement in kept.items() if is_passing(judgement)]
 
     def record(task_id: str, judgement: Judgement) -> None:
         run.append(_ROWS, {"task": task_id, "judgement": judgement.to_json()})
@@ -326,10 +352,10 @@ async def judge_tasks(
     most = 2 * concurrency // _CHUNK + 2  # enough that slow replies leave no place idle
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
-        await resume(graph, thread=_THREAD, context=deps, max_concurrency=most)
+        await resume(graph, thread=run.thread(_THREAD), context=deps, max_concurrency=most)
         for task in passing:
             del kept[task]
-        state = await start(graph, thread=_THREAD, context=deps, max_concurrency=most)
+        state = await start(graph, thread=run.thread(_THREAD), context=deps, max_concurrency=most)
     _call_each(sync, run.sync)
     return tuple(Judgement.model_validate(row) for row in state["judgements"])
 

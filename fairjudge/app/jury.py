@@ -53,6 +53,7 @@ def judge_with_jury(
         run,
         cache_folder=members[0].cache_folder,
         command="judge",
+        store=members[0].store,
         identity={
             **digests(references, summaries, options=options, skip_bad=skip_bad),
             "members": names,
@@ -84,7 +85,7 @@ def judge_with_jury(
         scores=system_scores(rows, scale_range=outcomes[0].scale_range),
         signature=rows[0].signature,
         spent=_together([one.spent for one in outcomes]),
-        run=folder.path,
+        run=folder.shown,
     )
 
 

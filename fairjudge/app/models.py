@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from fairjudge.app.interrupts import answering_first
 from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
@@ -21,14 +21,28 @@ from fairjudge.backends.pacing import Pace, PacingBackend
 from fairjudge.backends.ports import AnyBackend, aclose
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import RetryingBackend, RetryPolicy, kind_of
+from fairjudge.backends.sharing import CheckingBackend, SharedCachingBackend
 from fairjudge.cache import ReplyCache, default_cache_dir
+from fairjudge.cache_files import AnyCache
 from fairjudge.errors import BackendError
 from fairjudge.protocols import Backend, DecisionBackend, Embedder, EntailmentModel, ModelRef
+from fairjudge.stores.address import StoreAddress
+from fairjudge.stores.replies import PostgresCache
 from fairjudge.text.printable import printable
 
 ENTAILMENT_MODEL = "roberta-large-mnli"
 """What coverage fairness used (section 4.1); any classifier of entailment does."""
+Engine: TypeAlias = Literal["local", "ray"]
+"""Where items are worked on: in this process, or sharded over a Ray cluster."""
 _IMPATIENT = RetryPolicy(max_attempts=2, first_wait_seconds=0.5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limited:
+    """Limits that are not this process's own: wraps every attempt, and calls with their retries."""
+
+    attempts: Callable[[AnyBackend], AnyBackend]
+    calls: Callable[[AnyBackend], AnyBackend]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +57,8 @@ class ModelOptions:
     embedding_model: str | None = None
     entailment_model: str = ENTAILMENT_MODEL
     cache: Path | None = None
+    store: StoreAddress | None = None
+    engine: Engine = "local"
     concurrency: int = 8
     seed: int | None = None
     max_cost: float | None = None
@@ -112,7 +128,7 @@ class Models:
     llm: Llm | None
     _options: ModelOptions
     _ledger: _Ledger | None = None
-    _cache: ReplyCache | None = None
+    _cache: AnyCache | None = None
     _embedder: Embedder | None = field(default=None)
     _entailment: EntailmentModel | None = field(default=None)
 
@@ -173,7 +189,7 @@ class _Ledger:
 
 @asynccontextmanager
 async def open_models(
-    options: ModelOptions, *, budget: Budget | None = None
+    options: ModelOptions, *, budget: Budget | None = None, limited: Limited | None = None
 ) -> AsyncIterator[Models]:
     """Open what `options` name, and close it afterwards; retries are counted in one line then.
 
@@ -181,6 +197,8 @@ async def open_models(
     ----------
     budget : Budget, optional
         What may be spent, where it is shared; by default what `options` allow.
+    limited : Limited, optional
+        Limits that several processes share, in place of those of `options`.
 
     Raises
     ------
@@ -194,13 +212,19 @@ async def open_models(
         return
     ledger = _Ledger(budget or options.budget(), on_retry=options.on_retry)
     ledger.budget.check_priced(target)
-    client = open_backend(target, timeout_seconds=options.timeout_seconds, warn=_warn)
-    cache = ReplyCache(options.cache_folder, warn=_warn)
+    client = open_backend(target, timeout_seconds=options.timeout_seconds, warn=print_warning)
+    cache = open_cache(options.cache_folder, store=options.store, warn=print_warning)
     pace = Pace(
         most=options.concurrency, requests_a_minute=options.rpm, tokens_a_minute=options.tpm
     )
-    inner = _wrapped(client, ledger, options, pace)
-    caching = CachingBackend(inner, cache=cache, claims=cache.claims, warn=_warn)
+    calls = _calls(client if limited is None else limited.attempts(client), ledger, pace)
+    if isinstance(cache, PostgresCache):
+        calls = CheckingBackend(calls, cache=cache)
+    if limited is None:
+        paid = BudgetingBackend(calls, budget=ledger.budget)
+        caching = _cached(LimitingBackend(paid, most=options.concurrency), cache)
+    else:
+        caching = _cached(limited.calls(calls), cache)
     ledger.cached = lambda: caching.hits
     llm = Llm(
         backend=caching,
@@ -225,18 +249,37 @@ def retries_text(retries: Mapping[str, int]) -> str:
     return f"{n} retr{'y' if n == 1 else 'ies'} ({kinds})"
 
 
-def _wrapped(client: AnyBackend, ledger: _Ledger, options: ModelOptions, pace: Pace) -> AnyBackend:
-    """Wrap `client`: a place, then money for what holds a place, then calls at a server's pace."""
+def open_cache(
+    folder: Path | None, *, store: StoreAddress | None, warn: Callable[[str], None]
+) -> AnyCache:
+    """Open the cache of replies in `store`, or the embedded one in `folder`.
+
+    Raises
+    ------
+    FairJudgeError
+        If it cannot be used.
+    """
+    return ReplyCache(folder, warn=warn) if store is None else PostgresCache(store, warn=warn)
+
+
+def _cached(inner: AnyBackend, cache: AnyCache) -> CachingBackend | SharedCachingBackend:
+    if isinstance(cache, ReplyCache):
+        return CachingBackend(inner, cache=cache, claims=cache.claims, warn=print_warning)
+    return SharedCachingBackend(inner, cache=cache, warn=print_warning)
+
+
+def _calls(client: AnyBackend, ledger: _Ledger, pace: Pace) -> AnyBackend:
+    """Wrap `client`: calls at a server's pace. They come inside money, and that inside a place."""
     paced = PacingBackend(client, pace=pace)
-    calls = FirstContactBackend(
+    return FirstContactBackend(
         RetryingBackend(paced, retried=ledger.retried),
         impatient=RetryingBackend(paced, policy=_IMPATIENT, retried=ledger.retried),
         retried=ledger.retried,
     )
-    return LimitingBackend(BudgetingBackend(calls, budget=ledger.budget), most=options.concurrency)
 
 
-def _warn(message: str) -> None:
+def print_warning(message: str) -> None:
+    """Tell the user on standard error."""
     _say(f"warning: {message}")
 
 

@@ -13,11 +13,10 @@ from fairjudge.app.builders import make_builder
 from fairjudge.app.building import BuildOptions, build_references
 from fairjudge.app.judges import make_judge
 from fairjudge.app.judging import JudgeOptions, read_tasks
-from fairjudge.app.models import Llm, ModelOptions, Models, open_models
+from fairjudge.app.models import Llm, ModelOptions, Models, open_cache, open_models, print_warning
 from fairjudge.backends import decides
 from fairjudge.backends.planning import PlanningBackend, stand_in
 from fairjudge.backends.pricing import load_prices
-from fairjudge.cache import ReplyCache
 from fairjudge.datasets import read_clusters
 from fairjudge.domain import Answer, Article
 from fairjudge.errors import ConfigurationError
@@ -177,7 +176,7 @@ async def _planned(model: ModelOptions) -> AsyncIterator[tuple[Models, PlanningB
     """Open the local models, with a backend in place of the language model that asks nobody."""
     target = _target(model)
     async with open_models(replace(model, backend="local")) as models:
-        cache = ReplyCache(model.cache_folder)
+        cache = open_cache(model.cache_folder, store=model.store, warn=print_warning)
         try:
             planner = PlanningBackend(cache=cache, reply=stand_in)
             models.llm = Llm(

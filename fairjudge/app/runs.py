@@ -12,9 +12,10 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph.state import CompiledStateGraph
 
@@ -24,6 +25,11 @@ from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
 from fairjudge.errors import InputError, RunError
 from fairjudge.records import RunFolder
+from fairjudge.stores.address import StoreAddress
+from fairjudge.stores.runs import StoredRun
+
+Run: TypeAlias = RunFolder | StoredRun
+"""Where a run keeps what it has done: a folder of this machine, or the store of several."""
 
 
 def digest(records: Iterable[Record]) -> str:
@@ -83,23 +89,29 @@ def make_folder(folder: Path) -> None:
 
 
 def open_run(
-    folder: Path | None, *, cache_folder: Path, command: str, identity: Mapping[str, Any]
-) -> RunFolder:
-    """Return the run's folder, not yet entered.
+    folder: Path | None,
+    *,
+    cache_folder: Path,
+    command: str,
+    identity: Mapping[str, Any],
+    store: StoreAddress | None = None,
+) -> Run:
+    """Return the run's folder, not yet entered; with `store`, the run of that name there.
 
     Without `folder` it lies under `cache_folder` and is named by the identity, so that the same
     command finds it again and another command does not.
     """
     whole = {"command": command, "version": __version__, **identity}
-    if folder is None:
-        text = json.dumps(whole, sort_keys=True)
-        name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-        folder = cache_folder / "runs" / name
-    return RunFolder(folder, identity=whole)
+    text = json.dumps(whole, sort_keys=True)
+    name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+    if store is not None:
+        named = name if folder is None else folder.as_posix()
+        return StoredRun(named, identity=whole, address=store)
+    return RunFolder(folder or cache_folder / "runs" / name, identity=whole)
 
 
 @contextmanager
-def noting_spent(run: RunFolder, spent: Callable[[], Spent | None]) -> Iterator[None]:
+def noting_spent(run: Run, spent: Callable[[], Spent | None]) -> Iterator[None]:
     """Add what this start of the run asked of a model to ``spent.jsonl``, also if it breaks off."""
     try:
         yield
@@ -111,7 +123,7 @@ def noting_spent(run: RunFolder, spent: Callable[[], Spent | None]) -> Iterator[
 
 
 @asynccontextmanager
-async def checkpoints(run: RunFolder) -> AsyncIterator[AsyncSqliteSaver]:
+async def checkpoints(run: Run) -> AsyncIterator[BaseCheckpointSaver[Any]]:
     """Open the run's checkpoint database.
 
     Raises
@@ -119,13 +131,19 @@ async def checkpoints(run: RunFolder) -> AsyncIterator[AsyncSqliteSaver]:
     RunError
         If it cannot be read or written.
     """
+    if isinstance(run, StoredRun):
+        from fairjudge.app.stored_checkpoints import stored_checkpoints
+
+        async with stored_checkpoints(run) as saver:
+            yield saver
+        return
     path = run.path / "checkpoints.sqlite"
     try:
-        async with AsyncSqliteSaver.from_conn_string(str(path)) as saver:
+        async with AsyncSqliteSaver.from_conn_string(str(path)) as embedded:
             # A wait for the disk at every step would cost more than the step; what a power cut
             # takes from here, records and cache bring back.
-            await saver.conn.execute("PRAGMA synchronous=NORMAL")
-            yield saver
+            await embedded.conn.execute("PRAGMA synchronous=NORMAL")
+            yield embedded
     except sqlite3.Error as error:
         raise RunError(
             f"{path}: cannot use the checkpoints: {error}; without that file the run starts anew, "

@@ -9,12 +9,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from fairjudge.app.models import Llm, ModelOptions, Spent, open_models
-from fairjudge.app.runs import bad_lines, check_writable, digest, noting_spent, open_run
+from fairjudge.app.runs import Run, bad_lines, check_writable, digest, noting_spent, open_run
 from fairjudge.app.sweeping import Setting, read_sweeps
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.records import RunFolder
 from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
 
 _ROWS = "summaries"
@@ -56,7 +55,7 @@ class SummarizeOutcome:
     systems: Mapping[str, Setting]
     bad_lines: tuple[str, ...]
     spent: Spent | None
-    run: Path
+    run: Path | str
 
     def n_by_system(self) -> dict[str, int]:
         """Return how many summaries each system wrote."""
@@ -92,7 +91,13 @@ def summarize_file(
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }
-    opened = open_run(run, cache_folder=model.cache_folder, command="summarize", identity=identity)
+    opened = open_run(
+        run,
+        cache_folder=model.cache_folder,
+        command="summarize",
+        identity=identity,
+        store=model.store,
+    )
     outcome = asyncio.run(
         _summarize(loaded, options=options, model=model, opened=opened, progress=progress)
     )
@@ -118,7 +123,7 @@ async def _summarize(
     *,
     options: SummarizeOptions,
     model: ModelOptions,
-    opened: RunFolder,
+    opened: Run,
     progress: Callable[[int], Callable[[int], None]],
 ) -> SummarizeOutcome:
     async with open_models(model) as models:
@@ -150,7 +155,7 @@ async def _summarize(
             systems=dict(zip(summarizers, settings, strict=True)),
             bad_lines=(),
             spent=models.spent(),
-            run=run.path,
+            run=run.shown,
         )
 
 

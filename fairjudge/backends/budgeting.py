@@ -45,6 +45,13 @@ def output_limit_tokens(request: AnyRequest) -> int:
     return DECISION_OUTPUT_TOKENS * len(request.questions)
 
 
+def likely_usage(request: AnyRequest) -> Usage:
+    """Return the most tokens that `request` is likely to be billed for."""
+    return Usage(
+        input_tokens=estimated_input_tokens(request), output_tokens=output_limit_tokens(request)
+    )
+
+
 class Budget:
     """What a run may spend; one is shared by all its backends.
 
@@ -104,14 +111,14 @@ class Budget:
         BudgetExceededError
             When the call would pass a limit; nothing is counted then.
         """
+        return self.reserve_for(request.target, likely_usage(request))
+
+    def reserve_for(self, target: ModelRef, likely: Usage) -> float:
+        """Do as `reserve` for a request that is known by its target and likely usage."""
         if self.max_calls is not None and self.n_calls >= self.max_calls:
             raise BudgetExceededError(f"the limit of {self.max_calls} calls is reached")
-        self.check_priced(request.target)
-        likely = Usage(
-            input_tokens=estimated_input_tokens(request),
-            output_tokens=output_limit_tokens(request),
-        )
-        cost = self._cost(request.target, likely) or 0.0
+        self.check_priced(target)
+        cost = self._cost(target, likely) or 0.0
         total = self.cost_usd + self._set_aside_usd + cost
         if self.max_cost_usd is not None and total > self.max_cost_usd:
             raise BudgetExceededError(
@@ -124,10 +131,14 @@ class Budget:
 
     def settle(self, request: AnyRequest, reserved_usd: float, usage: Usage | None) -> None:
         """Book what a call cost in place of what was set aside; `usage` None for a failed call."""
+        self.settle_for(request.target, reserved_usd, usage)
+
+    def settle_for(self, target: ModelRef, reserved_usd: float, usage: Usage | None) -> None:
+        """Do as `settle` for a request that is known by its target."""
         self._set_aside_usd -= reserved_usd
         if usage is None:
             return
-        cost = self._cost(request.target, usage)
+        cost = self._cost(target, usage)
         self.cost_usd += reserved_usd if cost is None else cost
         self.n_unpriced += cost is None
 

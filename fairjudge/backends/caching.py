@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -17,7 +17,6 @@ from fairjudge.protocols import (
     CompletionRequest,
     DecisionRequest,
     Decisions,
-    Wire,
 )
 
 Request = TypeVar("Request", CompletionRequest, DecisionRequest)
@@ -90,7 +89,7 @@ class CachingBackend:
         self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
     ) -> Reply:
         key = request_key(request)
-        stored = self._stored(key, kind)
+        stored = stored_reply(key, self._cache.get(key), kind, warn=self._warn)
         if stored is not None:
             self.hits += 1
             return stored
@@ -104,17 +103,6 @@ class CachingBackend:
             self.hits += 1
         # Shielded: one caller that gives up must not cancel the call the others wait for.
         return await asyncio.shield(task)
-
-    def _stored(self, key: str, kind: type[Reply]) -> Reply | None:
-        value = self._cache.get(key)
-        if value is None:
-            return None
-        try:
-            return kind.model_validate(value["reply"])
-        except (KeyError, TypeError, ValidationError):
-            if self._warn is not None:
-                self._warn(f"the cache's entry {key[:12]} is not a reply; asking again")
-            return None
 
     async def _claim_and_ask(
         self,
@@ -131,7 +119,8 @@ class CachingBackend:
             await asyncio.sleep(wait_seconds)
             wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
         try:
-            stored = self._stored(key, kind)  # another process may have been quicker
+            # Another process may have been quicker.
+            stored = stored_reply(key, self._cache.get(key), kind, warn=self._warn)
             if stored is not None:
                 self.hits += 1
                 return stored
@@ -144,8 +133,8 @@ class CachingBackend:
         self, key: str, request: Request, ask: Callable[[Request], Awaitable[Reply]]
     ) -> Reply:
         reply = await ask(request)
-        if not (isinstance(reply, Decisions) and reply.refused):
-            self._cache.put(key, {"model": str(request.target), "reply": _as_json(reply)})
+        if is_kept(reply):
+            self._cache.put(key, entry(request, reply))
         return reply
 
     def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
@@ -154,5 +143,28 @@ class CachingBackend:
             task.exception()  # seen here, or an error nobody waits for any more is complained about
 
 
-def _as_json(reply: Wire) -> dict[str, Any]:
-    return reply.model_dump(mode="json", exclude_defaults=True)
+def stored_reply(
+    key: str, value: Mapping[str, Any] | None, kind: type[Reply], *, warn: Warn | None
+) -> Reply | None:
+    """Read what a cache holds under `key`; None where it holds no reply."""
+    if value is None:
+        return None
+    try:
+        return kind.model_validate(value["reply"])
+    except (KeyError, TypeError, ValidationError):
+        if warn is not None:
+            warn(f"the cache's entry {key[:12]} is not a reply; asking again")
+        return None
+
+
+def is_kept(reply: Completion | Decisions) -> bool:
+    """Say whether `reply` is to be stored: not where it refuses one of its questions."""
+    return not (isinstance(reply, Decisions) and reply.refused)
+
+
+def entry(
+    request: CompletionRequest | DecisionRequest, reply: Completion | Decisions
+) -> dict[str, Any]:
+    """Return what a cache keeps of `reply`."""
+    written = reply.model_dump(mode="json", exclude_defaults=True)
+    return {"model": str(request.target), "reply": written}

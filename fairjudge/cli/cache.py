@@ -15,16 +15,20 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
-    from fairjudge.cache import ReplyCache
+    from fairjudge.cache_files import AnyCache
 
 app = typer.Typer(help="Look after the cache of model replies.", no_args_is_help=True)
 
 
 @contextmanager
-def _opened(folder: Path | None) -> Iterator[ReplyCache]:
-    from fairjudge.cache import ReplyCache
+def _opened(folder: Path | None, store: str | None) -> Iterator[AnyCache]:
+    from fairjudge.app.models import open_cache
 
-    cache = ReplyCache(folder, warn=lambda message: say(f"warning: {message}", err=True))
+    cache = open_cache(
+        folder,
+        store=opt.store_address(store),
+        warn=lambda message: say(f"warning: {message}", err=True),
+    )
     try:
         yield cache
     finally:
@@ -32,9 +36,11 @@ def _opened(folder: Path | None) -> Iterator[ReplyCache]:
 
 
 @app.command()
-def stats(*, cache: opt.CacheDir = None, json_file: opt.Json = None) -> None:
+def stats(
+    *, cache: opt.CacheDir = None, store: opt.Store = None, json_file: opt.Json = None
+) -> None:
     """Show where the cache is, and how much it holds."""
-    with _opened(cache) as opened:
+    with _opened(cache, store) as opened:
         found = asdict(opened.stats())
     if json_file != "-":
         say(
@@ -45,9 +51,11 @@ def stats(*, cache: opt.CacheDir = None, json_file: opt.Json = None) -> None:
 
 
 @app.command()
-def verify(*, cache: opt.CacheDir = None, json_file: opt.Json = None) -> None:
+def verify(
+    *, cache: opt.CacheDir = None, store: opt.Store = None, json_file: opt.Json = None
+) -> None:
     """Read every row; set aside what is damaged or not ours, and name it. Exit 1 if any is."""
-    with _opened(cache) as opened:
+    with _opened(cache, store) as opened:
         report = opened.verify()
     if json_file != "-":
         say(f"{report.n_sound} sound replies, {len(report.refused)} refused")
@@ -63,11 +71,12 @@ def export_(
     file: Annotated[Path, typer.Argument(help="JSONL to write; .gz compresses.")],
     *,
     cache: opt.CacheDir = None,
+    store: opt.Store = None,
 ) -> None:
     """Write every sound reply to a file, to share or to keep."""
     from fairjudge.cache_files import export_cache
 
-    with _opened(cache) as opened:
+    with _opened(cache, store) as opened:
         n_written = export_cache(opened, file)
     say(f"{n_written} replies written to {file}")
 
@@ -77,11 +86,12 @@ def import_(
     file: Annotated[Path, typer.Argument(help="JSONL from 'fairjudge cache export'.")],
     *,
     cache: opt.CacheDir = None,
+    store: opt.Store = None,
 ) -> None:
     """Add the replies of an exported file; what the cache has already stays."""
     from fairjudge.cache_files import import_cache
 
-    with _opened(cache) as opened:
+    with _opened(cache, store) as opened:
         report = import_cache(opened, file)
     say(f"{report.n_added} replies added, {report.n_known} were known")
 
@@ -90,10 +100,11 @@ def import_(
 def clear(
     *,
     cache: opt.CacheDir = None,
+    store: opt.Store = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete every reply. They cost money to get again: you are asked first."""
-    with _opened(cache) as opened:
+    with _opened(cache, store) as opened:
         if not yes:
             found = opened.stats()
             typer.confirm(f"Delete {found.n_entries} replies from {found.path}?", abort=True)

@@ -272,9 +272,9 @@ def _skipped(bad: Sequence[str]) -> None:
             say(f"  and {len(bad) - _MOST_NAMED} more", err=True)
 
 
-def _tail(output: Path, run: Path, spent: Spent | None) -> None:
+def _tail(output: Path, run: Path | str, spent: Spent | None) -> None:
     if spent is not None:
         cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
         say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
     say(f"Written: {output}")
-    say(f"Run folder: {run}")
+    say(f"Run folder: {run}" if isinstance(run, Path) else f"Run: {run}")

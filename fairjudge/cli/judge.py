@@ -127,6 +127,7 @@ def judge(
     embedding_model: opt.EmbeddingModel = None,
     entailment_model: opt.EntailmentModel = opt.ENTAILMENT_MODEL,
     run: opt.Run = None,
+    engine: opt.Engine = "local",
     model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
@@ -152,7 +153,12 @@ def judge(
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
-    model = replace(model, embedding_model=embedding_model, entailment_model=entailment_model)
+    model = replace(
+        model,
+        embedding_model=embedding_model,
+        entailment_model=entailment_model,
+        engine=engine,
+    )
     with progress.display(quiet=quiet) as shown:
         model = replace(model, on_retry=progress.retries(shown))
         models = [replace(model, backend=name) for name in backend or ["local"]]

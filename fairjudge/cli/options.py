@@ -6,12 +6,13 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
     from fairjudge.app.models import ModelOptions
+    from fairjudge.stores.address import StoreAddress
 
 Output: TypeAlias = Annotated[
     Path,
@@ -48,6 +49,21 @@ Run: TypeAlias = Annotated[
 CacheDir: TypeAlias = Annotated[
     Path | None,
     typer.Option("--cache", help="Folder of the reply cache; by default under your cache folder."),
+]
+Store: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        envvar="FAIRJUDGE_STORE",
+        metavar="URL",
+        help="Keep replies, checkpoints and runs in a PostgreSQL database that several machines "
+        "share: postgresql://user@host:port/database. --run is then a name.",
+    ),
+]
+Engine: TypeAlias = Annotated[
+    Literal["local", "ray"],
+    typer.Option(
+        help="Work in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."
+    ),
 ]
 Concurrency: TypeAlias = Annotated[
     int,
@@ -106,6 +122,13 @@ EmbeddingModel: TypeAlias = Annotated[
 ]
 
 
+def store_address(url: str | None) -> StoreAddress | None:
+    """Return the address of --store."""
+    from fairjudge.stores.address import StoreAddress
+
+    return StoreAddress(url) if url else None
+
+
 def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options that functions declare, and call it with what they return.
 
@@ -140,6 +163,7 @@ _FOR_TYPES = (
     "JudgeOptions",
     "ModelOptions",
     "ProportionalOptions",
+    "StoreAddress",
 )
 """Commands import these for type checkers alone: to import them here would slow every command."""
 
@@ -156,6 +180,7 @@ def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
 def models(
     *,
     cache: CacheDir = None,
+    store: Store = None,
     concurrency: Concurrency = 8,
     base_url: BaseUrl = None,
     timeout: Timeout = 300.0,
@@ -171,6 +196,7 @@ def models(
 
     return ModelOptions(
         cache=cache,
+        store=store_address(store),
         concurrency=concurrency,
         base_url=base_url,
         timeout_seconds=timeout,

@@ -46,6 +46,7 @@ def plan(
     ] = 2.0,
     model: ModelOptions,
     run: opt.Run = None,
+    engine: opt.Engine = "local",
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     quiet: opt.Quiet = False,
@@ -64,7 +65,7 @@ def plan(
             --protocol likert --backend openai:gpt-4o-mini
     """
     # The same arguments as the command that is planned; these change no call.
-    del output, run, jury, max_unscored, quiet
+    del output, run, engine, jury, max_unscored, quiet
     from fairjudge.app.batches import write_batch
     from fairjudge.app.planning import plan_building, plan_judging
     from fairjudge.cli import display
@@ -174,6 +175,7 @@ def load_batch(
     results: Annotated[Path, typer.Argument(help="The results file of an OpenAI batch (JSONL).")],
     *,
     cache: opt.CacheDir = None,
+    store: opt.Store = None,
     json_file: opt.Json = None,
 ) -> None:
     """Put a batch's replies into the cache, so that the planned command finds them there.
@@ -182,10 +184,10 @@ def load_batch(
     run the same 'judge' command with the same --cache: it asks only for what is missing.
     """
     from fairjudge.app.batches import import_batch
-    from fairjudge.cache import ReplyCache, default_cache_dir
+    from fairjudge.app.models import open_cache, print_warning
     from fairjudge.cli import display
 
-    kept = ReplyCache(cache or default_cache_dir())
+    kept = open_cache(cache, store=opt.store_address(store), warn=print_warning)
     try:
         found = import_batch(results, cache=kept)
     finally:

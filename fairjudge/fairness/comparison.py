@@ -30,6 +30,7 @@ IntArray: TypeAlias = NDArray[np.intp]
 MeasureName: TypeAlias = Literal[
     "equal_coverage", "r_ec", "coverage_parity", "bur", "uer", "auc", "sof"
 ]
+_CELLS_A_CHUNK = 1_000_000
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps multiplicities of shape (r, n) to the measure, shape (r,)."""
 
@@ -185,13 +186,28 @@ def _swap_p_value(statistic: _Statistic, observed: float, n: int, resampling: Re
     Unlike a bootstrap p-value it holds its level for a handful of samples. All 2^n ways are gone
     through where they are no more than the resamples.
     """
-    exact = 2**n <= resampling.n_resamples if n < 63 else False
+    n_ways = 2**n
+    exact = n_ways <= resampling.n_resamples
+
+    def swapped_difference(kept: IntArray) -> FloatArray:
+        mine = kept.astype(np.float64)
+        theirs = 1.0 - mine
+        return statistic(np.hstack([theirs, mine])) - statistic(np.hstack([mine, theirs]))
+
     if exact:
-        kept = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
+        swapped = swapped_difference((np.arange(n_ways)[:, None] >> np.arange(n)) & 1)
     else:
-        kept = resampling.rng.integers(0, 2, size=(resampling.n_resamples, n))
-    mine = kept.astype(np.float64)
-    swapped = statistic(np.hstack([1.0 - mine, mine])) - statistic(np.hstack([mine, 1.0 - mine]))
+        size = max(1, _CELLS_A_CHUNK // n)
+        swapped = np.concatenate(
+            [
+                swapped_difference(
+                    resampling.rng.integers(
+                        0, 2, size=(min(size, resampling.n_resamples - start), n)
+                    )
+                )
+                for start in range(0, resampling.n_resamples, size)
+            ]
+        )
     placed = compare(observed, swapped, alternative="two-sided")
     # All ways hold the observed one, which is the 1 that the formula adds.
     return (placed.p_value * (1 + swapped.size) - 1) / swapped.size if exact else placed.p_value

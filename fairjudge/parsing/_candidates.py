@@ -228,7 +228,8 @@ def _stated_pairs(text: str, scale: Scale) -> Iterator[Candidate]:
         return
     concluding = [s for s in statements if s.concludes]
     last = (concluding or statements)[-1]
-    agreed = bool(concluding) or len({s.position for s in statements}) == 1
+    several = len({s.position for s in concluding or statements}) > 1
+    agreed = not several or (bool(concluding) and last.turns)
     answer = Answer(
         start=last.start,
         end=last.end,

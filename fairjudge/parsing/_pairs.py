@@ -61,6 +61,13 @@ _CONCLUDES = re.compile(
     r"|\b(?:is|was|be)\s(?:(?:\w+ly|the|slightly|much|far|a\sbit|marginally)\s){0,2}(?:better|best|superior|preferable|preferred|winner|stronger)\b|\bwins\b|\bwinner\b|\bi'd\s(?:prefer|choose|pick|go)",
     re.IGNORECASE,
 )
+_TURNS = re.compile(
+    r"\b(?:overall|therefore|thus|hence|so|conclusion|conclude|ultimately|final(?:ly)?|balance|but"
+    r"|however|yet|still|although|though|while|whereas|actually|reflection|thoughts?|wait|instead"
+    r"|verdict|winner|choice|i|i'd|i'll|my|better\s\w+\sis|more|less|than)\b",
+    re.IGNORECASE,
+)
+_LABEL_BEFORE = re.compile(r"[:>\]]\s{0,3}$")
 _COMPARED = re.compile(
     rf"(?:\b{_NOUN}\s)?(?<!\w)(?P<left>[AB12])\s?(?P<sign>>{{1,3}}|<{{1,3}}|={{1,2}}|≈)\s?(?:{_NOUN}\s)?(?P<right>[AB12])(?!\w)",
     re.IGNORECASE,
@@ -69,12 +76,17 @@ _COMPARED = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A clause that prefers one side, or neither. ``concludes`` tells it from a passing remark."""
+    """A clause that prefers one side, or neither.
+
+    ``concludes`` tells it from a passing remark; ``turns`` says that it weighs or takes back what
+    came before ("but", "overall", "actually").
+    """
 
     start: int
     end: int
     position: Position
     concludes: bool
+    turns: bool
 
 
 def pair_statements(text: str) -> Iterator[Statement]:
@@ -82,13 +94,22 @@ def pair_statements(text: str) -> Iterator[Statement]:
     for match in _COMPARED.finditer(text):
         position = _by_sign(match)
         if position:
-            yield Statement(start=match.start(), end=match.end(), position=position, concludes=True)
+            yield Statement(
+                start=match.start(), end=match.end(), position=position, concludes=True, turns=True
+            )
     for start, end in _clauses(text):
         clause = text[start:end]
         position = _preference(clause)
         if position:
             concludes = bool(_CONCLUDES.search(clause))
-            yield Statement(start=start, end=end, position=position, concludes=concludes)
+            turns = bool(_TURNS.search(clause)) or _is_labelled(text, start)
+            yield Statement(
+                start=start, end=end, position=position, concludes=concludes, turns=turns
+            )
+
+
+def _is_labelled(text: str, start: int) -> bool:
+    return bool(_LABEL_BEFORE.search(text[max(0, start - 4) : start]))
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.reports.calibration_tables import LEVELS, shown
+from fairjudge.reports.figures import drawn
 from fairjudge.reports.markup import Markup, element, html_table
 from fairjudge.reports.plots import (
     Curve,
@@ -43,7 +44,7 @@ def agreement_figures(group: Mapping[str, Any]) -> Iterator[Markup]:
             span=(-1.0, 1.0),
             band=_ends(ceiling),
         )
-        yield _figure(
+        yield drawn(
             plot,
             f"{label.capitalize()}. Square: the judge; diamond: people with one another, whose "
             "interval the dashed lines bound; circles: trivial baselines.",
@@ -61,15 +62,14 @@ def reliability_figure(group: Mapping[str, Any]) -> Iterator[Markup]:
         yield element("p", "No reliability diagram: too few labelled items.")
         return
     plots = [
-        element(
-            "figure",
+        drawn(
             reliability_plot(
                 _points(bins),
                 scale=(scale[0], scale[1]),
                 name=f"Reliability, {stage}: people's mean label against the judge's score",
                 mark=mark,
             ),
-            element("figcaption", f"{stage.capitalize()}: {_drawn_as(mark)}"),
+            f"{stage.capitalize()}: {_drawn_as(mark)}",
         )
         for stage, (bins, mark) in stages.items()
         if bins
@@ -100,7 +100,7 @@ def bias_figures(group: Mapping[str, Any]) -> Iterator[Markup]:
             _forest_row(one["group"], one["error_gap"], JUDGE if one["flagged"] else OTHER)
             for one in groups
         )
-        yield _figure(
+        yield drawn(
             forest_plot(
                 rows,
                 name=f"Error by {name} against the rest: "
@@ -123,7 +123,7 @@ def position_figure(found: Mapping[str, Any]) -> Iterator[Markup]:
     }
     rows = tuple(_forest_row(label, found[name], JUDGE) for name, label in names.items())
     title = f"Position bias in {found['n_pairs']} pairs asked in both orders, percent"
-    yield _figure(
+    yield drawn(
         forest_plot(rows, name=title, across="percent of pairs", span=(0.0, 100.0)),
         "A judge without position bias gives the same verdict whichever summary stands first.",
     )
@@ -144,7 +144,7 @@ def planning_figure(group: Mapping[str, Any]) -> Iterator[Markup]:
         yield element("p", f"No label plan: {curve['why']}.")
         return
     with_judge, without = "labels and judge (PPI++)", "labels alone"
-    yield _figure(
+    yield drawn(
         curve_plot(
             (
                 _curve(with_judge, curve, "with_judge", JUDGE),
@@ -288,7 +288,3 @@ def _ends(found: Mapping[str, Any]) -> tuple[float, float] | None:
 def _drawn_as(mark: Mark) -> str:
     shape = "filled squares" if mark.filled else "hollow circles"
     return f"{shape}, larger for more items; on the dashed line judge and people agree."
-
-
-def _figure(plot: Markup, caption: str) -> Markup:
-    return element("figure", plot, element("figcaption", caption))

@@ -10,11 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fairjudge.reports.drawing import can_draw
 from fairjudge.reports.markup import Markup, element, join
 
 _FOLDER = Path(__file__).parent
@@ -63,7 +64,7 @@ def document(
     body = element(
         "body",
         element("a", "Skip to the content", href="#main", class_="skip"),
-        element("header", element("h1", title), *([lead] if lead else [])),
+        element("header", element("h1", title), *([lead] if lead else []), *_without_plots()),
         element(
             "div",
             element("nav", element("ul", *contents), aria_label="Contents"),
@@ -86,6 +87,13 @@ def needs_script(what: str) -> Markup:
     return element(
         "noscript", element("p", f"{what} needs JavaScript, which is off.", class_="note")
     )
+
+
+def _without_plots() -> Iterator[Markup]:
+    """Yield what a page says that carries its tables alone."""
+    if not can_draw():
+        install = element("code", "pip install 'fairjudge[plots]'")
+        yield element("p", "Without its plots, which need ", install, ".", class_="note")
 
 
 def page_style() -> str:

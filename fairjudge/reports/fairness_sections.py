@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from fairjudge.reports.change_section import change_parts
 from fairjudge.reports.content import Content
 from fairjudge.reports.figures import OTHER, PLAIN, Json, drawn, forest, interval, p_value, row, why
 from fairjudge.reports.markup import Markup, element, html_table
@@ -282,4 +283,5 @@ _REPORTS: Mapping[str, Callable[[Json, str], Iterator[Markup]]] = {
     "fairness proportional": _proportional,
     "fairness overall": _overall,
     "fairness agreement": _agreement,
+    "fairness compare": change_parts,
 }

@@ -16,7 +16,9 @@ OTHER = Mark(shape="circle", filled=False)
 
 
 def drawn(plot: Markup, caption: str = "") -> Markup:
-    """Return a plot as a figure."""
+    """Return a plot as a figure; nothing where there is no plot."""
+    if not plot.text:
+        return plot
     return element("figure", plot, *([element("figcaption", caption)] if caption else []))
 
 

@@ -80,9 +80,13 @@ def html_table(table: TextTable, *, sortable: bool = False) -> Markup:
 
 
 def _value(value: str | float) -> str:
-    return escape(value if isinstance(value, str) else f"{value:.6g}", quote=True)
+    return escape(_shown(value) if isinstance(value, str) else f"{value:.6g}", quote=True)
 
 
 def _text(text: str) -> str:
-    """Escape, and drop control characters, which HTML does not allow."""
-    return escape("".join(c if c.isprintable() or c in "\n\t" else " " for c in text), quote=False)
+    return escape(_shown(text), quote=False)
+
+
+def _shown(text: str) -> str:
+    """Put spaces for control characters, which HTML does not allow."""
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)

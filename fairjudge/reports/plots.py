@@ -1,29 +1,45 @@
 """Plots as inline SVG: told apart by shape, fill and dashes, never by colour alone.
 
-Colours come from the page's style sheet, so that they follow light and dark. All are 360 units
-wide: legible on a phone as they are, and side by side on a desk.
-
-Drawn here and not by a plotting library: Matplotlib's SVG carries inline styles, which the page's
-policy refuses, fixes its colours, measures text in a font that the reader may not have, and takes
-``$`` in a label, which may come from any file, for the start of a formula.
+Matplotlib draws them (the extra ``[plots]``), by `fairjudge.reports.drawing`; where it is not
+installed every plot is empty. Colours come from the page's style sheet, so that they follow light
+and dark. All are 360 units wide: legible on a phone as they are, and side by side on a desk.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from fairjudge.reports.markup import Markup, element
+from fairjudge.reports.drawing import (
+    BAND,
+    CURVE,
+    DASHED,
+    DASHED_CURVE,
+    FULL,
+    HOLLOW,
+    LINE,
+    Drawing,
+    can_draw,
+    house_style,
+)
+from fairjudge.reports.markup import Markup
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 Shape: TypeAlias = Literal["square", "diamond", "circle"]
 
 _WIDTH = 360
+_MARGIN = 14
 _ROW = 38
 _LINE = 54
 """Characters that fit beside one another."""
+_MOST_STEPPED = 200
+"""High to low of a logarithmic axis up to which its ticks are 1, 2, 5, 10 and not 1, 10."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,61 +83,30 @@ class Curve:
     dashed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Axis:
-    """Values from `low` to `high` on pixels from `start` to `end`."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-    logarithmic: bool = False
-
-    def at(self, value: float) -> float:
-        low, high, here = (
-            (math.log(self.low), math.log(self.high), math.log(value))
-            if self.logarithmic
-            else (self.low, self.high, value)
-        )
-        share = (here - low) / ((high - low) or 1.0)
-        return self.start + min(max(share, 0.0), 1.0) * (self.end - self.start)
-
-    def ticks(self) -> list[float]:
-        if self.logarithmic:
-            powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-            every = [step * 10.0**power for power in powers for step in (1, 2, 5)]
-            return [tick for tick in every if self.low <= tick <= self.high]
-        span = (self.high - self.low) or 1.0
-        raw = span / 6
-        power = 10.0 ** math.floor(math.log10(raw))
-        step = next(power * one for one in (1, 2, 5, 10) if power * one >= raw * 0.999)
-        first = math.ceil(self.low / step - 1e-9)
-        return [place * step for place in range(first, math.floor(self.high / step + 1e-9) + 1)]
-
-
 def reliability_plot(
     points: Sequence[ReliabilityPoint], *, scale: tuple[float, float], name: str, mark: Mark
 ) -> Markup:
     """Plot people's mean label against the judge's score; on the diagonal they agree."""
-    x = _Axis(low=scale[0], high=scale[1], start=48, end=328)
-    y = _Axis(low=scale[0], high=scale[1], start=292, end=12)
+    if not can_draw():
+        return Markup("")
+    low, high = _apart(*scale)
     most = max((point.n for point in points), default=1)
-    diagonal = _line(x.start, y.start, x.end, y.end, class_="dashed")
-    drawn = [diagonal]
-    for point in points:
-        across = x.at(point.score)
-        if point.low is not None and point.high is not None:
-            drawn.append(_line(across, y.at(point.low), across, y.at(point.high)))
-        said = f"score {point.score:.2f}, people {point.label:.2f}, {point.n} items"
-        size = 3 + 5 * math.sqrt(point.n / most)
-        drawn.append(_shape(mark, across, y.at(point.label), size=size, said=said))
-    return _plot(
-        *_frame(x, y, across="judge's score", up="people's mean label"),
-        *drawn,
-        width=340,
-        height=330,
-        name=name,
-    )
+    with house_style():
+        drawing = Drawing(340, 330)
+        axes = drawing.axes(left=48, right=328, top=12, bottom=292)
+        axes.set(xlim=(low, high), ylim=(low, high))
+        _line(axes, (low, high), (low, high), DASHED)
+        for point in points:
+            across = _within(point.score, low, high)
+            if point.low is not None and point.high is not None:
+                ends = [_within(end, low, high) for end in (point.low, point.high)]
+                _line(axes, (across, across), ends, LINE)
+            said = f"score {point.score:.2f}, people {point.label:.2f}, {point.n} items"
+            size = 3 + 5 * math.sqrt(point.n / most)
+            up = _within(point.label, low, high)
+            _mark(axes, mark, across, up, size=size, key=drawing.key(said))
+        _frame(drawing, axes, across="judge's score", up="people's mean label")
+        return drawing.markup(name)
 
 
 def forest_plot(
@@ -133,68 +118,82 @@ def forest_plot(
     band: tuple[float, float] | None = None,
 ) -> Markup:
     """Plot one interval a row, with a line at 0 and, given a `band`, its two dashed borders."""
-    low, high = span or _span(rows)
-    x = _Axis(low=low, high=high, start=14, end=_WIDTH - 14)
-    bottom = 10 + _ROW * len(rows)
-    drawn = [_line(x.at(tick), 8, x.at(tick), bottom, class_="grid") for tick in x.ticks()]
-    if band is not None:
-        left, right = x.at(band[0]), x.at(band[1])
-        drawn.append(
-            element("rect", x=left, y=8, width=right - left, height=bottom - 8, class_="band")
-        )
-        drawn += [_line(edge, 8, edge, bottom, class_="dashed") for edge in (left, right)]
-    if low <= 0 <= high:
-        drawn.append(_line(x.at(0), 8, x.at(0), bottom))
-    for place, row in enumerate(rows):
-        drawn += _forest_row(row, x, 14 + _ROW * place)
-    drawn.append(_line(x.start, bottom, x.end, bottom))
-    drawn += _ticks_across(x, bottom)
+    if not can_draw():
+        return Markup("")
+    low, high = _apart(*(span or _span(rows)))
     said = textwrap.wrap(across, _LINE)
-    for place, line in enumerate(said):
-        drawn.append(_text(line, _WIDTH / 2, bottom + 36 + 15 * place, anchor="middle"))
-    return _plot(*drawn, width=_WIDTH, height=bottom + 29 + 15 * len(said), name=name)
+    bottom = 10 + _ROW * len(rows)
+    with house_style():
+        drawing = Drawing(_WIDTH, bottom + 29 + 15 * len(said))
+        axes = drawing.axes(left=_MARGIN, right=_WIDTH - _MARGIN, top=8, bottom=bottom)
+        axes.set(xlim=(low, high), ylim=(bottom, 8))  # down is pixels
+        axes.spines["left"].set_visible(False)
+        axes.yaxis.set_visible(False)
+        _linear(axes.xaxis)
+        if band is not None:
+            left, right = (_within(edge, low, high) for edge in band)
+            axes.axvspan(left, right, color=BAND, zorder=0.6)
+            for edge in (left, right):
+                _line(axes, (edge, edge), (8, bottom), DASHED)
+        if low <= 0 <= high:
+            _line(axes, (0, 0), (8, bottom), LINE)
+        for place, row in enumerate(rows):
+            _forest_row(drawing, axes, row, 14 + _ROW * place)
+        for place, line in enumerate(said):
+            drawing.text(line, _WIDTH / 2, bottom + 36 + 15 * place, anchor="center")
+        return drawing.markup(name)
 
 
 def curve_plot(
     curves: Sequence[Curve], *, name: str, across: str, up: str, logarithmic: bool = True
 ) -> Markup:
     """Plot curves from 0 upwards, each named at the top; nothing where there is no point."""
-    xs = [point[0] for curve in curves for point in curve.points]
-    ys = [point[1] for curve in curves for point in curve.points]
-    if not xs:
+    points = [point for curve in curves for point in curve.points if all(map(math.isfinite, point))]
+    if not points or not can_draw():
         return Markup("")
     top = 14 + 18 * len(curves)
-    x = _Axis(low=min(xs), high=max(xs), start=52, end=_WIDTH - 14, logarithmic=logarithmic)
-    y = _Axis(low=0.0, high=max(ys) or 1.0, start=top + 200, end=top)
-    drawn = []
-    for place, curve in enumerate(curves):
-        placed = [(x.at(point[0]), y.at(point[1])) for point in curve.points]
-        drawn.append(
-            element(
-                "polyline",
-                points=" ".join(f"{left:.1f},{up_to:.1f}" for left, up_to in placed),
-                class_="curve dashed" if curve.dashed else "curve",
-            )
-        )
-        drawn += [_shape(curve.mark, left, up_to, size=3.5) for left, up_to in placed]
-        at = 10 + 18 * place
-        drawn += [_shape(curve.mark, 60, at, size=5), _text(_short(curve.name), 72, at + 4)]
-    frame = _frame(x, y, across=across, up=up)
-    return _plot(*frame, *drawn, width=_WIDTH, height=y.start + 42, name=name)
+    first, last = min(x for x, _ in points), max(x for x, _ in points)
+    highest = max(0.0, *(y for _, y in points)) or 1.0
+    logarithmic = logarithmic and first > 0
+    with house_style():
+        drawing = Drawing(_WIDTH, top + 242)
+        axes = drawing.axes(left=52, right=_WIDTH - 18, top=top, bottom=top + 200)
+        if logarithmic:
+            axes.set_xscale("log")
+        axes.set(xlim=_apart(first, last, logarithmic=logarithmic), ylim=(0.0, highest))
+        for curve in curves:
+            _curve(axes, curve, highest)
+        shown = drawing.figure.legend(
+            axes.get_lines(), ["x"] * len(curves), loc="upper left",
+            bbox_to_anchor=(52 / drawing.width, 1 - 4 / drawing.height),
+        )  # fmt: skip
+        for curve, text in zip(curves, shown.get_texts(), strict=True):
+            text.set_gid(drawing.key(_short(curve.name)))
+        _frame(drawing, axes, across=across, up=up)
+        return drawing.markup(name)
 
 
-def _forest_row(row: ForestRow, x: _Axis, top: float) -> Iterator[Markup]:
-    """Yield label and figures on one line, the interval below it."""
-    yield _text(_short(row.label, _LINE - len(row.text) - 2), x.start, top + 8)
-    yield _text(row.text, x.end, top + 8, anchor="end")
+def _forest_row(drawing: Drawing, axes: Axes, row: ForestRow, top: float) -> None:
+    """Draw label and figures on one line, the interval below it."""
+    drawing.text(_short(row.label, _LINE - len(row.text) - 2), _MARGIN, top + 8)
+    drawing.text(row.text, _WIDTH - _MARGIN, top + 8, anchor="right")
     if row.value is None:
         return
-    middle = top + 20
+    limits, middle = axes.get_xlim(), top + 20
     if row.low is not None and row.high is not None:
-        left, right = x.at(row.low), x.at(row.high)
-        yield _line(left, middle, right, middle)
-        yield from (_line(end, middle - 4, end, middle + 4) for end in (left, right))
-    yield _shape(row.mark, x.at(row.value), middle, size=5.5, said=f"{row.label}: {row.text}")
+        ends = [_within(end, *limits) for end in (row.low, row.high)]
+        _line(axes, ends, (middle, middle), LINE, caps=True)
+    key = drawing.key(f"{row.label}: {row.text}")
+    _mark(axes, row.mark, _within(row.value, *limits), middle, size=5.5, key=key)
+
+
+def _curve(axes: Axes, curve: Curve, highest: float) -> None:
+    axes.plot(
+        [x for x, _ in curve.points],
+        [_within(y, 0.0, highest) for _, y in curve.points],
+        color=DASHED_CURVE if curve.dashed else CURVE,
+        **_marker(curve.mark, 3.5),
+    )
 
 
 def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
@@ -210,73 +209,82 @@ def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
     return (low - room, high + room) if low < high else (-1.0, 1.0)
 
 
-def _plot(*drawn: Markup, width: float, height: float, name: str) -> Markup:
-    return element(
-        "svg",
-        element("title", name),
-        *drawn,
-        viewBox=f"0 0 {width:g} {height:g}",
-        width=width,
-        height=height,
-        role="img",
-        aria_label=name,
+def _apart(low: float, high: float, *, logarithmic: bool = False) -> tuple[float, float]:
+    """Return the ends of an axis; around a single value where there is no more."""
+    if low < high:
+        return low, high
+    return (low / 2, low * 2) if logarithmic else (low - 0.5, low + 0.5)
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)
+
+
+def _frame(drawing: Drawing, axes: Axes, *, across: str, up: str) -> None:
+    """Set ticks, and names below and beside the axes."""
+    _linear(axes.yaxis)
+    if axes.get_xscale() == "log":
+        _logarithmic(axes)
+    else:
+        _linear(axes.xaxis)
+    left, right, bottom, top = (
+        axes.bbox.x0, axes.bbox.x1, drawing.height - axes.bbox.y0, drawing.height - axes.bbox.y1,
+    )  # fmt: skip
+    drawing.text(across, (left + right) / 2, bottom + 34, anchor="center")
+    drawing.text(up, 12, (top + bottom) / 2, anchor="center", upward=True)
+
+
+def _linear(axis: Axis) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+    axis.set_major_formatter(_plain)
+
+
+def _logarithmic(axes: Axes) -> None:
+    """Tick at 1, 2 and 5 times powers of ten; as on a linear axis where fewer than two fit."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    low, high = axes.get_xlim()
+    steps = (1.0, 2.0, 5.0) if high / low <= _MOST_STEPPED else (1.0,)
+    locator = LogLocator(subs=steps, numticks=99)
+    axes.xaxis.set_minor_locator(NullLocator())
+    if sum(low <= tick <= high for tick in locator.tick_values(low, high)) < 2:
+        _linear(axes.xaxis)
+        return
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(_plain)
+
+
+def _plain(tick: float, _place: int | None = None) -> str:
+    return f"{tick:.4g}"
+
+
+def _line(
+    axes: Axes, xs: Sequence[float], ys: Sequence[float], colour: str, *, caps: bool = False
+) -> None:
+    axes.plot(
+        xs, ys, color=colour, marker="|" if caps else "", markersize=8, clip_on=False, zorder=2
     )
 
 
-def _frame(x: _Axis, y: _Axis, *, across: str, up: str) -> Iterator[Markup]:
-    for tick in y.ticks():
-        yield _line(x.start, y.at(tick), x.end, y.at(tick), class_="grid")
-        yield _text(f"{tick:g}", x.start - 6, y.at(tick) + 4, anchor="end")
-    yield _line(x.start, y.start, x.end, y.start)
-    yield _line(x.start, y.start, x.start, y.end)
-    yield from _ticks_across(x, y.start)
-    yield _text(across, (x.start + x.end) / 2, y.start + 34, anchor="middle")
-    middle = (y.start + y.end) / 2
-    yield _text(up, 12, middle, anchor="middle", transform=f"rotate(-90 14 {middle:g})")
+def _mark(axes: Axes, mark: Mark, x: float, y: float, *, size: float, key: str) -> None:
+    axes.plot([x], [y], linestyle="", gid=key, zorder=3, **_marker(mark, size))
 
 
-def _ticks_across(x: _Axis, bottom: float) -> Iterator[Markup]:
-    for tick in x.ticks():
-        yield _line(x.at(tick), bottom, x.at(tick), bottom + 4)
-        yield _text(f"{tick:.4g}", x.at(tick), bottom + 17, anchor="middle")
+def _marker(mark: Mark, size: float) -> dict[str, Any]:
+    """Return how a line shows its points; `size` is half the width of a square."""
+    colour = FULL if mark.filled else HOLLOW
+    return {
+        "marker": _MARKERS[mark.shape],
+        "markersize": size * (1.8 if mark.shape == "diamond" else 2.0),
+        "markerfacecolor": colour,
+        "markeredgecolor": colour,
+        "clip_on": False,
+    }
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, *, class_: str = "line") -> Markup:
-    return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=class_)
-
-
-def _text(
-    text: str, x: float, y: float, *, anchor: str = "start", transform: str | None = None
-) -> Markup:
-    return element("text", text, x=x, y=y, text_anchor=anchor, transform=transform)
-
-
-def _shape(mark: Mark, x: float, y: float, *, size: float, said: str = "") -> Markup:
-    title = (element("title", said),) if said else ()
-    return _SHAPES[mark.shape](x, y, size, "full" if mark.filled else "hollow", title)
-
-
-def _square(x: float, y: float, size: float, class_: str, title: tuple[Markup, ...]) -> Markup:
-    side = 2 * size
-    return element("rect", *title, x=x - size, y=y - size, width=side, height=side, class_=class_)
-
-
-def _diamond(x: float, y: float, size: float, class_: str, title: tuple[Markup, ...]) -> Markup:
-    reach = 1.3 * size
-    corners = ((x, y - reach), (x + reach, y), (x, y + reach), (x - reach, y))
-    points = " ".join(f"{left:.1f},{top:.1f}" for left, top in corners)
-    return element("polygon", *title, points=points, class_=class_)
-
-
-def _circle(x: float, y: float, size: float, class_: str, title: tuple[Markup, ...]) -> Markup:
-    return element("circle", *title, cx=x, cy=y, r=size, class_=class_)
-
-
-_SHAPES: dict[Shape, Callable[[float, float, float, str, tuple[Markup, ...]], Markup]] = {
-    "square": _square,
-    "diamond": _diamond,
-    "circle": _circle,
-}
+_MARKERS: dict[Shape, str] = {"square": "s", "diamond": "D", "circle": "o"}
 
 
 def _short(label: str, longest: int = 44) -> str:

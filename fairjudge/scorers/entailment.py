@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,9 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.scorers._pretrained import Pretrained, batches, encodable, load_pretrained
+from fairjudge.scorers._pairs import PairShape, buckets
+from fairjudge.scorers._pretrained import (
+    BATCH_TOKENS,
+    Pretrained,
+    batches,
+    encodable,
+    load_pretrained,
+    windows,
+)
 
-Encoded: TypeAlias = dict[str, list[int]]
+_Window: TypeAlias = tuple[list[int], list[int]]
+"""The tokens of a premise's window and of a hypothesis's piece, without special ones."""
 
 _METHOD = "entailment-v1"
 _NAMES: Mapping[str, tuple[str, ...]] = {
@@ -65,6 +74,7 @@ class TransformersEntailment:
 
     def __init__(self, loaded: Pretrained) -> None:
         self._loaded = loaded
+        self._shape = PairShape.of(loaded.tokenizer)
         self._columns = label_columns(loaded.model.config.id2label)
         self.fingerprint = loaded.fingerprint
 
@@ -82,30 +92,23 @@ class TransformersEntailment:
         return ordered
 
     def _classify_distinct(self, pairs: list[tuple[str, str]]) -> NDArray[np.float32]:
+        if not pairs:
+            return np.zeros((0, 3), dtype=np.float32)
         pieces = self._pieces(list(dict.fromkeys(hypothesis for _, hypothesis in pairs)))
         asked = [
             (encodable(premise), piece, number)
             for number, (premise, hypothesis) in enumerate(pairs)
             for piece in pieces[hypothesis]
         ]
-        windows, owners = self._windows([(premise, piece) for premise, piece, _ in asked])
-        rows = self._score(windows)
+        found, owners = self._windows([(premise, piece) for premise, piece, _ in asked])
+        rows = self._score(found)
         # Of a piece of a hypothesis, the premise window that entails it most counts ...
-        best = np.full((len(asked), 3), -1.0, dtype=np.float32)
-        for row, owner in zip(rows, owners, strict=True):
-            if row[0] > best[owner, 0]:
-                best[owner] = row
+        best = _first(rows, owners, by=-rows[:, 0])
         # ... and of a hypothesis, the piece that is entailed least.
-        out = np.full((len(pairs), 3), 2.0, dtype=np.float32)
-        for row, (_, _, number) in zip(best, asked, strict=True):
-            if row[0] < out[number, 0]:
-                out[number] = row
-        return out
+        return _first(best, [number for _, _, number in asked], by=best[:, 0])
 
     def _pieces(self, hypotheses: list[str]) -> dict[str, list[str]]:
         """Cut hypotheses that leave a premise less than half of the window."""
-        if not hypotheses:
-            return {}
         texts = [encodable(text) for text in hypotheses]
         spans = self._loaded.tokenizer(
             texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False
@@ -122,37 +125,60 @@ class TransformersEntailment:
         return found
 
     def _room(self) -> int:
-        special: int = self._loaded.tokenizer.num_special_tokens_to_add(pair=True)
-        return self._loaded.window - special
+        return self._loaded.window - self._shape.n_special
 
-    def _windows(self, pairs: list[tuple[str, str]]) -> tuple[list[Encoded], list[int]]:
-        """Return the inputs of every window, and the number of the pair that each is from."""
-        if not pairs:
-            return [], []
+    def _windows(self, pairs: list[tuple[str, str]]) -> tuple[list[_Window], list[int]]:
+        """Return the windows of every pair, and the number of the pair that each is from.
+
+        Each text is tokenized once, however many pairs it is in: a pair's tokens are its texts'.
+        """
+        texts = list(dict.fromkeys(text for pair in pairs for text in pair))
         encoded = self._loaded.tokenizer(
-            [premise for premise, _ in pairs],
-            [hypothesis for _, hypothesis in pairs],
-            truncation="only_first",
-            max_length=self._loaded.window,
-            stride=min(_OVERLAP, self._room() // 8),
-            return_overflowing_tokens=True,
-            return_attention_mask=False,
-        )
-        owners: list[int] = encoded.pop("overflow_to_sample_mapping")
-        names = [name for name in self._loaded.tokenizer.model_input_names if name in encoded]
-        return [{name: encoded[name][i] for name in names} for i in range(len(owners))], owners
+            texts, add_special_tokens=False, return_attention_mask=False, verbose=False
+        )["input_ids"]
+        tokens = dict(zip(texts, encoded, strict=True))
+        found: list[_Window] = []
+        owners: list[int] = []
+        room = self._room()
+        overlap = min(_OVERLAP, room // 8)
+        for number, (premise, piece) in enumerate(pairs):
+            second = tokens[piece]
+            for first in windows(tokens[premise], room - len(second), overlap=overlap):
+                found.append((first, second))
+                owners.append(number)
+        return found, owners
 
-    def _score(self, rows: list[Encoded]) -> NDArray[np.float32]:
+    def _score(self, rows: list[_Window]) -> NDArray[np.float32]:
+        """Return shape (n, 3), as `classify`.
+
+        Nothing is read back before the last batch is on its way: while a GPU works on one, the
+        next is made ready.
+        """
         import torch
 
-        model, tokenizer = self._loaded.model, self._loaded.tokenizer
-        out = np.zeros((len(rows), 3), dtype=np.float32)
-        for batch in batches([len(row["input_ids"]) for row in rows]):
-            inputs = tokenizer.pad([rows[i] for i in batch], return_tensors="pt").to(model.device)
-            with torch.inference_mode():
-                probabilities = model(**inputs).logits.float().softmax(dim=-1).cpu().numpy()
-            out[batch] = self._in_order(probabilities)
+        model, order, logits = self._loaded.model, [], []
+        special = self._shape.n_special
+        with torch.inference_mode():
+            for batch, width in self._batches([len(a) + len(b) + special for a, b in rows]):
+                inputs = self._shape.inputs(
+                    [rows[i] for i in batch], device=model.device, width=width
+                )
+                logits.append(model(**inputs).logits)
+                order += batch
+            probabilities = torch.cat(logits).float().softmax(dim=-1).cpu().numpy()
+        out = np.empty((len(rows), 3), dtype=np.float32)
+        out[order] = self._in_order(probabilities)
         return out
+
+    def _batches(self, lengths: list[int]) -> Iterator[tuple[list[int], int]]:
+        """Yield indices and a width, such that neighbours do not change a row by 1e-3."""
+        import torch
+
+        if self._loaded.model.dtype != torch.float32:
+            yield from buckets(lengths, budget=BATCH_TOKENS, most=self._loaded.window)
+            return
+        for batch in batches(lengths):
+            yield batch, lengths[batch[0]]
 
     def _in_order(self, probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
         columns = self._columns
@@ -164,6 +190,16 @@ class TransformersEntailment:
         return np.column_stack(
             [probabilities[:, columns.entailment], probabilities[:, columns.neutral], contradiction]
         )
+
+
+def _first(
+    rows: NDArray[np.float32], owners: Sequence[int], *, by: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """Return each owner's row that comes first in the order of `by`, owners ascending."""
+    order = np.lexsort((by, np.asarray(owners)))
+    _, starts = np.unique(np.asarray(owners)[order], return_index=True)
+    first: NDArray[np.float32] = rows[order[starts]]
+    return first
 
 
 def label_columns(names: Mapping[int, str]) -> _Columns:

@@ -112,6 +112,7 @@ def test_bad_files_are_named(files):
 
 
 def test_one_page_holds_tables_and_plots(files):
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     folder, judgements, labels = files
     page = folder / "page.html"
     done = run("calibrate", judgements, "--labels", labels, "--resamples", 100, "--html", page)

@@ -101,6 +101,19 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
     assert fair["r_ec"]["difference"]["value"] == 0.0
 
 
+def test_the_page_shows_what_changed(cli, swept):
+    report = measured(cli, "proportional")
+    assert cli("fairness", "compare", report, "--baseline", OWN, "--json", "cmp.json").code == 0
+    done = cli("report", "cmp.json", "-o", "page.html")
+    assert done.code == 0, done.err
+    page = Path("page.html").read_text()
+    assert f"What changed beside {OWN}" in page
+    # the plot names its rows; what has no value says why in the table
+    assert f"{OWN}+fair=mood beside {OWN}: BUR -100.00 [-100.00, -100.00]" in page
+    assert "no sample that both systems have" in page
+    assert "5 no_support" in page
+
+
 @pytest.mark.parametrize(
     ("reports", "baseline", "said"),
     [

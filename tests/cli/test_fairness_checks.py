@@ -94,6 +94,7 @@ def test_the_oracle_by_unigrams(cli, reviews):
     assert done.code == 0, done.err
     found = json.loads(done.out)
     assert (found["n"], found["excluded_by_reason"]) == (20, {"one_value": 1})
+    assert found["notes"] == []
     bur = found["measures"]["bur"]
     # No word is shared, so a biased summary has nothing of the other value.
     assert bur["biased"] == 100.0

@@ -358,6 +358,8 @@ MORE_PAIRS = [
     ("<think>[[A]]</think>[[B]]", "second"),
     ("Assistant 2", "second"),
     ("摘要2更好。", "-"),
+    ("The first summary is better. The second summary is better.", "-"),
+    ("Summary 1 is better. But Summary 2 is better overall.", "second"),
 ]
 
 MORE_BINARY = [

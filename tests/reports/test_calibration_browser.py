@@ -29,6 +29,7 @@ def test_no_serious_fault_and_no_overflow(open_page, page_file, scheme, viewport
 
 
 def test_text_in_plots_is_large_enough_on_a_phone(open_page, page_file):
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     page = open_page(page_file.as_uri(), viewport=PHONE)
     # 12 units of the plot's own; on the screen at least 11 pixels
     heights = page.evaluate(

@@ -206,6 +206,7 @@ def test_labels_of_a_pair_named_the_other_way_are_turned(tmp_path):
 
 
 def test_plots_are_named_and_their_numbers_stand_in_the_text(seen, text):
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
     named = [value for tag, name, value in seen.attributes if (tag, name) == ("svg", "aria-label")]
     assert len(named) == seen.tags.count("svg") > 10
     assert all(named)

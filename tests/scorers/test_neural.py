@@ -4,11 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tiny_nli import bert_config, save_nli, save_tokenizer
 
 from fairjudge.domain import Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.values import label_corpus
+from fairjudge.scorers._pairs import buckets
 from fairjudge.scorers._pretrained import batches, load_pretrained, windows
 from fairjudge.scorers.bart_score import load_bart_score
 from fairjudge.scorers.bert_score import load_bert_score
@@ -96,6 +99,28 @@ class TestEntailment:
         assert np.abs(together[: len(PAIRS)] - alone).max() < 1e-3
         assert np.array_equal(together[: len(PAIRS)], together[len(PAIRS) :][::-1])
 
+    def test_in_few_bits_too_a_row_does_not_depend_on_the_others(self, nli_folder):
+        rounded = load_entailment(str(nli_folder))
+        rounded._loaded.model.to(torch.bfloat16)
+        rng = np.random.default_rng(0)
+        texts = [" ".join(rng.choice(list(LETTERS), size)) for size in rng.integers(1, 12, 80)]
+        pairs = list(zip(texts[:40], texts[40:], strict=True))
+        together = rounded.classify(pairs)
+        alone = np.concatenate([rounded.classify([pair]) for pair in pairs])
+        assert np.abs(together - alone).max() < 1e-3
+        exact = load_entailment(str(nli_folder)).classify(pairs)
+        assert np.abs(together - exact).max() < 0.05
+
+    def test_pairs_are_put_together_as_the_tokenizer_does(self, nli):
+        tokenizer, shape = nli._loaded.tokenizer, nli._shape
+        for premise, hypothesis in PAIRS:
+            expected = tokenizer(premise, hypothesis)
+            texts = tokenizer([premise, hypothesis], add_special_tokens=False)["input_ids"]
+            found = shape.inputs([tuple(texts)], device=torch.device("cpu"))
+            assert found["input_ids"][0].tolist() == expected["input_ids"]
+            assert found["token_type_ids"][0].tolist() == expected["token_type_ids"]
+            assert "attention_mask" not in found  # nothing is padded
+
     def test_long_premises_are_read_to_the_end(self, nli, nli_folder):
         # 21 tokens of room (24 less 3), 1 for the hypothesis: windows of 20 that overlap by 2
         letters = [LETTERS[i % 26] for i in range(50)]
@@ -145,6 +170,27 @@ class TestEntailment:
     def test_a_missing_model_is_one_error(self, tmp_path):
         with pytest.raises(ConfigurationError, match="cannot load model"):
             load_entailment(str(tmp_path))
+
+
+@given(
+    lengths=st.lists(st.integers(1, 512), max_size=60),
+    others=st.lists(st.integers(1, 512), max_size=60),
+)
+def test_a_bucket_depends_on_a_rows_own_length(lengths, others):
+    def of(rows):
+        return {
+            i: (width, {rows[j] == width for j in group})
+            for group, width in buckets(rows, budget=2048, most=512)
+            for i in group
+        }
+
+    alone, beside = of(lengths), of([*lengths, *others])
+    assert alone == {i: beside[i] for i in alone}
+    assert sorted(alone) == list(range(len(lengths)))
+    for group, width in buckets(lengths, budget=2048, most=512):
+        assert len(group) * width <= 2048
+        assert all(lengths[i] <= width <= max(8, lengths[i] * 1.25 + 8) for i in group)
+        assert len({lengths[i] == width for i in group}) == 1
 
 
 class TestBertScore:

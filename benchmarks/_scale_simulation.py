@@ -1,0 +1,144 @@
+"""A queue simulation of judging: machines, a shared store, a provider's limits, slow calls."""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+STATEMENTS_BEFORE, STATEMENTS_AFTER = 4, 2
+"""Of the store, a call: get, claim, get again, check; then put, and the run's row."""
+_WARM_UP = 0.25
+"""Share of the simulated items that is left out of rates: all places start at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is simulated.
+
+    ``cpu_seconds`` is a machine's own work on one judgement, which one core does; ``store_seconds``
+    a statement's time at the store, which works on ``store_workers`` at once; 0 for the embedded
+    cache. A call takes ``call_seconds`` in the median, log-normal with ``call_sigma``, fails with
+    ``failing`` and is then repeated. ``calls_a_minute`` and ``tokens_a_minute`` are the provider's.
+    """
+
+    name: str
+    machines: int
+    concurrency: int
+    calls_a_minute: float
+    tokens_a_minute: float
+    tokens_a_call: float
+    cpu_seconds: float
+    store_seconds: float
+    store_workers: int = 8
+    call_seconds: float = 1.5
+    call_sigma: float = 0.6
+    failing: float = 0.01
+
+    @property
+    def seconds_between_calls(self) -> float:
+        """The least time between two calls that the provider's limits allow."""
+        return 60 * max(1 / self.calls_a_minute, self.tokens_a_call / self.tokens_a_minute)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Judgements a second once all is under way, and how busy each part was, in [0, 1]."""
+
+    a_second: float
+    busy: dict[str, float]
+
+    @property
+    def bottleneck(self) -> str:
+        """The part that is busy all the time: the places, where no other one is."""
+        name = max(self.busy, key=lambda part: self.busy[part])
+        return name if self.busy[name] > 0.9 else "places (concurrency)"
+
+
+def bounds(setting: Setting) -> dict[str, float]:
+    """Return the most judgements a second that each part allows, by arithmetic alone."""
+    calls = 1 / (1 - setting.failing)
+    mean_call = setting.call_seconds * math.exp(setting.call_sigma**2 / 2)
+    statements = STATEMENTS_BEFORE + STATEMENTS_AFTER
+    rest = setting.cpu_seconds + statements * setting.store_seconds
+    places = setting.machines * setting.concurrency
+    return {
+        "machines": setting.machines / setting.cpu_seconds,
+        "store": setting.store_workers / (statements * setting.store_seconds)
+        if setting.store_seconds
+        else math.inf,
+        "provider": 1 / (setting.seconds_between_calls * calls),
+        "places (concurrency)": places / (mean_call * calls + rest),
+    }
+
+
+def simulate(setting: Setting, *, n: int, seed: int = 0) -> Outcome:
+    """Judge `n` items and return the rate.
+
+    Every part serves in the order of arrival: events are taken by time, so each part's next free
+    moment is all that has to be known of its queue.
+    """
+    rng = np.random.default_rng(seed)
+    latencies = _drawn(rng, setting)
+    machine_free = [0.0] * setting.machines
+    store_free = [0.0] * setting.store_workers
+    provider_free, busy = 0.0, {"machines": 0.0, "store": 0.0, "provider": 0.0}
+    events: list[tuple[float, int, str, int]] = []
+    numbers = count()
+
+    def push(at: float, stage: str, machine: int) -> None:
+        heapq.heappush(events, (at, next(numbers), stage, machine))
+
+    def store(at: float, statements: int) -> float:
+        took = statements * setting.store_seconds
+        done = max(at, store_free[0]) + took
+        heapq.heapreplace(store_free, done)
+        busy["store"] += took
+        return done
+
+    for place in range(min(n, setting.machines * setting.concurrency)):
+        push(0.0, "work", place % setting.machines)
+    left = n - len(events)
+    ended: list[float] = []
+    while events:
+        now, _, stage, machine = heapq.heappop(events)
+        if stage == "work":
+            machine_free[machine] = max(now, machine_free[machine]) + setting.cpu_seconds
+            busy["machines"] += setting.cpu_seconds
+            push(machine_free[machine], "claim", machine)
+        elif stage == "claim":
+            push(store(now, STATEMENTS_BEFORE), "ask", machine)
+        elif stage == "ask":
+            begun = max(now, provider_free)
+            provider_free = begun + setting.seconds_between_calls
+            busy["provider"] += setting.seconds_between_calls
+            failed, seconds = next(latencies)
+            push(begun + seconds, "ask" if failed else "keep", machine)
+        elif stage == "keep":
+            push(store(now, STATEMENTS_AFTER), "end", machine)
+        else:
+            ended.append(now)
+            if left:
+                left -= 1
+                push(now, "work", machine)
+    start = ended[int(len(ended) * _WARM_UP)]
+    # Until the first place has nothing left to do: the end of a run is slow, and short.
+    stop = ended[max(0, len(ended) - setting.machines * setting.concurrency)]
+    n_between = len(ended) - setting.machines * setting.concurrency - int(len(ended) * _WARM_UP)
+    servers = {"machines": setting.machines, "store": setting.store_workers, "provider": 1}
+    return Outcome(
+        a_second=n_between / (stop - start),
+        busy={part: min(1.0, took / servers[part] / stop) for part, took in busy.items()},
+    )
+
+
+def _drawn(rng: np.random.Generator, setting: Setting) -> Iterator[tuple[bool, float]]:
+    """Yield, call by call, whether it fails and how long it takes."""
+    while True:
+        seconds = setting.call_seconds * rng.lognormal(0.0, setting.call_sigma, size=4096)
+        failed = rng.random(4096) < setting.failing
+        yield from zip(failed.tolist(), seconds.tolist(), strict=True)

@@ -1,0 +1,293 @@
+"""Pairs a second of the entailment scorer, against the straightforward way, in one run.
+
+    python benchmarks/entailment_throughput.py [FOLDER] [--size large|small] [--documents N]
+        [--summaries N] [--json FILE]
+
+Every sentence of a summary is paired with every chunk of its document, as the faithfulness judge
+does: FOLDER holds SummEval (default: FAIRJUDGE_SHARED_DATA, or ../shared/data, with /summeval).
+The model has roberta-large's shape (`large`, the default on a GPU) or a small one (`small`, the
+default on a CPU), random weights, and a vocabulary learned from these articles; so its verdicts
+mean nothing, its work is that of the real one.
+
+Straightforward: batches of 128 pairs as they come, each tokenized as a pair, padded to its
+longest, in float32, read back one by one. The share of the matrix rate counts the multiplications
+of the tokens that are there, not of padding, against a matrix product measured in the same run in
+the scorer's own type.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from _machine import describe_machine
+from numpy.typing import NDArray
+from tokenizers import ByteLevelBPETokenizer
+from tokenizers.processors import TemplateProcessing
+from transformers import (
+    PreTrainedTokenizerFast,
+    RobertaConfig,
+    RobertaForSequenceClassification,
+)
+
+from fairjudge.datasets import read_clusters, read_summaries
+from fairjudge.scorers.entailment import TransformersEntailment, load_entailment
+from fairjudge.text.chunks import chunks
+from fairjudge.text.sentences import sentence_texts
+
+Pairs = list[tuple[str, str]]
+SHAPES: dict[str, dict[str, int]] = {
+    "large": {
+        "hidden_size": 1024,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+    },
+    "small": {
+        "hidden_size": 128,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "intermediate_size": 512,
+    },
+}
+WINDOW = 512
+ROLES = {
+    "bos_token": "<s>",
+    "eos_token": "</s>",
+    "sep_token": "</s>",
+    "cls_token": "<s>",
+    "pad_token": "<pad>",
+    "unk_token": "<unk>",
+    "mask_token": "<mask>",
+}
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+VOCABULARY = 20_000
+FIXED_BATCH = 128
+DECIDED = 30.0
+"""Makes the logits of random weights differ by a few units, as a trained model's do."""
+
+
+def data_folder() -> Path:
+    """Return where SummEval is unless it is named."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(os.environ.get("FAIRJUDGE_SHARED_DATA") or beside) / "summeval"
+
+
+def read_pairs(folder: Path, *, n_documents: int, n_summaries: int) -> tuple[Pairs, list[str]]:
+    """Return (chunk, sentence) pairs of the first documents and summaries, and the articles."""
+    clusters = read_clusters(folder / "clusters.jsonl").records[:n_documents]
+    written = read_summaries(folder / "summaries.jsonl").records
+    pairs: Pairs = []
+    for cluster in clusters:
+        premises = [
+            chunk
+            for article in cluster.articles
+            for chunk in chunks(sentence_texts(article.content))
+        ]
+        own = [summary for summary in written if summary.eid == cluster.eid][:n_summaries]
+        sentences = [text for summary in own for text in sentence_texts(summary.text)]
+        pairs += [(premise, sentence) for sentence in sentences for premise in premises]
+    texts = [article.content for cluster in clusters for article in cluster.articles]
+    return list(dict.fromkeys(pairs)), texts
+
+
+def save_model(folder: Path, texts: list[str], shape: dict[str, int]) -> None:
+    """Write a tokenizer learned from `texts`, and a classifier of random weights."""
+    learned = ByteLevelBPETokenizer()
+    learned.train_from_iterator(
+        texts, vocab_size=VOCABULARY, special_tokens=SPECIAL, show_progress=False
+    )
+    learned.save_model(str(folder))
+    backend = learned._tokenizer  # noqa: SLF001  # the one way to its post-processor
+    backend.post_processor = TemplateProcessing(
+        single="<s> $A </s>",
+        pair="<s> $A </s> </s> $B </s>",
+        special_tokens=[("<s>", 0), ("</s>", 2)],
+    )
+    PreTrainedTokenizerFast(
+        tokenizer_object=backend,
+        **ROLES,
+        model_max_length=WINDOW,
+        model_input_names=["input_ids", "attention_mask"],
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = RobertaConfig(
+        vocab_size=max(VOCABULARY, learned.get_vocab_size()),
+        max_position_embeddings=WINDOW + 2,
+        type_vocab_size=1,
+        id2label={0: "CONTRADICTION", 1: "NEUTRAL", 2: "ENTAILMENT"},
+        pad_token_id=1,
+        **shape,
+    )
+    model = RobertaForSequenceClassification(config)
+    with torch.no_grad():  # or every verdict is a third each, whatever is rounded on the way
+        model.classifier.out_proj.weight.mul_(DECIDED)
+    model.save_pretrained(folder)
+
+
+def straightforward(model: Any, tokenizer: Any, pairs: Pairs) -> NDArray[np.float32]:
+    """Return what `TransformersEntailment.classify` does, the way one would write it first."""
+    found = []
+    for start in range(0, len(pairs), FIXED_BATCH):
+        some = pairs[start : start + FIXED_BATCH]
+        inputs = tokenizer(
+            [premise for premise, _ in some],
+            [hypothesis for _, hypothesis in some],
+            truncation="only_first",
+            max_length=WINDOW,
+            padding=True,
+            return_tensors="pt",
+        ).to(model.device)
+        with torch.no_grad():
+            found.append(model(**inputs).logits.softmax(dim=-1).cpu().numpy())
+    rows: NDArray[np.float32] = np.concatenate(found)[:, [2, 1, 0]]
+    return rows
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return seconds and result, all of the device's work included."""
+    wait()
+    start = time.perf_counter()
+    result = work()
+    wait()
+    return time.perf_counter() - start, result
+
+
+def wait() -> None:
+    """Wait for the device."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
+def matrix_rate(device: Any, dtype: torch.dtype) -> float:
+    """Return multiplications and additions a second of a large matrix product."""
+    n = 8192 if device.type == "cuda" else 1024
+    a, b = (torch.randn(n, n, device=device, dtype=dtype) for _ in range(2))
+    n_times = 50 if device.type == "cuda" else 10
+    for _ in range(3):
+        a @ b
+    seconds, _ = timed(lambda: [a @ b for _ in range(n_times)])
+    return 2 * n**3 * n_times / seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What a model has to multiply for some pairs."""
+
+    n_tokens: int
+    operations: float
+
+
+def count_work(tokenizer: Any, pairs: Pairs, shape: dict[str, int]) -> Work:
+    """Count tokens, and the operations of all matrix products over them (2 a multiplication)."""
+    lengths = [
+        len(ids)
+        for start in range(0, len(pairs), 4096)
+        for ids in tokenizer(
+            [premise for premise, _ in pairs[start : start + 4096]],
+            [hypothesis for _, hypothesis in pairs[start : start + 4096]],
+        )["input_ids"]
+    ]
+    hidden, inner, layers = (
+        shape[name] for name in ("hidden_size", "intermediate_size", "num_hidden_layers")
+    )
+    a_token = 2 * (4 * hidden**2 + 2 * hidden * inner)
+    operations = sum(layers * (n * a_token + 4 * n * n * hidden) for n in lengths)
+    return Work(n_tokens=sum(lengths), operations=float(operations))
+
+
+def main() -> None:
+    """Measure, and print a table."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", nargs="?", type=Path, default=data_folder())
+    on_gpu = torch.cuda.is_available()
+    parser.add_argument("--size", choices=list(SHAPES), default="large" if on_gpu else "small")
+    parser.add_argument("--documents", type=int, default=40 if on_gpu else 6)
+    parser.add_argument("--summaries", type=int, default=16 if on_gpu else 4)
+    parser.add_argument("--json", type=Path)
+    options = parser.parse_args()
+    pairs, texts = read_pairs(
+        options.folder, n_documents=options.documents, n_summaries=options.summaries
+    )
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        save_model(folder, texts, SHAPES[options.size])
+        scorer = load_entailment(str(folder))
+        report = measure(scorer, folder, pairs, options.size)
+    show(report)
+    if options.json is not None:
+        options.json.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
+
+
+def measure(
+    scorer: TransformersEntailment, folder: Path, pairs: Pairs, size: str
+) -> dict[str, Any]:
+    """Time both ways on the same pairs."""
+    loaded = scorer._loaded  # noqa: SLF001  # the same weights and device for both
+    plain = RobertaForSequenceClassification.from_pretrained(folder, dtype=torch.float32)
+    plain = plain.to(loaded.model.device).eval()
+    few = pairs[: 2 * FIXED_BATCH]
+    scorer.classify(few)
+    straightforward(plain, loaded.tokenizer, few)
+    rate = matrix_rate(loaded.model.device, loaded.model.dtype)
+    slow_seconds, slow = timed(lambda: straightforward(plain, loaded.tokenizer, pairs))
+    fast_seconds, fast = timed(lambda: scorer.classify(pairs))
+    alone = np.concatenate([scorer.classify([pair]) for pair in few[:32]])
+    work = count_work(loaded.tokenizer, pairs, SHAPES[size])
+    name = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
+    return {
+        "machine": describe_machine(),
+        "device": f"{name}, {torch.get_num_threads()} threads, torch {torch.__version__}",
+        "size": size,
+        "type": str(loaded.model.dtype).removeprefix("torch."),
+        "n_pairs": len(pairs),
+        "tokens_a_pair": work.n_tokens / len(pairs),
+        "straightforward_pairs_a_second": len(pairs) / slow_seconds,
+        "scorer_pairs_a_second": len(pairs) / fast_seconds,
+        "times_as_fast": slow_seconds / fast_seconds,
+        "matrix_rate_teraflops": rate / 1e12,
+        "share_of_matrix_rate": work.operations / fast_seconds / rate,
+        "straightforward_share": work.operations / slow_seconds / rate,
+        "largest_difference": float(np.abs(fast - slow).max()),
+        "largest_difference_alone": float(np.abs(fast[: len(alone)] - alone).max()),
+    }
+
+
+def show(report: dict[str, Any]) -> None:
+    """Print the table."""
+    print(report["machine"])
+    print(report["device"])
+    print(
+        f"{report['size']} model, {report['type']}, {report['n_pairs']} pairs of "
+        f"{report['tokens_a_pair']:.0f} tokens on average"
+    )
+    for name, key, share in (
+        (
+            "fixed batches of 128, float32",
+            "straightforward_pairs_a_second",
+            "straightforward_share",
+        ),
+        ("entailment scorer", "scorer_pairs_a_second", "share_of_matrix_rate"),
+    ):
+        print(
+            f"{name:<32} {report[key]:9.1f} pairs a second  {100 * report[share]:5.1f} % of matrix"
+        )
+    print(f"times as fast: {report['times_as_fast']:.2f}")
+    print(f"matrix product: {report['matrix_rate_teraflops']:.3f} Tflop a second")
+    print(
+        f"largest difference of a probability: {report['largest_difference']:.1e} from the "
+        f"straightforward way, {report['largest_difference_alone']:.1e} from a pair alone"
+    )
+
+
+if __name__ == "__main__":
+    main()

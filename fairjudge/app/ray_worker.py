@@ -1,0 +1,211 @@
+"""What runs on a cluster's machines: a shard of a run's items, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+import uuid
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairjudge.app.builders import make_builder
+from fairjudge.app.building import BuildOptions, build_one
+from fairjudge.app.judges import make_fallback, make_judge
+from fairjudge.app.judging import JudgeOptions
+from fairjudge.app.models import Limited, ModelOptions, Models, open_models
+from fairjudge.app.ray_gate import ActorGate, GatedBackend, RatedBackend
+from fairjudge.backends.ports import AnyBackend
+from fairjudge.domain import Cluster, Judgement, JudgeTask
+from fairjudge.errors import FairJudgeError
+from fairjudge.graphs.judge import JudgeDeps, build_chunk_graph
+from fairjudge.graphs.reference import build_reference_graph
+from fairjudge.judges.tasks import JudgingPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingShard:
+    """Whole clusters' tasks, of which `pending` are to be judged; the others shape batches."""
+
+    tasks: tuple[JudgeTask, ...]
+    pending: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildingShard:
+    """One cluster to build a reference of."""
+
+    cluster: Cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShardOutcome:
+    """The rows that a shard gave, in order; or why the whole run cannot go on."""
+
+    rows: tuple[dict[str, Any], ...]
+    n_cached: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgingWork:
+    """How shards of a judging run are worked on. ``files`` are the contents of options' paths.
+
+    ``rated``: the gate has rates to keep.
+    """
+
+    options: JudgeOptions
+    files: Mapping[str, tuple[str, bytes]]
+    plan: JudgingPlan
+    model: ModelOptions
+    rated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildingWork:
+    """How shards of a building run are worked on."""
+
+    options: BuildOptions
+    model: ModelOptions
+    rated: bool = False
+
+
+class Worker:
+    """Works on shards, one after the other, with models that stay open between them.
+
+    It has no coroutine: Ray would take it for an actor that works on all its shards at once.
+
+    Parameters
+    ----------
+    work
+        What all shards have in common.
+    gate
+        The handle of the cluster's gate.
+    """
+
+    def __init__(self, work: JudgingWork | BuildingWork, gate: Any) -> None:
+        self._work = work
+        self._gate = ActorGate(gate)
+        self._name = uuid.uuid4().hex
+        self._loop = asyncio.new_event_loop()
+        self._open = AsyncExitStack()
+        self._models: Models | None = None
+
+    def run(self, shard: JudgingShard | BuildingShard) -> ShardOutcome:
+        """Work on one shard. A deliberate error is returned: Ray would wrap and pickle it."""
+        before = self._n_cached()
+        try:
+            if self._models is None:
+                self._models = self._loop.run_until_complete(
+                    self._open.enter_async_context(
+                        open_models(self._work.model, limited=self._limited())
+                    )
+                )
+            rows = self._loop.run_until_complete(_rows(shard, self._work, self._models))
+        except FairJudgeError as error:
+            return ShardOutcome(rows=(), n_cached=0, error=str(error))
+        return ShardOutcome(rows=rows, n_cached=self._n_cached() - before)
+
+    def close(self) -> None:
+        """Close the models."""
+        self._loop.run_until_complete(self._open.aclose())
+        self._loop.close()
+
+    def _limited(self) -> Limited:
+        return Limited(attempts=self._rated, calls=self._gated)
+
+    def _rated(self, client: AnyBackend) -> AnyBackend:
+        return RatedBackend(client, gate=self._gate) if self._work.rated else client
+
+    def _gated(self, calls: AnyBackend) -> AnyBackend:
+        return GatedBackend(calls, gate=self._gate, worker=self._name)
+
+    def _n_cached(self) -> int:
+        spent = None if self._models is None else self._models.spent()
+        return 0 if spent is None else spent.n_cached
+
+
+def run_shard(
+    work: JudgingWork | BuildingWork, gate: Any, shard: JudgingShard | BuildingShard
+) -> ShardOutcome:
+    """Work on one shard with models opened for it alone: what calls of an API need is light."""
+    worker = Worker(work, gate)
+    try:
+        return worker.run(shard)
+    finally:
+        worker.close()
+
+
+async def _rows(
+    shard: JudgingShard | BuildingShard, work: JudgingWork | BuildingWork, models: Models
+) -> tuple[dict[str, Any], ...]:
+    if isinstance(work, JudgingWork) and isinstance(shard, JudgingShard):
+        return await _judge(shard, work, models)
+    if isinstance(work, BuildingWork) and isinstance(shard, BuildingShard):
+        return (await _build(shard, work, models),)
+    raise TypeError(f"{type(shard).__name__} is no part of {type(work).__name__}")
+
+
+async def _judge(
+    shard: JudgingShard, work: JudgingWork, models: Models
+) -> tuple[dict[str, Any], ...]:
+    options = work.options
+    with tempfile.TemporaryDirectory() as folder:
+        paths = _written(work.files, Path(folder))
+        judge = make_judge(
+            models,
+            plan=work.plan,
+            prompt=paths.get("prompt"),
+            scale=paths.get("scale"),
+            temperature=options.temperature,
+            samples=options.samples,
+            token_probabilities=options.token_probabilities,
+            tasks=shard.tasks,
+            cascade=paths.get("cascade"),
+            cascade_scorer=options.cascade_scorer,
+        )
+    found: dict[str, Judgement] = {}
+    deps = JudgeDeps(
+        tasks={task.id: task for task in shard.tasks},
+        judge=judge,
+        fallback=make_fallback(models, options.fallback, aspect=work.plan.aspect),
+        record=found.__setitem__,
+        recorded=lambda: found,
+    )
+    await build_chunk_graph().ainvoke({"task_ids": list(shard.pending)}, context=deps)
+    return tuple({"task": task, "judgement": found[task].to_json()} for task in shard.pending)
+
+
+async def _build(shard: BuildingShard, work: BuildingWork, models: Models) -> dict[str, Any]:
+    builder = make_builder(
+        models, consolidation=work.options.consolidation, post_filter=work.options.post_filter
+    )
+    return await build_one(
+        build_reference_graph(),
+        shard.cluster,
+        builder=builder,
+        options=work.options,
+        concurrency=work.model.concurrency,
+    )
+
+
+def files_of(options: JudgeOptions) -> dict[str, tuple[str, bytes]]:
+    """Return name and content of every file that `options` name, for machines that lack them."""
+    named = {name: getattr(options, name) for name in ("prompt", "scale", "cascade")}
+    return {name: (path.name, path.read_bytes()) for name, path in named.items() if path}
+
+
+def without_files(options: JudgeOptions) -> JudgeOptions:
+    """Return `options` without the paths, which name nothing on another machine."""
+    return replace(options, prompt=None, scale=None, cascade=None)
+
+
+def _written(files: Mapping[str, tuple[str, bytes]], folder: Path) -> dict[str, Path]:
+    paths = {}
+    for name, (file, content) in files.items():
+        (folder / name).mkdir()
+        paths[name] = folder / name / file
+        paths[name].write_bytes(content)
+    return paths

@@ -1,0 +1,158 @@
+"""Answers from a cache that several machines share, and lets only one of them ask."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from fairjudge.backends.caching import entry, is_kept, stored_reply
+from fairjudge.backends.keys import request_key
+from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
+from fairjudge.protocols import (
+    Completion,
+    CompletionRequest,
+    DecisionRequest,
+    Decisions,
+    SharedCache,
+)
+
+Request = TypeVar("Request", CompletionRequest, DecisionRequest)
+Reply = TypeVar("Reply", Completion, Decisions)
+
+_FIRST_WAIT_SECONDS = 0.05
+_LONGEST_WAIT_SECONDS = 1.0
+
+
+class SharedCachingBackend:
+    """`CachingBackend` over a cache of several machines: what one of them asks, no other does.
+
+    A request that another machine has under way is waited for. Where that one fails, the next asks
+    itself. The cache is read and written in threads, for the server it lies on is not near.
+
+    Parameters
+    ----------
+    inner : Backend or DecisionBackend
+        Asked on a miss. Budgets and retries belong inside, so that hits are free.
+    cache : SharedCache
+        Such as `fairjudge.stores.replies.PostgresCache`.
+    warn : callable, optional
+        Told about a stored reply that no longer reads as one; it is asked for again.
+
+    Attributes
+    ----------
+    hits, misses : int
+        As for `CachingBackend`; what another machine asked meanwhile is a hit.
+    """
+
+    def __init__(self, inner: AnyBackend, *, cache: SharedCache, warn: Warn | None = None) -> None:
+        self._inner = inner
+        self._cache = cache
+        self._warn = warn
+        self._under_way: dict[tuple[int, str], asyncio.Task[Any]] = {}
+        self.hits = 0
+        self.misses = 0
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Return the stored reply, or ask and store it."""
+        return await self._answer(request, text_port(self._inner), Completion)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Return the stored distributions, or ask and store them."""
+        return await self._answer(request, decision_port(self._inner), Decisions)
+
+    async def aclose(self) -> None:
+        """Close `inner`; the cache is its owner's to close."""
+        await aclose(self._inner)
+
+    async def _answer(
+        self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
+    ) -> Reply:
+        key = request_key(request)
+        place = (id(asyncio.get_running_loop()), key)
+        task: asyncio.Task[Reply] | None = self._under_way.get(place)
+        if task is None:
+            task = asyncio.create_task(self._find_or_ask(key, request, ask, kind))
+            self._under_way[place] = task
+            task.add_done_callback(lambda done: self._finish(place, done))
+        else:
+            self.hits += 1
+        # Shielded: one caller that gives up must not cancel the call the others wait for.
+        return await asyncio.shield(task)
+
+    async def _find_or_ask(
+        self,
+        key: str,
+        request: Request,
+        ask: Callable[[Request], Awaitable[Reply]],
+        kind: type[Reply],
+    ) -> Reply:
+        ticket = uuid.uuid4().hex
+        wait_seconds = _FIRST_WAIT_SECONDS
+        while (found := await self._stored(key, kind)) is None:
+            if await asyncio.to_thread(self._cache.claim, key, ticket=ticket):
+                return await self._ask(key, request, ask, kind)
+            await asyncio.sleep(wait_seconds)
+            wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
+        self.hits += 1
+        return found
+
+    async def _ask(
+        self,
+        key: str,
+        request: Request,
+        ask: Callable[[Request], Awaitable[Reply]],
+        kind: type[Reply],
+    ) -> Reply:
+        """Ask, the claim being ours, and end it: with the reply, or without."""
+        kept = False
+        try:
+            found = await self._stored(key, kind)  # it may have come before the claim
+            if found is not None:
+                self.hits += 1
+                return found
+            self.misses += 1
+            reply = await ask(request)
+            if is_kept(reply):
+                await asyncio.to_thread(self._cache.put, key, entry(request, reply))
+                kept = True
+            return reply
+        finally:
+            if not kept:
+                await asyncio.to_thread(self._cache.release, key)
+
+    async def _stored(self, key: str, kind: type[Reply]) -> Reply | None:
+        value = await asyncio.to_thread(self._cache.get, key)
+        return stored_reply(key, value, kind, warn=self._warn)
+
+    def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
+        self._under_way.pop(place, None)
+        if not task.cancelled():
+            task.exception()  # seen here, or an error nobody waits for any more is complained about
+
+
+class CheckingBackend:
+    """Lets no request through to `inner` while its reply could not be kept.
+
+    Belongs inside the limit on calls in flight: what waits there for a place would otherwise still
+    be asked, and paid for, after the store went away.
+    """
+
+    def __init__(self, inner: AnyBackend, *, cache: SharedCache) -> None:
+        self._inner = inner
+        self._cache = cache
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Answer `request` once the store answers."""
+        await asyncio.to_thread(self._cache.check)
+        return await text_port(self._inner)(request)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request` once the store answers."""
+        await asyncio.to_thread(self._cache.check)
+        return await decision_port(self._inner)(request)
+
+    async def aclose(self) -> None:
+        """Close `inner`."""
+        await aclose(self._inner)

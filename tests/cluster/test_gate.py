@@ -1,0 +1,158 @@
+"""The gate of a cluster, and how work is cut: without a cluster."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.app.ray_engine import SHARD_SIZE, judging_shards
+from fairjudge.app.ray_gate import Gate, GatedBackend, RatedBackend
+from fairjudge.backends.budgeting import Budget
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.domain import JudgeTask
+from fairjudge.errors import BudgetExceededError, ConfigurationError, ServerError
+from fairjudge.protocols import CompletionRequest, Message, ModelRef, Usage
+
+TARGET = ModelRef(provider="scripted", model="m")
+LIKELY = Usage(input_tokens=10, output_tokens=10)
+
+
+def request(n: int) -> CompletionRequest:
+    return CompletionRequest(target=TARGET, messages=(Message(role="user", content=f"{n}"),))
+
+
+async def test_two_workers_together_hold_no_more_than_all_places():
+    gate = Gate(most=3, budget=Budget())
+    now, most = 0, 0
+
+    async def answer(_request):
+        nonlocal now, most
+        now += 1
+        most = max(most, now)
+        await asyncio.sleep(0.002)
+        now -= 1
+        return "here"
+
+    workers = [GatedBackend(ScriptedBackend(answer), gate=gate, worker=name) for name in "ab"]
+    asked = [worker.complete(request(n)) for n in range(20) for worker in workers]
+    replies = await asyncio.gather(*asked)
+    assert {reply.text for reply in replies} == {"here"}
+    assert most == 3
+    assert (await gate.totals()).n_calls == 40
+    for worker in workers:
+        await worker.aclose()
+
+
+async def test_a_failed_call_gives_its_place_back():
+    gate = Gate(most=1, budget=Budget())
+
+    async def fail(_request):
+        raise ServerError("no")
+
+    worker = GatedBackend(ScriptedBackend(fail), gate=gate, worker="a")
+    for n in range(3):
+        with pytest.raises(ServerError):
+            await asyncio.wait_for(worker.complete(request(n)), 5)
+    await worker.aclose()
+
+
+async def test_the_places_of_a_silent_worker_are_given_to_others():
+    now = [0.0]
+    gate = Gate(most=2, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
+    for worker in ("dead", "alive"):
+        await gate.enter(worker, TARGET, LIKELY)
+    waiting = asyncio.create_task(gate.enter("third", TARGET, LIKELY))
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    now[0] = 1.0
+    await gate.stay("alive")
+    await gate.stay("third")
+    await asyncio.wait_for(waiting, 5)
+    # what the dead one says late takes no place from those who hold one
+    await gate.leave("dead", TARGET, 0.0, None)
+    fourth = asyncio.create_task(gate.enter("fourth", TARGET, LIKELY))
+    await asyncio.sleep(0.05)
+    assert not fourth.done()
+    await gate.leave("third", TARGET, 0.0, None)
+    await asyncio.wait_for(fourth, 5)
+
+
+async def test_what_a_dead_worker_was_waiting_for_is_given_to_nobody():
+    now = [0.0]
+    gate = Gate(most=1, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
+    await gate.enter("dead", TARGET, LIKELY)
+    waiting = [asyncio.create_task(gate.enter("dead", TARGET, LIKELY)) for _ in range(3)]
+    await asyncio.sleep(0.02)
+    now[0] = 1.0
+    assert await asyncio.wait_for(gate.enter("alive", TARGET, LIKELY), 5) == 0.0
+    await gate.leave("alive", TARGET, 0.0, None)
+    assert await asyncio.wait_for(gate.enter("alive", TARGET, LIKELY), 5) == 0.0
+    assert await asyncio.wait_for(asyncio.gather(*waiting), 5) == [None] * 3
+    assert (await gate.totals()).n_calls == 3
+
+
+async def test_a_budget_is_the_clusters():
+    gate = Gate(most=8, budget=Budget(max_calls=5))
+
+    async def answer(_request):
+        return "here"
+
+    workers = [GatedBackend(ScriptedBackend(answer), gate=gate, worker=name) for name in "ab"]
+    asked = [worker.complete(request(n)) for n in range(4) for worker in workers]
+    replies = await asyncio.gather(*asked, return_exceptions=True)
+    assert sum(isinstance(reply, BudgetExceededError) for reply in replies) == 3
+    assert (await gate.totals()).n_calls == 5
+    for worker in workers:
+        await worker.aclose()
+
+
+async def test_attempts_of_all_workers_keep_to_the_rates():
+    gate = Gate(most=8, budget=Budget(), rates={"requests": 600.0, "tokens": None})  # 10 a second
+
+    async def answer(_request):
+        return "here"
+
+    workers = [RatedBackend(ScriptedBackend(answer), gate=gate) for _ in range(2)]
+    start = time.monotonic()
+    await asyncio.gather(*(worker.complete(request(n)) for n in range(8) for worker in workers))
+    # a second's worth at once, and the other six at ten a second
+    assert time.monotonic() - start > 0.5
+
+
+async def test_a_request_larger_than_a_minutes_tokens_is_refused():
+    gate = Gate(most=8, budget=Budget(), rates={"requests": None, "tokens": 10.0})
+    worker = RatedBackend(ScriptedBackend(lambda _: "here"), gate=gate)
+    with pytest.raises(ConfigurationError, match="more than the 10 a minute"):
+        await worker.complete(request(1))
+
+
+def task(eid: int, system: int) -> JudgeTask:
+    return JudgeTask(
+        eid=f"e{eid}",
+        systems=(f"s{system}",),
+        texts=("text",),
+        aspect="coverage",
+        protocol="likert",
+        unit="summary",
+    )
+
+
+@given(
+    sizes=st.lists(st.integers(1, 90), max_size=8),
+    kept=st.sets(st.integers(0, 400)),
+)
+def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, kept):
+    tasks = [task(eid, n) for eid, size in enumerate(sizes) for n in range(size)]
+    recorded = {tasks[n].id for n in kept if n < len(tasks)}
+    shards = judging_shards(tasks, lambda one: one not in recorded)
+    pending = [one for shard in shards for one in shard.pending]
+    assert pending == [one.id for one in tasks if one.id not in recorded]
+    for shard in shards:
+        eids = {one.eid for one in shard.tasks}
+        assert shard.tasks == tuple(one for one in tasks if one.eid in eids)
+        assert {one.id for one in shard.tasks} >= set(shard.pending)
+    assert all(len(shard.pending) >= SHARD_SIZE for shard in shards[:-1])

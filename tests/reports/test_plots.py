@@ -1,0 +1,243 @@
+"""Plots: every value a named mark, told apart without colour, safe, and alike for like input."""
+
+from __future__ import annotations
+
+import math
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+from calibration_study import EVIL, study
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairjudge.reports.calibration_page import calibration_page
+from fairjudge.reports.plots import (
+    Curve,
+    ForestRow,
+    Mark,
+    ReliabilityPoint,
+    curve_plot,
+    forest_plot,
+    reliability_plot,
+)
+
+SQUARE = Mark(shape="square", filled=True)
+DIAMOND = Mark(shape="diamond", filled=True)
+CIRCLE = Mark(shape="circle", filled=False)
+
+
+@pytest.fixture
+def mpl():
+    return pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+
+
+def row(label="alpha", value=0.5, low=0.25, high=0.75, *, mark=SQUARE, text="0.50"):
+    return ForestRow(label=label, value=value, low=low, high=high, text=text, mark=mark)
+
+
+def curve(*points, name="alpha", mark=SQUARE, dashed=False):
+    return Curve(name=name, points=points, mark=mark, dashed=dashed)
+
+
+def parsed(plot):
+    """Return the root, after what holds for every plot."""
+    root = ET.fromstring(plot.text)  # noqa: S314  # our own
+    assert {node.tag for node in root.iter()} <= {"svg", "title", "path", "text"}
+    names = {name for node in root.iter() for name in node.attrib}
+    assert names <= {
+        "viewBox", "width", "height", "role", "aria-label", "d", "x", "y", "transform",
+        "text-anchor", "class",
+    }  # fmt: skip
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == root.findtext("title")
+    assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
+    values = " ".join(value for node in root.iter("path") for value in node.attrib.values())
+    assert not re.search(r"nan|inf|url", values)
+    return root
+
+
+def marks(root):
+    """Return class and place of every mark, by its tooltip."""
+    found = {}
+    for node in root.iter("path"):
+        if (said := node.findtext("title")) is not None:
+            x, y = re.fullmatch(r"translate\((\S+) (\S+)\)", node.get("transform")).groups()
+            found[said] = (node.get("class"), float(x), float(y))
+    return found
+
+
+def texts(root):
+    return [node.text for node in root.iter("text")]
+
+
+def test_a_forest_plot_puts_each_value_in_its_place(mpl):
+    rows = (row("alpha", 0.5), row("beta", 0.0, 0.0, 0.0, mark=CIRCLE))
+    root = parsed(forest_plot(rows, name="n", across="share", span=(0.0, 1.0)))
+    # 0 to 1 lies on pixels 14 to 346; rows are 38 pixels apart, marks 20 below 14.
+    assert marks(root) == {"alpha: 0.50": ("full", 180, 34), "beta: 0.50": ("hollow", 14, 72)}
+    assert {"alpha", "beta", "share", "0", "0.4", "1"} <= set(texts(root))
+    interval = next(n for n in root.iter("path") if n.get("d") == "M 97 34 L 263 34")
+    assert interval.get("class") == "line"
+
+
+def test_a_row_without_a_value_says_why_and_has_no_mark(mpl):
+    rows = (row("alpha", None, None, None, text="undefined"), row("beta", 0.1, None, None))
+    root = parsed(forest_plot(rows, name="n", across="a"))
+    assert list(marks(root)) == ["beta: 0.50"]
+    assert "undefined" in texts(root)
+
+
+def test_a_band_and_its_borders_lie_below_the_marks(mpl):
+    plot = forest_plot([row()], name="n", across="a", span=(0.0, 1.0), band=(0.25, 2.0))
+    root = parsed(plot)
+    classes = [node.get("class") for node in root.iter("path")]
+    assert classes.count("band") == 1
+    assert classes.count("dashed") == 2
+    assert max(i for i, c in enumerate(classes) if c in {"band", "dashed"}) < classes.index("full")
+    band = next(node for node in root.iter("path") if node.get("class") == "band")
+    corners = [float(x) for x in re.findall(r"[ML] (\S+)", band.get("d"))]
+    assert (min(corners), max(corners)) == (97, 346)  # what is beyond the span ends with it
+
+
+def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
+    points = [
+        ReliabilityPoint(score=1, label=2, low=1.5, high=2.5, n=4),
+        ReliabilityPoint(score=5, label=9, low=None, high=None, n=1),
+    ]
+    root = parsed(reliability_plot(points, scale=(1, 5), name="n", mark=CIRCLE))
+    # 1 to 5 lies on pixels 48 to 328 across and 292 to 12 upwards.
+    assert marks(root) == {
+        "score 1.00, people 2.00, 4 items": ("hollow", 48, 222),
+        "score 5.00, people 9.00, 1 items": ("hollow", 328, 12),
+    }
+    assert [node.get("class") for node in root.iter("path")].count("dashed") == 1
+
+
+def test_curves_are_named_and_differ_in_dashes(mpl):
+    curves = (
+        curve((10, 0.8), (100, 0.4), (1000, 0.2), name="with"),
+        curve((10, 0.6), (1000, 0.1), name="without", mark=CIRCLE, dashed=True),
+    )
+    root = parsed(curve_plot(curves, name="n", across="labels", up="half-width"))
+    said = texts(root)
+    assert {"with", "without", "labels", "half-width", "0.4", "10", "50", "1000"} <= set(said)
+    classes = [node.get("class") for node in root.iter("path")]
+    # Each curve once and once in the legend; so are its marks.
+    assert [classes.count(one) for one in ("curve", "curve dashed")] == [2, 2]
+    assert [classes.count(one) for one in ("full", "hollow")] == [4, 3]
+    turned = [node.text for node in root.iter("text") if node.get("transform")]
+    assert turned == ["half-width"]
+
+
+def test_ticks_of_a_logarithmic_axis_grow_sparser_over_many_powers(mpl):
+    def ticks(low, high):
+        plot = curve_plot([curve((low, 1), (high, 1))], name="n", across="a", up="u")
+        return {text for text in texts(parsed(plot)) if re.fullmatch(r"\d{2,}", text)}
+
+    assert ticks(10, 300) == {"10", "20", "50", "100", "200"}
+    assert ticks(10, 5000) == {"10", "100", "1000"}
+    assert len(ticks(30, 40)) >= 2  # no 1, 2 or 5 times a power lies between
+
+
+def test_shapes_differ_without_colour(mpl):
+    rows = [row(str(mark), mark=mark) for mark in (SQUARE, DIAMOND, CIRCLE)]
+    root = parsed(forest_plot(rows, name="n", across="a"))
+    drawn = [node for node in root.iter("path") if node.find("title") is not None]
+    assert len({node.get("d") for node in drawn}) == 3
+
+
+HOSTILE = f"{EVIL} $x^{{$ \\frac \x1b[2J\x00\ud800 & \u4e2d\u0627"
+
+
+def test_labels_are_text_whatever_they_hold(mpl):
+    plots = (
+        forest_plot([row(HOSTILE, text="$1$")], name=HOSTILE, across=HOSTILE),
+        curve_plot([curve((1, 1), name=HOSTILE)], name=HOSTILE, across=HOSTILE, up=HOSTILE),
+    )
+    for plot in plots:
+        shown = " ".join(texts(parsed(plot)))
+        assert "<script>" in shown
+        assert not any(ord(character) < 32 for character in shown)
+    assert "$1$" in texts(parsed(plots[0]))
+
+
+def test_long_labels_are_shortened_and_whole_in_the_tooltip(mpl):
+    label = "a" * 80
+    root = parsed(forest_plot([row(label)], name="n", across="a"))
+    assert next(iter(marks(root))) == f"{label}: 0.50"
+    shown = next(text for text in texts(root) if text.startswith("aa"))
+    assert shown.endswith("…")
+    assert len(shown) == 54 - len("0.50") - 2
+
+
+def test_degenerate_input_makes_a_plot_or_nothing(mpl):
+    assert curve_plot([], name="n", across="a", up="u").text == ""
+    assert curve_plot([curve()], name="n", across="a", up="u").text == ""
+    assert curve_plot([curve((math.nan, 1.0))], name="n", across="a", up="u").text == ""
+    for plot in (
+        forest_plot([], name="n", across="a"),
+        forest_plot([row(value=math.nan, low=math.nan)], name="n", across="a"),
+        forest_plot([row()], name="n", across="a", span=(1.0, 1.0)),
+        forest_plot([row(value=0.0, low=0.0, high=0.0)], name="n", across=""),
+        reliability_plot([], scale=(1, 5), name="n", mark=SQUARE),
+        reliability_plot([], scale=(1, 1), name="n", mark=SQUARE),
+        curve_plot([curve((7, 0.0))], name="n", across="a", up="u"),
+        curve_plot([curve((0, 1), (3, 1)), curve(name="b")], name="n", across="a", up="u"),
+        curve_plot([curve((1, math.nan), (2, -1.0), (3, math.inf))], name="n", across="a", up="u"),
+    ):
+        parsed(plot)
+
+
+@given(
+    values=st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=4),
+    span=st.one_of(st.none(), st.tuples(st.floats(-5, 0), st.floats(0, 5))),
+)
+@settings(max_examples=25, deadline=None)
+def test_every_mark_lies_on_the_plot(values, span):
+    pytest.importorskip("matplotlib", reason="needs the extra [plots]")
+    rows = [row(f"r{place}", value, value, value) for place, value in enumerate(values)]
+    found = marks(parsed(forest_plot(rows, name="n", across="a", span=span)))
+    assert len(found) == len(values)
+    assert all(14 <= x <= 346 for _, x, _ in found.values())
+
+
+def test_the_readers_own_style_is_neither_used_nor_changed(mpl):
+    rows = [row(), row("beta", -0.5, -1.0, 0.0)]
+    plain = forest_plot(rows, name="n", across="a")
+    with mpl.rc_context({"font.size": 30, "lines.marker": "x", "axes.xmargin": 0.4}):
+        before = dict(mpl.rcParams)
+        assert forest_plot(rows, name="n", across="a") == plain
+        assert dict(mpl.rcParams) == before
+
+
+_ELSEWHERE = """
+import sys
+from fairjudge.reports.plots import Curve, Mark, curve_plot
+assert "matplotlib" not in sys.modules
+mark = Mark(shape="square", filled=True)
+one = Curve(name="alpha", points=((10, 1), (90, 0.5)), mark=mark, dashed=False)
+print(curve_plot([one], name="n", across="a", up="u").text, end="")
+assert "matplotlib.pyplot" not in sys.modules
+"""
+
+
+def test_like_input_gives_like_bytes_in_another_process_too(mpl):
+    here = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u").text
+    again = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u").text
+    command = [sys.executable, "-c", _ELSEWHERE]
+    elsewhere = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert here == again == elsewhere
+
+
+def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monkeypatch):
+    for name in [one for one in sys.modules if one.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # every import of it fails
+    page = calibration_page(study(EVIL))
+    assert "<svg" not in page
+    assert "<figure" not in page
+    assert page.count("pip install 'fairjudge[plots]'") == 1
+    assert "Reliability: what people said" in page

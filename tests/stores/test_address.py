@@ -1,0 +1,57 @@
+"""Addresses of stores: what is shown of them, and that the password never is."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.stores.address import StoreAddress
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://db.example/judging", "postgresql://db.example/judging"),
+        ("postgres://me@db.example:6432/j", "postgresql://me@db.example:6432/j"),
+        ("postgresql://me:xyzzy@[::1]:5432/j?sslmode=require", "postgresql://me@[::1]:5432/j"),
+        ("postgresql://me:xy%40zzy@a:1,b:2/j", "postgresql://me@a:1,b:2/j"),
+        ("postgresql:///j?host=/run/pg&password=xyzzy", "postgresql:///j"),
+    ],
+)
+def test_user_host_and_database_are_shown(url, shown):
+    address = StoreAddress(url)
+    assert (str(address), address.shown) == (shown, shown)
+    assert "xy" not in repr(address)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "mysql://me:xyzzy@db/j",
+        "me:xyzzy@db",
+        "postgresql://me:xy/zzy@db/j",
+        "postgresql://me:xy?zzy@db/j",
+        "postgresql://me:xy#zzy@db/j",
+        "postgresql://me:xyzzy",
+        "",
+    ],
+)
+def test_what_cannot_be_read_is_refused_and_not_repeated(url):
+    with pytest.raises(ConfigurationError) as caught:
+        StoreAddress(url)
+    assert "xy" not in str(caught.value)
+    assert "zzy" not in str(caught.value)
+
+
+@given(password=st.text(min_size=6, alphabet=st.characters(codec="utf-8", exclude_categories="C")))
+def test_no_text_keeps_the_password(password):
+    written = quote(password, safe="")
+    address = StoreAddress(f"postgresql://someone:{written}@server:5432/base")
+    for text in (address.shown, repr(address)):
+        assert written not in text
+    said = address.without_secrets(f"could not connect with {password} or {written} as told")
+    assert said == "could not connect with *** or *** as told"

@@ -1,0 +1,294 @@
+"""Replies in PostgreSQL: what is kept, what is refused, and that no call is paid twice."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+import subprocess
+import sys
+import textwrap
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+
+import psycopg
+import pytest
+
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.backends.sharing import SharedCachingBackend
+from fairjudge.cache import ReplyCache
+from fairjudge.cache_files import export_cache, import_cache
+from fairjudge.errors import ServerError, StoreError
+from fairjudge.protocols import CompletionRequest, Message, ModelRef
+from fairjudge.stores.address import StoreAddress
+from fairjudge.stores.replies import PostgresCache
+
+LEASE_SECONDS = 0.4
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def cache(store_url, told):
+    opened = PostgresCache(StoreAddress(store_url), warn=told.append, lease_seconds=LEASE_SECONDS)
+    yield opened
+    opened.close()
+
+
+def sql(url, statement, *parameters):
+    with psycopg.connect(url, autocommit=True) as connection:
+        cursor = connection.execute(statement, parameters or None)
+        return cursor.fetchall() if cursor.description else []
+
+
+def request(n: int) -> CompletionRequest:
+    return CompletionRequest(
+        target=ModelRef(provider="scripted", model="m"),
+        messages=(Message(role="user", content=f"question {n}"),),
+    )
+
+
+def test_a_value_comes_back_as_it_was(cache, store_url):
+    value = {"reply": {"text": "Größe \U0001f600\n\0\ud800", "n": 1.5, "none": None, "list": [1]}}
+    cache.put("k", value)
+    assert cache.get("k") == value
+    other = PostgresCache(StoreAddress(store_url))
+    assert other.get("k") == value
+    assert other.get("absent") is None
+    other.close()
+
+
+def test_only_json_is_ever_stored(cache, store_url):
+    with pytest.raises(TypeError):
+        cache.put("k", {"x": object()})
+    with pytest.raises(ValueError, match="JSON"):
+        cache.put("k", {"x": float("nan")})
+    assert sql(store_url, "SELECT count(*) FROM fairjudge.replies") == [(0,)]
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"", b"17", b"00000000[]", b"\xff\x00\xff", pickle.dumps({"a": 1}), b"cut"],
+)
+def test_a_damaged_row_is_said_moved_aside_and_absent(cache, store_url, told, damaged):
+    cache.put("bad", {"a": 1})
+    cache.put("good", {"a": 3})
+    sql(store_url, "UPDATE fairjudge.replies SET stored = %s WHERE key = 'bad'", damaged)
+    assert cache.get("bad") is None
+    assert len(told) == 1
+    assert "bad" in told[0]
+    assert cache.get("good") == {"a": 3}
+    assert (cache.stats().n_entries, cache.stats().n_quarantined) == (1, 1)
+    assert sql(store_url, "SELECT key, stored FROM fairjudge.quarantine") == [("bad", damaged)]
+
+
+def test_a_row_moved_under_another_key_is_refused_by_verify(cache, store_url):
+    for n in range(3):
+        cache.put(f"k{n}", {"n": n})
+    sql(store_url, "UPDATE fairjudge.replies SET key = 'k9' WHERE key = 'k1'")
+    report = cache.verify()
+    assert (report.n_sound, len(report.refused)) == (2, 1)
+    assert report.refused[0].startswith("k9: ")
+    assert cache.verify().refused == ()
+    assert [key for key, _ in cache.items()] == ["k0", "k2"]
+    assert cache.clear() == 2
+    assert cache.stats().n_entries == 0
+
+
+def test_an_export_goes_from_store_to_folder_and_back(cache, tmp_path):
+    keys = [f"{n:064x}" for n in range(1201)]  # more than two pages
+    for n, key in enumerate(keys):
+        cache.put(key, {"n": n})
+    assert export_cache(cache, tmp_path / "all.jsonl.gz") == 1201
+    folder = ReplyCache(tmp_path / "cache")
+    assert import_cache(folder, tmp_path / "all.jsonl.gz").n_added == 1201
+    assert folder.get(keys[1200]) == {"n": 1200}
+    folder.close()
+    cache.clear()
+    assert import_cache(cache, tmp_path / "all.jsonl.gz").n_added == 1201
+    assert import_cache(cache, tmp_path / "all.jsonl.gz").n_known == 1201
+
+
+WORKER = """
+    import asyncio, os, sys
+    from fairjudge.backends.scripted import ScriptedBackend
+    from fairjudge.backends.sharing import SharedCachingBackend
+    from fairjudge.protocols import CompletionRequest, Message, ModelRef
+    from fairjudge.stores.address import StoreAddress
+    from fairjudge.stores.replies import PostgresCache
+
+    log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    said = []
+
+    async def answer(request):
+        os.write(log, (request.messages[0].content + "\\n").encode())
+        await asyncio.sleep(0.02)
+        return "reply to " + request.messages[0].content
+
+    async def main():
+        cache = PostgresCache(StoreAddress(sys.argv[1]), warn=said.append)
+        backend = SharedCachingBackend(ScriptedBackend(answer), cache=cache)
+        requests = [
+            CompletionRequest(
+                target=ModelRef(provider="scripted", model="m"),
+                messages=(Message(role="user", content=f"question {n}"),),
+            )
+            for n in range(60)
+        ]
+        replies = await asyncio.gather(*(backend.complete(one) for one in requests))
+        assert [r.text for r in replies] == [f"reply to question {n}" for n in range(60)]
+        assert backend.hits + backend.misses == 60
+        print(backend.misses)
+        cache.close()
+
+    asyncio.run(main())
+    assert said == [], said
+"""
+
+
+def test_eight_processes_pay_no_call_twice_from_the_first_moment(store_url, tmp_path):
+    log = tmp_path / "calls"
+    command = [sys.executable, "-c", textwrap.dedent(WORKER), store_url, str(log)]
+    workers = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(8)
+    ]
+    ended = [worker.communicate(timeout=120) for worker in workers]
+    assert [err for _, err in ended] == [""] * 8
+    assert Counter(log.read_text().splitlines()) == {f"question {n}": 1 for n in range(60)}
+    assert sum(int(out) for out, _ in ended) == 60
+    assert sql(store_url, "SELECT * FROM fairjudge.claims") == []
+    assert sql(store_url, "SELECT * FROM fairjudge.owners") == []
+
+
+def test_one_claims_the_others_wait(cache, store_url):
+    other = PostgresCache(StoreAddress(store_url), lease_seconds=LEASE_SECONDS)
+    assert cache.claim("k", ticket="1")
+    assert cache.claim("k", ticket="1")  # said twice, where a connection broke in between
+    time.sleep(3 * LEASE_SECONDS)  # a living owner's claim holds
+    assert not other.claim("k", ticket="2")
+    cache.release("k")
+    assert other.claim("k", ticket="2")
+    other.put("k", {"a": 1})
+    assert cache.claim("k", ticket="3")
+    other.close()
+
+
+def test_the_claim_of_a_dead_owner_is_taken_over_after_its_lease(cache, store_url):
+    dead = PostgresCache(StoreAddress(store_url), lease_seconds=LEASE_SECONDS)
+    assert dead.claim("k", ticket="1")
+    dead._closing.set()  # says no more that it is alive, and has not given up its claims
+    assert not cache.claim("k", ticket="2")
+    deadline = time.monotonic() + 10
+    while not cache.claim("k", ticket="2"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    dead.put("k", {"late": True})  # does not end another's claim
+    assert not dead.claim("k", ticket="1")
+    dead.close()
+
+
+async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url):
+    asked = []
+
+    async def failing(request):
+        asked.append("first")
+        await asyncio.sleep(0.1)
+        raise ServerError("no")
+
+    async def answering(request):
+        asked.append("second")
+        return "here"
+
+    other = PostgresCache(StoreAddress(store_url))
+    first = SharedCachingBackend(ScriptedBackend(failing), cache=cache)
+    second = SharedCachingBackend(ScriptedBackend(answering), cache=other)
+    one = asyncio.create_task(first.complete(request(1)))
+    await asyncio.sleep(0.05)
+    assert (await second.complete(request(1))).text == "here"
+    with pytest.raises(ServerError):
+        await one
+    assert asked == ["first", "second"]
+    assert (second.hits, second.misses) == (0, 1)
+    assert (await first.complete(request(1))).text == "here"
+    assert first.hits == 1
+    other.close()
+
+
+async def test_a_row_that_is_no_reply_is_asked_for_again(cache, told):
+    from fairjudge.backends.keys import request_key
+
+    cache.put(request_key(request(1)), {"reply": {"words": "?"}})
+
+    async def answer(request):
+        return "here"
+
+    backend = SharedCachingBackend(ScriptedBackend(answer), cache=cache, warn=told.append)
+    assert (await backend.complete(request(1))).text == "here"
+    assert (backend.hits, backend.misses) == (0, 1)
+    assert "is not a reply" in told[0]
+
+
+def test_a_server_that_restarts_is_waited_for(postgres, store_url):
+    cache = PostgresCache(StoreAddress(store_url), patience_seconds=30)
+    cache.put("k", {"a": 1})
+    postgres.stop()
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(cache.get, "k")
+        time.sleep(0.5)
+        assert not found.done()
+        postgres.start()
+        assert found.result(30) == {"a": 1}
+    cache.put("l", {"a": 2})
+    cache.close()
+
+
+def test_a_server_that_stays_away_is_one_error_without_the_password(postgres, store_url):
+    cache = PostgresCache(StoreAddress(store_url), patience_seconds=0.3)
+    postgres.stop()
+    try:
+        with pytest.raises(StoreError) as caught:
+            cache.get("k")
+    finally:
+        postgres.start()
+    said = str(caught.value)
+    assert said.startswith(f"the store {cache.path} went away: ")
+    assert "same command goes on" in said
+    assert "s3cret" not in said
+    assert "\n" not in said
+
+
+def test_a_server_that_is_not_there(postgres, store_url):
+    closed = store_url.replace(f":{postgres.port}/", ":1/")
+    with pytest.raises(StoreError, match=r"cannot be reached: .*refused") as caught:
+        PostgresCache(StoreAddress(closed))
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_wrong_password(postgres, store_url):
+    wrong = postgres.url(store_url.rpartition("/")[2], password="wr0ng-one")
+    with pytest.raises(StoreError, match="password authentication failed") as caught:
+        PostgresCache(StoreAddress(wrong))
+    assert "wr0ng" not in str(caught.value)
+
+
+def test_a_user_who_may_not_make_tables(postgres, store_url):
+    name = "reader_" + store_url.rpartition("_")[2]
+    sql(store_url, f"CREATE ROLE {name} LOGIN PASSWORD 'x'")
+    address = StoreAddress(
+        store_url.replace("judge:", f"{name}:").replace(
+            store_url.partition("judge:")[2].partition("@")[0], "x"
+        )
+    )
+    with pytest.raises(StoreError, match="permission denied"):
+        PostgresCache(address)
+    PostgresCache(StoreAddress(store_url)).close()
+    sql(store_url, f"GRANT USAGE ON SCHEMA fairjudge TO {name}")
+    sql(store_url, f"GRANT ALL ON ALL TABLES IN SCHEMA fairjudge TO {name}")
+    cache = PostgresCache(address)
+    cache.put("k", {"a": 1})
+    assert cache.get("k") == {"a": 1}
+    cache.close()

@@ -1,0 +1,327 @@
+"""Commands on several machines that share a store: here, processes with folders of their own."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from cli_tools import (
+    Done,
+    building,
+    cluster,
+    finish,
+    journalist,
+    judging,
+    prompts_of,
+    reference,
+    summary,
+    write_jsonl,
+)
+from stub_server import StubServer
+
+from fairjudge.stores import replies
+
+HASTY = """
+import sys
+from fairjudge.stores import replies, server
+server.PATIENCE_SECONDS, replies.LEASE_SECONDS = 1.0, 1.5
+from fairjudge.cli import main
+sys.argv[0] = "fairjudge"
+main()
+"""
+"""The command, which waits neither long for a server nor for those who died."""
+SECRET = "s3cret"  # how the store's password begins
+
+
+class Machine:
+    """A folder with the inputs, where commands are run."""
+
+    def __init__(self, folder: Path, run_here: Callable[..., Done], *, n_summaries: int) -> None:
+        self.folder = folder
+        self._run_here = run_here
+        folder.mkdir()
+        write_jsonl(folder / "clusters.jsonl", [cluster()])
+        write_jsonl(folder / "references.jsonl", [reference()])
+        rows = [summary(f"s{n}") for n in range(n_summaries)]
+        write_jsonl(folder / "summaries.jsonl", rows)
+
+    def start(self, *args: object):
+        return subprocess.Popen(
+            [sys.executable, "-c", HASTY, *map(str, args), "--cache", "cache"],
+            cwd=self.folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *args: object) -> Done:
+        """Run a command to its end: in this process, which is quicker."""
+        return self._run_here(self.folder, *args, "--cache", "cache")
+
+    def read(self, name: str) -> bytes:
+        return (self.folder / name).read_bytes()
+
+
+@pytest.fixture
+def run_here(monkeypatch, capfd) -> Callable[..., Done]:
+    def run(folder: Path, *args: object) -> Done:
+        from fairjudge.cli import main
+
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["fairjudge", *map(str, args)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfd.readouterr()
+        return Done(int(ended.value.code or 0), out, err)
+
+    monkeypatch.setattr(replies, "LEASE_SECONDS", 1.5)
+    return run
+
+
+@pytest.fixture
+def machines(tmp_path, run_here) -> tuple[Machine, Machine]:
+    one, two = (Machine(tmp_path / name, run_here, n_summaries=30) for name in ("one", "two"))
+    return one, two
+
+
+@pytest.fixture
+def server(monkeypatch) -> Iterator[StubServer]:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
+    stub = StubServer()
+    stub.answer = journalist
+    yield stub
+    stub.close()
+
+
+def hold_after(server: StubServer, n: int) -> tuple[threading.Event, threading.Event]:
+    """Let `n` calls pass and hold those after; return what says so, and what lets them go."""
+    held, opened, lock, left = threading.Event(), threading.Event(), threading.Lock(), [n]
+
+    def answer(call):
+        with lock:
+            left[0] -= 1
+            wait = left[0] < 0
+        if wait and not opened.is_set():
+            held.set()
+            opened.wait(60)
+        return journalist(call)
+
+    server.answer = answer
+    return held, opened
+
+
+def rows(url: str, statement: str) -> list[tuple]:
+    with psycopg.connect(url) as connection:
+        return connection.execute(statement).fetchall()
+
+
+def test_two_machines_at_once_share_every_reply(machines, server, store_url):
+    processes = [
+        machine.start(*judging(server), "--store", store_url, "--run", machine.folder.name)
+        for machine in machines
+    ]
+    assert [finish(process).code for process in processes] == [0, 0]
+    assert len(server.calls) == 30
+    assert set(prompts_of(server).values()) == {1}
+    one, two = (machine.read("judgements.jsonl") for machine in machines)
+    assert one == two
+    assert not (machines[0].folder / "cache").exists()
+    embedded = machines[0].run(*judging(server), "-o", "embedded.jsonl")
+    assert embedded.code == 0
+    assert machines[0].read("embedded.jsonl") == one
+
+
+@pytest.mark.parametrize("make", [judging, building])
+def test_what_was_killed_on_one_machine_is_resumed_on_another(machines, server, store_url, make):
+    first, second = machines
+    command = (*make(server, concurrency=4), "--store", store_url)
+    held, opened = hold_after(server, 12)
+    process = first.start(*command)
+    assert held.wait(60)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    answered = len(server.calls) - 4  # at most the four in flight are lost
+    opened.set()
+    server.answer = journalist
+    resumed = second.run(*command)
+    assert resumed.code == 0, resumed.err
+    counts = prompts_of(server)
+    assert sum(counts.values()) <= len(counts) + 4
+    assert sum(count > 1 for count in counts.values()) <= 4
+    assert answered >= 9
+    output = "judgements.jsonl" if make is judging else "refs.jsonl"
+    whole = first.run(*make(server), "-o", "whole.jsonl")
+    assert whole.code == 0
+    assert second.read(output) == first.read("whole.jsonl")
+    for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes", "claims"):
+        assert rows(store_url, f"SELECT * FROM fairjudge.{table}") == []  # noqa: S608
+
+
+def test_checkpoints_of_one_machine_lead_on_another(machines, server, store_url):
+    first, second = machines
+    command = (*building(server, concurrency=1), "--store", store_url)
+    # one call at a time: 1 for seed questions, 4 articles x 3 answers, 3 to group; then the next
+    held, opened = hold_after(server, 16)
+    process = first.start(*command)
+    assert held.wait(60)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    ((n_checkpoints,),) = rows(store_url, "SELECT count(*) FROM fairjudge.checkpoints")
+    assert n_checkpoints > 0
+    opened.set()
+    server.answer = journalist
+    # Without its replies, only the checkpoints can spare the second machine the seed's calls.
+    with psycopg.connect(store_url, autocommit=True) as connection:
+        connection.execute("DELETE FROM fairjudge.replies")
+    before = len(server.calls)
+    done = second.run(*command)
+    assert done.code == 0, done.err
+    again = [call for call in server.calls[before:] if "matter number" not in str(call.body)]
+    assert again == [] or all("questions" in str(call.body) for call in again)
+    assert len(server.calls) - before < before + 16
+
+
+def test_one_name_is_one_run_at_a_time(machines, server, store_url):
+    first, second = machines
+    command = (*judging(server), "--store", store_url, "--run", "monday")
+    held, opened = hold_after(server, 2)
+    process = first.start(*command)
+    assert held.wait(60)
+    refused = second.run(*command)
+    assert refused.code == 1
+    assert "monday in postgresql://judge@" in refused.err
+    assert "another run of this name is under way" in refused.err
+    opened.set()
+    assert finish(process).code == 0
+    again = second.run(*command)
+    assert again.code == 0
+    assert len(server.calls) == 30
+    other = second.run(*command, "--seed", "7")
+    assert other.code == 1
+    assert "this is another run (it differs in model: seed" in other.err
+
+
+def test_a_stored_run_can_be_audited_from_anywhere(machines, server, store_url):
+    first, second = machines
+    pairs = [arg if arg != "likert" else "pairwise" for arg in judging(server)]
+    rows_ = [summary(f"s{n}") for n in range(3)]
+    write_jsonl(first.folder / "summaries.jsonl", rows_)
+    server.answer = lambda call: "Verdict: A"
+    options = ("--store", store_url, "--run", "monday")
+    assert first.run(*pairs, *options).code == 0
+    told = second.run("audit", "position", *options, "--json", "-")
+    assert told.code == 0, told.err
+    stored = first.run("audit", "position", "judgements.jsonl", "--json", "-")
+    assert json.loads(told.out) == json.loads(stored.out)
+    none = second.run("audit", "position", "--store", store_url, "--run", "tuesday")
+    assert none.code == 1
+    assert "holds no judgements of this run" in none.err
+
+
+def test_a_plan_and_a_batch_know_the_store(machines, server, store_url):
+    first, second = machines
+    assert first.run(*judging(server), "--store", store_url).code == 0
+    asked = [arg for arg in judging(server) if arg != "judge"]
+    plan = second.run("plan", *asked, "--store", store_url, "--json", "-")
+    found = json.loads(plan.out)
+    assert (found["calls"], found["cached"]) == (0, 30)
+
+
+def test_the_cache_commands_look_after_the_store(machines, server, store_url):
+    machine = machines[0]
+    assert machine.run(*judging(server), "--store", store_url).code == 0
+
+    def cache(*args: object) -> Done:
+        return machine.run("cache", *args, "--store", store_url)
+
+    stats = json.loads(cache("stats", "--json", "-").out)
+    assert (stats["n_entries"], stats["n_quarantined"]) == (30, 0)
+    assert stats["path"].startswith("postgresql://judge@127.0.0.1:")
+    assert cache("export", "all.jsonl").out == "30 replies written to all.jsonl\n"
+    with psycopg.connect(store_url, autocommit=True) as connection:
+        connection.execute(
+            "UPDATE fairjudge.replies SET stored = 'x' WHERE key = "
+            "(SELECT min(key) FROM fairjudge.replies)"
+        )
+    verified = cache("verify")
+    assert verified.code == 1
+    assert "29 sound replies, 1 refused" in verified.out
+    assert cache("import", "all.jsonl").out == "1 replies added, 29 were known\n"
+    assert cache("clear", "--yes").out == "30 replies deleted\n"
+
+
+def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
+    machines, server, store_url, postgres
+):
+    machine = machines[0]
+    command = (*judging(server), "--store", store_url)
+    held, opened = hold_after(server, 10)
+    process = machine.start(*command)
+    assert held.wait(60)
+    postgres.stop()
+    opened.set()
+    try:
+        done = finish(process)
+    finally:
+        postgres.start()
+    assert done.code == 1
+    errors = [line for line in done.err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert "the same command goes on from there" in errors[0]
+    assert SECRET not in done.out + done.err
+    resumed = machine.run(*command)
+    assert resumed.code == 0, resumed.err
+    counts = prompts_of(server)
+    # the four in flight, and at most as many that were answered and not yet kept
+    assert sum(counts.values()) <= len(counts) + 8
+
+
+def test_the_password_is_nowhere(machines, server, store_url, tmp_path):
+    machine = machines[0]
+    options = ("--store", store_url, "--run", "monday", "--json", "report.json")
+    done = machine.run(*judging(server), *options)
+    assert done.code == 0
+    said = done.out + done.err
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            said += path.read_text("utf-8", "replace")
+    with psycopg.connect(store_url) as connection:
+        tables = connection.execute(
+            "SELECT format('%I.%I', schemaname, tablename) FROM pg_tables "
+            "WHERE schemaname = 'fairjudge'"
+        ).fetchall()
+        assert len(tables) >= 9
+        for (table,) in tables:
+            said += str(connection.execute(f"SELECT t FROM {table} AS t").fetchall())  # noqa: S608
+    assert "monday" in said
+    assert SECRET not in said
+    assert "sk-planted-key" not in said
+    for broken in (store_url.replace("s3cret%2F", "s3cret/"), store_url + "?nonsense=1"):
+        failed = machine.run(*judging(server), "--store", broken)
+        assert failed.code == 1
+        assert failed.err.startswith("error: ")
+        assert SECRET not in failed.out + failed.err
+
+
+def test_without_the_extra_it_says_which(monkeypatch, capfd):
+    from fairjudge.cli import main
+
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    name = uuid.uuid4().hex
+    monkeypatch.setattr(
+        sys, "argv", ["fairjudge", "cache", "stats", "--store", f"postgresql://127.0.0.1:1/{name}"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    said = "error: --store postgresql:// needs an extra: pip install 'fairjudge[postgres]'\n"
+    assert capfd.readouterr().err == said
