@@ -272,7 +272,7 @@ class ReplyCache:
             yield from batch
 
     def _select(self, where: str, parameter: object) -> list[_Row]:
-        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608  # nosec B608
+        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608
         return [_Row(*row) for row in columns]
 
     def _query(self, sql: str, *parameters: object) -> list[Any]:

@@ -188,7 +188,7 @@ def _where(access: Access, host: str, port: int) -> str:
 
     from fairjudge.annotation.web.guard import is_loopback
 
-    name = socket.gethostname() if host in {"0.0.0.0", "::"} else host  # noqa: S104  # only compared
+    name = socket.gethostname() if host in {"0.0.0.0", "::"} else host  # noqa: S104  # nosec B104
     base = f"http://{f'[{name}]' if ':' in name else name}:{port}"
     lines = [
         f"Label at     {base}/{f'?token={access.token}' if access.token else ''}",
