@@ -70,7 +70,8 @@ def summarize(
             --backend openai:gpt-4o-mini
 
         fairjudge summarize clusters.json -o summaries.jsonl \
-            --backend openai:gpt-4o-mini --sweep temperature=0.5,1 --sweep fair=party
+            --backend openai:gpt-4o-mini --sweep temperature=0.5,1 \
+            --sweep fair=party
     """
     from fairjudge.app.summaries import SummarizeOptions, summarize_file
     from fairjudge.cli import display, progress
