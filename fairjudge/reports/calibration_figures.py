@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.reports.calibration_tables import LEVELS, shown
+from fairjudge.reports.calibration_tables import LEVELS, baseline_name, shown
 from fairjudge.reports.figures import drawn
 from fairjudge.reports.markup import Markup, element, html_table
 from fairjudge.reports.plots import (
@@ -29,7 +29,7 @@ def agreement_figures(group: Mapping[str, Any]) -> Iterator[Markup]:
     sources = {"judge": group["agreement"], "people": group["human"], **group["baselines"]}
     for level, label in LEVELS.items():
         rows = tuple(
-            _forest_row(name, found[level]["spearman"], _mark(name))
+            _forest_row(baseline_name(name), found[level]["spearman"], _mark(name))
             for name, found in sources.items()
             if level in found
         )
