@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -10,6 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+# A shell lets what it starts in the background ignore interrupts, and so would the commands that
+# tests start and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
