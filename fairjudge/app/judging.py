@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from fairjudge.app.judges import Fallback, make_fallback, make_judge, scale_range
-from fairjudge.app.models import ModelOptions, Spent, open_models
+from fairjudge.app.models import ModelOptions, Models, Spent, open_models
 from fairjudge.app.runs import (
     Run,
     bad_lines,
@@ -210,6 +210,24 @@ def _identity(material: _Material, options: JudgeOptions) -> dict[str, Any]:
     }
 
 
+def judge_for(
+    models: Models, *, options: JudgeOptions, plan: JudgingPlan, tasks: Sequence[JudgeTask]
+) -> Judge:
+    """Return the judge that `options` ask for; see `fairjudge.app.judges.make_judge`."""
+    return make_judge(
+        models,
+        plan=plan,
+        prompt=options.prompt,
+        scale=options.scale,
+        temperature=options.temperature,
+        samples=options.samples,
+        token_probabilities=options.token_probabilities,
+        tasks=tasks,
+        cascade=options.cascade,
+        cascade_scorer=options.cascade_scorer,
+    )
+
+
 def read_tasks(
     references: Path, summaries: Path, *, options: JudgeOptions, skip_bad: bool
 ) -> tuple[JudgingPlan, tuple[JudgeTask, ...]]:
@@ -252,18 +270,7 @@ async def _judge_all(
     progress: Callable[[int], Callable[[int], None]],
 ) -> JudgeOutcome:
     async with open_models(model, budget=budget) as models:
-        judge = make_judge(
-            models,
-            plan=plan,
-            prompt=options.prompt,
-            scale=options.scale,
-            temperature=options.temperature,
-            samples=options.samples,
-            token_probabilities=options.token_probabilities,
-            tasks=tasks,
-            cascade=options.cascade,
-            cascade_scorer=options.cascade_scorer,
-        )
+        judge = judge_for(models, options=options, plan=plan, tasks=tasks)
         span = scale_range(judge, plan)
         with opened as run:
             if model.engine == "ray":

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from fairjudge.app.builders import make_builder
 from fairjudge.app.building import BuildOptions, build_references
-from fairjudge.app.judges import make_judge
-from fairjudge.app.judging import JudgeOptions, read_tasks
+from fairjudge.app.judging import JudgeOptions, judge_for, read_tasks
 from fairjudge.app.models import Llm, ModelOptions, Models, open_cache, open_models, print_warning
 from fairjudge.backends import decides
 from fairjudge.backends.planning import PlanningBackend, stand_in
@@ -64,18 +63,7 @@ def plan_judging(
 
     async def one(model: ModelOptions) -> Plan:
         async with _planned(model) as (opened, planner):
-            judge = make_judge(
-                opened,
-                plan=plan,
-                prompt=options.prompt,
-                scale=options.scale,
-                temperature=options.temperature,
-                samples=options.samples,
-                token_probabilities=options.token_probabilities,
-                tasks=tasks,
-                cascade=options.cascade,
-                cascade_scorer=options.cascade_scorer,
-            )
+            judge = judge_for(opened, options=options, plan=plan, tasks=tasks)
             for start in range(0, len(tasks), _AT_ONCE):
                 some = tasks[start : start + _AT_ONCE]
                 await asyncio.gather(*(judge.ask(task) for task in some))

@@ -13,8 +13,8 @@ from typing import Any
 
 from fairjudge.app.builders import make_builder
 from fairjudge.app.building import BuildOptions, build_one
-from fairjudge.app.judges import make_fallback, make_judge
-from fairjudge.app.judging import JudgeOptions
+from fairjudge.app.judges import make_fallback
+from fairjudge.app.judging import JudgeOptions, judge_for
 from fairjudge.app.models import Limited, ModelOptions, Models, open_models
 from fairjudge.app.ray_gate import ActorGate, GatedBackend, RatedBackend
 from fairjudge.backends.ports import AnyBackend
@@ -154,18 +154,13 @@ async def _judge(
     options = work.options
     with tempfile.TemporaryDirectory() as folder:
         paths = _written(work.files, Path(folder))
-        judge = make_judge(
-            models,
-            plan=work.plan,
+        here = replace(
+            options,
             prompt=paths.get("prompt"),
             scale=paths.get("scale"),
-            temperature=options.temperature,
-            samples=options.samples,
-            token_probabilities=options.token_probabilities,
-            tasks=shard.tasks,
             cascade=paths.get("cascade"),
-            cascade_scorer=options.cascade_scorer,
         )
+        judge = judge_for(models, options=here, plan=work.plan, tasks=shard.tasks)
     found: dict[str, Judgement] = {}
     deps = JudgeDeps(
         tasks={task.id: task for task in shard.tasks},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
@@ -24,6 +24,39 @@ Reply = TypeVar("Reply", Completion, Decisions)
 
 _FIRST_WAIT_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 0.5
+
+
+class CallsUnderWay:
+    """Calls by key: equal requests that are under way in one event loop share one."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[int, str], asyncio.Task[Any]] = {}
+
+    def join(
+        self, key: str, begin: Callable[[], Coroutine[Any, Any, Reply]]
+    ) -> tuple[asyncio.Task[Reply], bool]:
+        """Return the call for `key`, begun if need be, and whether it was under way already."""
+        place = (id(asyncio.get_running_loop()), key)
+        under_way: asyncio.Task[Reply] | None = self._tasks.get(place)
+        if under_way is not None:
+            return under_way, True
+        task = asyncio.create_task(begin())
+        self._tasks[place] = task
+        task.add_done_callback(lambda done: self._finish(place, done))
+        return task, False
+
+    async def end(self) -> None:
+        """Cancel the calls of the running event loop, and wait until they are over."""
+        loop = id(asyncio.get_running_loop())
+        left = [task for (place, _), task in self._tasks.items() if place == loop]
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+    def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
+        self._tasks.pop(place, None)
+        if not task.cancelled():
+            task.exception()  # seen here, or an error nobody waits for any more is complained about
 
 
 class CachingBackend:
@@ -64,7 +97,7 @@ class CachingBackend:
         self._cache = cache
         self._claims = claims
         self._warn = warn
-        self._under_way: dict[tuple[int, str], asyncio.Task[Any]] = {}
+        self._under_way = CallsUnderWay()
         self.hits = 0
         self.misses = 0
 
@@ -78,11 +111,7 @@ class CachingBackend:
 
     async def aclose(self) -> None:
         """End the calls that nobody waits for any more, and close `inner`; the cache stays open."""
-        loop = id(asyncio.get_running_loop())
-        left = [task for (place, _), task in self._under_way.items() if place == loop]
-        for task in left:
-            task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await self._under_way.end()
         await aclose(self._inner)
 
     async def _answer(
@@ -93,14 +122,10 @@ class CachingBackend:
         if stored is not None:
             self.hits += 1
             return stored
-        place = (id(asyncio.get_running_loop()), key)
-        task: asyncio.Task[Reply] | None = self._under_way.get(place)
-        if task is None:
-            task = asyncio.create_task(self._claim_and_ask(key, request, ask, kind))
-            self._under_way[place] = task
-            task.add_done_callback(lambda done: self._finish(place, done))
-        else:
-            self.hits += 1
+        task, joined = self._under_way.join(
+            key, lambda: self._claim_and_ask(key, request, ask, kind)
+        )
+        self.hits += joined
         # Shielded: one caller that gives up must not cancel the call the others wait for.
         return await asyncio.shield(task)
 
@@ -136,11 +161,6 @@ class CachingBackend:
         if is_kept(reply):
             self._cache.put(key, entry(request, reply))
         return reply
-
-    def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
-        self._under_way.pop(place, None)
-        if not task.cancelled():
-            task.exception()  # seen here, or an error nobody waits for any more is complained about
 
 
 def stored_reply(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from fairjudge.backends.caching import entry, is_kept, stored_reply
+from fairjudge.backends.caching import CallsUnderWay, entry, is_kept, stored_reply
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
 from fairjudge.protocols import (
@@ -50,7 +50,7 @@ class SharedCachingBackend:
         self._inner = inner
         self._cache = cache
         self._warn = warn
-        self._under_way: dict[tuple[int, str], asyncio.Task[Any]] = {}
+        self._under_way = CallsUnderWay()
         self.hits = 0
         self.misses = 0
 
@@ -70,14 +70,8 @@ class SharedCachingBackend:
         self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
     ) -> Reply:
         key = request_key(request)
-        place = (id(asyncio.get_running_loop()), key)
-        task: asyncio.Task[Reply] | None = self._under_way.get(place)
-        if task is None:
-            task = asyncio.create_task(self._find_or_ask(key, request, ask, kind))
-            self._under_way[place] = task
-            task.add_done_callback(lambda done: self._finish(place, done))
-        else:
-            self.hits += 1
+        task, joined = self._under_way.join(key, lambda: self._find_or_ask(key, request, ask, kind))
+        self.hits += joined
         # Shielded: one caller that gives up must not cancel the call the others wait for.
         return await asyncio.shield(task)
 
@@ -125,11 +119,6 @@ class SharedCachingBackend:
     async def _stored(self, key: str, kind: type[Reply]) -> Reply | None:
         value = await asyncio.to_thread(self._cache.get, key)
         return stored_reply(key, value, kind, warn=self._warn)
-
-    def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
-        self._under_way.pop(place, None)
-        if not task.cancelled():
-            task.exception()  # seen here, or an error nobody waits for any more is complained about
 
 
 class CheckingBackend:
