@@ -5,6 +5,7 @@
 Makes `N` items with prompts of about 10 KB in FOLDER, judges them through everything that a run
 goes through (reading, prompts, cache, retries, budget, graph, checkpoints, records, results file)
 and prints one line of JSON. Another ``--run`` in the same folder finds every reply in the cache.
+With ``--build`` it is a run of ``build`` over `N` clusters of two short articles.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ import random
 import resource
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,17 @@ SYSTEMS = 10
 """Summaries of each article."""
 ARTICLE_CHARACTERS = 8700
 """With the instructions and the summary a prompt has about 10,000 characters."""
+CALLS_PER_PAIR = 4
+"""Questions and answers of each article; what comes after is asked in the same words by every pair,
+and the cache knows it."""
+STORY = "The bridge closed on Monday. The council blames the rain."
+BUILDING = {
+    '{"questions"': {"questions": ["Why did the bridge close?"]},
+    '{"answers"': {"answers": ["the rain"]},
+    '{"groups"': {"groups": [[1], [2]]},
+    '{"invalid"': {"invalid": [], "diverse": True},
+}
+"""What a reply must be by what its prompt asks for."""
 REPLY = "The summary follows the article closely and adds nothing of its own.\nVerdict: {}"
 
 
@@ -60,6 +73,13 @@ def summaries(n_items: int) -> Iterator[dict[str, Any]]:
     for n in range(n_items):
         cluster, system = divmod(n, SYSTEMS)
         yield {"eid": f"e{cluster}", "system": f"s{system}", "text": f"Item {n}: {stock}"}
+
+
+def pairs(n_items: int) -> Iterator[dict[str, Any]]:
+    """Yield clusters of two articles, of which references are built."""
+    for n in range(n_items):
+        both = [{"aid": f"{n}-{k}", "title": f"{n}, {k}", "content": STORY} for k in range(2)]
+        yield {"eid": f"e{n}", "articles": both}
 
 
 def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
@@ -96,23 +116,57 @@ def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
     }
 
 
+def build(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
+    """Build a reference for each pair in `folder`, and return what that took."""
+    from fairjudge.app.building import BuildOptions, build_file
+
+    options = {"backend": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
+    wall, cpu = time.perf_counter(), time.process_time()
+    outcome = build_file(
+        folder / "pairs.jsonl",
+        folder / f"{run}.jsonl",
+        options=BuildOptions(consolidation="llm"),
+        model=models.ModelOptions(cache=folder / "cache", **options),
+        run=folder / run,
+        skip_bad=False,
+    )
+    return {
+        "n": len(outcome.clusters),
+        "wall_seconds": time.perf_counter() - wall,
+        "cpu_seconds": time.process_time() - cpu,
+        "n_empty": sum(built.why_none is not None for built in outcome.clusters),
+        "n_calls": outcome.spent.n_calls if outcome.spent else 0,
+    }
+
+
 class _Mock(ScriptedBackend):
     """A model in this process; ends it by SIGKILL after `dies_after` calls."""
 
-    def __init__(self, *, dies_after: int | None) -> None:
+    def __init__(self, answer: Callable[[str], str], *, dies_after: int | None) -> None:
         super().__init__()
+        self._answer = answer
         self._left = dies_after
         self.first_call_at: float | None = None
 
     async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer by a score that depends on the prompt's length."""
+        """Answer by what the prompt asks."""
         if self.first_call_at is None:
             self.first_call_at = time.perf_counter()
         if self._left is not None:
             self._left -= 1
             if self._left < 0:
                 os.kill(os.getpid(), signal.SIGKILL)
-        return Completion(text=REPLY.format(len(request.messages[-1].content) % 5 + 1))
+        return Completion(text=self._answer(request.messages[-1].content))
+
+
+def verdict_on(prompt: str) -> str:
+    """Return a score that depends on the prompt's length."""
+    return REPLY.format(len(prompt) % 5 + 1)
+
+
+def part_of_reference(prompt: str) -> str:
+    """Return what the prompt of one of the steps of building asks for."""
+    return next(json.dumps(reply) for wanted, reply in BUILDING.items() if wanted in prompt)
 
 
 def prepare(n_items: int, folder: Path) -> None:
@@ -121,6 +175,7 @@ def prepare(n_items: int, folder: Path) -> None:
     if not (folder / "summaries.jsonl").exists():
         write(folder / "clusters.jsonl", clusters(n_items))
         write(folder / "summaries.jsonl", summaries(n_items))
+        write(folder / "pairs.jsonl", pairs(n_items))
 
 
 def main() -> None:
@@ -133,16 +188,20 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=8)
     parser.add_argument("--rpm", type=int)
     parser.add_argument("--dies-after", type=int)
+    parser.add_argument("--build", action="store_true")
     given = parser.parse_args()
     prepare(given.n, given.folder)
     model: dict[str, Any] = {"concurrency": given.concurrency, "rpm": given.rpm}
-    mock = _Mock(dies_after=given.dies_after)
+    answer = part_of_reference if given.build else verdict_on
+    mock = _Mock(answer, dies_after=given.dies_after)
     if given.port is None:
         models.open_backend = lambda *_, **__: mock  # type: ignore[assignment]
     else:
         model["base_url"] = f"http://127.0.0.1:{given.port}/v1"
+    if given.build:  # before the clock, as what judging needs; not above, for the memory it takes
+        import_module("fairjudge.app.building")
     begun = time.perf_counter()
-    found = judge(given.folder, run=given.run, **model)
+    found = (build if given.build else judge)(given.folder, run=given.run, **model)
     first = mock.first_call_at
     found["first_call_seconds"] = None if first is None else first - begun
     print(json.dumps(found))

@@ -15,6 +15,7 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
+from _machine import describe_machine
 from numpy.typing import NDArray
 
 from fairjudge.annotation.active import inclusion
@@ -117,6 +118,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--budget", type=int, default=300)
     options = parser.parse_args()
+    print(describe_machine())
     print(f"{options.runs} runs, 250 documents of 8 items, about {options.budget} labels")
     print(f"{'judge':22}{'drawn':18}{'coverage':>9}{'width':>8}{'bias':>9}{'labels':>8}")
     for world in WORLDS:

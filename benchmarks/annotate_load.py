@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
+from _machine import describe_machine
+
 N_CLUSTERS = 200
 SENTENCE = "The council of town {n} said on day {k} that the bridge would stay closed for repairs. "
 
@@ -164,6 +166,7 @@ def main() -> None:
             process.kill()
             process.communicate()
         stored = len((folder / "labels.jsonl").read_bytes().splitlines())
+        print(describe_machine())
         print(f"{options.annotators} annotators, {took:.1f} s: {len(times.answered)} labels")
         print(f"{len(times.answered) / took:.0f} labels a second, each with its next page")
         print(f"acknowledged: {quantiles(times.answered)}; next page: {quantiles(times.shown)}")

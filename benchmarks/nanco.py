@@ -21,13 +21,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from _machine import describe_machine
 from numpy.typing import NDArray
 
 from fairjudge.protocols import Embedder
@@ -189,14 +189,6 @@ def show(reports: Sequence[Report]) -> None:
     print("pairs: by each pair's score; groups: by the partition; own cut: the question's best.")
 
 
-def machine() -> dict[str, str]:
-    """Return what the figures were computed on."""
-    import torch
-
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()
-    return {"python": platform.python_version(), "torch": str(torch.__version__), "device": device}
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description="Answer consolidation on NAnCo.")
@@ -214,10 +206,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     questions |= read(INVENTED)
     embedder = load_embedder(options.embedding_model)
     reports = [run(questions, embedder, scorer) for scorer in SCORERS]
-    facts = {"machine": machine(), "embedder": embedder.fingerprint, "published": PUBLISHED}
+    facts = {
+        "machine": describe_machine(),
+        "embedder": embedder.fingerprint,
+        "published": PUBLISHED,
+    }
     if options.json != "-":
         show(reports)
-        print(f"{embedder.fingerprint}; {', '.join(machine().values())}")
+        print(f"{embedder.fingerprint}; {describe_machine()}")
     if options.json:
         text = json.dumps({**facts, "reports": [asdict(report) for report in reports]}, indent=2)
         if options.json == "-":

@@ -1,6 +1,6 @@
 """Run the speed benchmarks and write docs/performance.md from what they measured.
 
-python benchmarks/performance.py             runs all (about ten minutes), then writes
+python benchmarks/performance.py             runs all (about twenty minutes), then writes
 python benchmarks/performance.py --render    writes from benchmarks/results/*.json alone
 """
 
@@ -13,10 +13,11 @@ import sys
 from pathlib import Path
 
 from _running import HERE, RESULTS, Json, each_ms
+from reading_speed import N_CHARACTERS, rows_of
 from throughput import AT_ONCE, LATENCY_SECONDS, MOST_TAKEN, N_ITEMS, N_PACED, RPM
 
 PAGE = HERE.parent / "docs" / "performance.md"
-NAMES = ("overhead", "throughput", "start_up")
+NAMES = ("overhead", "throughput", "start_up", "reading_speed", "entailment_throughput")
 
 
 def load(name: str) -> Json:
@@ -58,7 +59,7 @@ def overhead() -> str:
 
 A model in the same process answers at once; prompts have 10,000 characters. Everything else is as
 in `fairjudge judge`: reading the files, rendering, hashing, cache, records and checkpoints on disk
-(forced to it several times a second), reading the verdicts, writing the results.
+(forced to it twice a second), reading the verdicts, writing the results.
 
 {rows}
 
@@ -135,10 +136,49 @@ def start_up() -> str:
             "1",
         ),
         ("completed calls that it asks again", f"{resumed['n_calls'] - 1000}", "0"),
+        (
+            "`build` killed after 9,000 of 10,000 clusters: until the next new call, seconds",
+            f"{found['rebuilt']['first_call_seconds']:.2f}",
+            "1",
+        ),
     )
     return f"""## Beginning, and beginning again
 
 {rows}
+"""
+
+
+def reading() -> str:
+    """Return the section on replies that are made to take long."""
+    rows = [(what.replace("|", "\\|"), *rest) for what, *rest in rows_of(load("reading_speed"))]
+    return f"""## Replies made to take long
+
+{N_CHARACTERS:,} characters of one thing over and over ("{{", "<think>", "1. " and some 30 others),
+the slowest of them for each reader, in processor time. All readers are linear.
+
+{table(*rows)}
+"""
+
+
+def entailment() -> str:
+    """Return the section on the local entailment scorer."""
+    import entailment_throughput  # not above: it loads torch
+
+    found = load("entailment_throughput")
+    wanted = (
+        "" if found["on_gpu"] else "Wanted on a GPU: 8 times and 50 %, of which this says nothing."
+    )
+    return f"""## Entailment on the local device
+
+The {found["size"]} model (roberta-large's shape, or a small one where there is no GPU; random
+weights), {found["type"]}, on {found["device"]}: every sentence of SummEval's summaries with every
+chunk of its article, against fixed batches of 128 padded to the longest in float32, in one run. The
+matrix rate is that of a large product in the scorer's own type, measured beside it; multiplications
+with padding do not count.
+
+{table(*entailment_throughput.rows_of(found))}
+
+{wanted}
 """
 
 
@@ -147,15 +187,17 @@ def page() -> str:
     machines = {load(name)["machine"] for name in NAMES}
     return f"""# Performance
 
-Written by `benchmarks/performance.py` from what `benchmarks/overhead.py`, `throughput.py` and
-`start_up.py` measured; change those, not this file. Times are wall-clock times unless said
-otherwise, and depend on what else the machine does.
+Written by `benchmarks/performance.py` from what `benchmarks/overhead.py`, `throughput.py`,
+`start_up.py`, `reading_speed.py` and `entailment_throughput.py` measured; change those, not this
+file. Times are wall-clock times unless said otherwise, and depend on what else the machine does.
 
 Measured on: {"; ".join(sorted(machines))}.
 
 {overhead()}
 {throughput()}
-{start_up()}"""
+{start_up()}
+{reading()}
+{entailment()}"""
 
 
 def main() -> None:

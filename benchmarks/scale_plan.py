@@ -111,6 +111,8 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
             work, judge=judge, fallback=None, run=run, concurrency=64, progress=lambda _: None
         )
         cpu_seconds = (time.process_time() - start) / N_MEASURED
+    if isinstance(cache, ReplyCache):
+        cache.close()  # which ends its write-ahead log, some megabytes whatever the number of rows
     found = Measured(
         cpu_seconds=cpu_seconds,
         stored_bytes=stored(cache, folder, store),
@@ -123,7 +125,7 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
 def stored(
     cache: ReplyCache | PostgresCache, folder: Path, store: StoreAddress | None
 ) -> dict[str, float]:
-    """Return the bytes a judgement takes, by place; indexes and write-ahead logs included."""
+    """Return the bytes a judgement takes, by place; indexes included."""
     found = {"replies": cache.stats().size_bytes / N_MEASURED}
     if store is not None:
         ((size,),) = Server(store).run("SELECT pg_total_relation_size('fairjudge.run_rows')")

@@ -1,4 +1,4 @@
-"""How soon work begins: imports, help, and a killed run of 10,000 items.
+"""How soon work begins: imports, help, and killed runs of 10,000 items and of 10,000 clusters.
 
 python benchmarks/start_up.py
 """
@@ -11,6 +11,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _mock_run import CALLS_PER_PAIR
 from _running import finish, mock_run
 
 N_ITEMS, N_DONE = 10_000, 9_000
@@ -36,6 +37,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         mock_run(Path(name), N_ITEMS, "--dies-after", N_DONE, dies=True)
         resumed = mock_run(Path(name), N_ITEMS)
+        build = ("--build", "--run", "build")
+        n_calls = N_DONE * CALLS_PER_PAIR
+        mock_run(Path(name), N_ITEMS, *build, "--dies-after", n_calls, dies=True)
+        rebuilt = mock_run(Path(name), N_ITEMS, *build)
     again = resumed["n_calls"] - (N_ITEMS - N_DONE)
     rows = [
         ("import fairjudge, s", f"{found['import_seconds']:.2f}", "0.3"),
@@ -46,8 +51,14 @@ def main() -> None:
             "1",
         ),
         ("completed calls asked again", str(again), "0"),
+        (
+            "killed at 9,000 of 10,000 clusters: first new call, s",
+            f"{rebuilt['first_call_seconds']:.2f}",
+            "1",
+        ),
     ]
-    finish("start_up", {**found, "resumed": resumed}, title="Beginning", rows=rows)
+    kept = {**found, "resumed": resumed, "rebuilt": rebuilt}
+    finish("start_up", kept, title="Beginning", rows=rows)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import platform
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -35,6 +34,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from _machine import describe_machine
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear
 from scipy.stats import rankdata
@@ -320,11 +320,6 @@ def show(rows: Sequence[Row]) -> None:
         print(f"{row.scorer:18}{row.n:>5} {text}")
 
 
-def machine() -> dict[str, str]:
-    """Return what the figures were made on."""
-    return {"python": platform.python_version(), "platform": platform.platform()}
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the benchmark."""
     parser = argparse.ArgumentParser(description="Faithfulness without an LLM on SummEval.")
@@ -354,10 +349,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         **{f"GPT-3.5 {name}": recorded(chosen.folder, name, data.human) for name in JUDGES},
     }
     rows = report(data, scorers)
-    facts = {"machine": machine(), "embedder": embedder.fingerprint, "seconds": seconds}
+    facts = {"machine": describe_machine(), "embedder": embedder.fingerprint, "seconds": seconds}
     if chosen.json != "-":
         show(rows)
-        print(f"\n{embedder.fingerprint}; {', '.join(machine().values())}; seconds {seconds}")
+        print(f"\n{embedder.fingerprint}; {describe_machine()}; seconds {seconds}")
     if chosen.json:
         text = json.dumps({**facts, "rows": [asdict(row) for row in rows]}, indent=2)
         if chosen.json == "-":

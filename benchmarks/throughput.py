@@ -14,7 +14,7 @@ from _running import Json, finish, mock_run, stub
 
 LATENCY_SECONDS = 0.2
 AT_ONCE = 256
-N_ITEMS = 40 * AT_ONCE
+N_ITEMS = 80 * AT_ONCE
 MOST_TAKEN = 64
 RPM, N_PACED = 3_000, 4_000
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, same_length, vector
-from fairjudge.stats.bootstrap import Method, bootstrap_many
+from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many
 from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
 from fairjudge.stats.multiplicity import holm
 
@@ -63,21 +63,13 @@ def compare_judges(
     usable = [name for name in arrays if not isinstance(reasons[name], Undefined)]
     pairs = list(combinations(arrays, 2))
     defined = [pair for pair in pairs if pair[0] in usable and pair[1] in usable]
-    statistics = [
-        weighted_correlation(measure, arrays[name], y, documents=documents) for name in usable
-    ]
-    place = {name: column for column, name in enumerate(usable)}
-    first = [place[one] for one, _ in defined]
-    second = [place[two] for _, two in defined]
-
-    def differences(counts: FloatArray) -> FloatArray:
-        table = np.column_stack([statistic(counts) for statistic in statistics])
-        return np.asarray(table[:, first] - table[:, second])
-
+    statistics = {
+        name: weighted_correlation(measure, arrays[name], y, documents=documents) for name in usable
+    }
     estimates: dict[tuple[str, str], Estimate | Undefined] = {}
     if defined:
         found = bootstrap_many(
-            differences,
+            _differences(statistics, defined),
             n_documents=y.size if documents is None else len(set(documents)),
             rng=rng,
             n_resamples=n_resamples,
@@ -90,6 +82,21 @@ def compare_judges(
     for one, two in pairs:
         estimates.setdefault((one, two), _why(one, two, reasons))
     return _adjusted({pair: estimates[pair] for pair in pairs})
+
+
+def _differences(
+    statistics: Mapping[str, WeightedStatistic], pairs: Sequence[tuple[str, str]]
+) -> WeightedStatistic:
+    """Return what takes the difference of each pair's statistics, one column a pair."""
+    place = {name: column for column, name in enumerate(statistics)}
+    first = [place[one] for one, _ in pairs]
+    second = [place[two] for _, two in pairs]
+
+    def differences(counts: FloatArray) -> FloatArray:
+        table = np.column_stack([statistic(counts) for statistic in statistics.values()])
+        return np.asarray(table[:, first] - table[:, second])
+
+    return differences
 
 
 def _why(one: str, two: str, reasons: Mapping[str, float | Undefined]) -> Undefined:

@@ -112,24 +112,13 @@ def alternative_annotator_test(
             f"the test needs {FEWEST_ANNOTATORS}"
         )
     panel = _Panel(scores=scores, ratings=ratings, present=present, alignment=alignment)
-    chosen = [(int(j), np.flatnonzero(shared[:, j])) for j in enough]
-    wins = [panel.advantages(j, rows) for j, rows in chosen]
-    p_values = [
-        _one_sided_p(pair, epsilon, documents, rows)
-        for (_, rows), pair in zip(chosen, wins, strict=True)
-    ]
+    chosen = {int(j): np.flatnonzero(shared[:, j]) for j in enough}
+    wins = {j: panel.advantages(j, rows) for j, rows in chosen.items()}
+    p_values = [_one_sided_p(wins[j], epsilon, documents, rows) for j, rows in chosen.items()]
     adjusted = benjamini_yekutieli(p_values)
     compared = tuple(
-        AnnotatorComparison(
-            annotator=annotators[j],
-            n_items=rows.size,
-            judge_advantage=float(pair[0].mean()),
-            annotator_advantage=float(pair[1].mean()),
-            p_value=p_value,
-            adjusted_p_value=float(q_value),
-            beaten=bool(q_value < alpha),
-        )
-        for (j, rows), pair, p_value, q_value in zip(chosen, wins, p_values, adjusted, strict=True)
+        _comparison(annotators[j], wins[j], p_value, float(q_value), alpha)
+        for j, p_value, q_value in zip(chosen, p_values, adjusted, strict=True)
     )
     omega = sum(one.beaten for one in compared) / len(compared)
     return AlternativeAnnotatorTest(
@@ -144,6 +133,25 @@ def alternative_annotator_test(
             for name, size in zip(annotators, sizes, strict=True)
             if size < FEWEST_ITEMS
         ),
+    )
+
+
+def _comparison(
+    annotator: str,
+    wins: tuple[FloatArray, FloatArray],
+    p_value: float,
+    adjusted_p_value: float,
+    alpha: float,
+) -> AnnotatorComparison:
+    judge, person = wins
+    return AnnotatorComparison(
+        annotator=annotator,
+        n_items=judge.size,
+        judge_advantage=float(judge.mean()),
+        annotator_advantage=float(person.mean()),
+        p_value=p_value,
+        adjusted_p_value=adjusted_p_value,
+        beaten=adjusted_p_value < alpha,
     )
 
 

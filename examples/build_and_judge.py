@@ -17,11 +17,6 @@ from fairjudge.app.models import ModelOptions
 from fairjudge.datasets import example_path
 
 
-def silent_stages(_eid: str) -> Callable[[object, int], None]:
-    """Take note of nothing; a progress display would go here."""
-    return lambda _stage, _done: None
-
-
 def silent_count(_total: int) -> Callable[[int], None]:
     """Take note of nothing."""
     return lambda _done: None
@@ -40,7 +35,6 @@ def main(folder: Path) -> None:
         model=model,
         run=folder / "build",
         skip_bad=False,
-        progress=silent_stages,
     )
     for cluster in built.clusters:
         print(f"{cluster.reference.eid}: {len(cluster.reference.question_answers)} questions")

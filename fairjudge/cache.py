@@ -41,7 +41,11 @@ _SETTINGS: Mapping[str, Any] = {
     "sqlite_synchronous": 1,
     "sqlite_mmap_size": 2**28,
     "sqlite_auto_vacuum": 0,
+    "sqlite_wal_autocheckpoint": 4000,
 }
+_CHECKPOINT_BYTES = 2**22
+"""From this size of the write-ahead log on, `ReplyCache.sync` moves it to the database: long before
+the 4,000 pages at which SQLite makes whoever writes next wait for that."""
 
 
 class JsonDisk(diskcache.Disk):  # type: ignore[misc]
@@ -206,7 +210,8 @@ class ReplyCache:
     def sync(self) -> None:
         """Force every entry kept so far to disk; until then it outlives a kill, not a power cut.
 
-        SQLite's write-ahead log is synced as a whole, so many entries cost one wait.
+        SQLite's write-ahead log is synced as a whole, so many entries cost one wait. May run in a
+        thread while others read and write.
         """
         try:
             log = os.open(self.path / f"{DBNAME}-wal", os.O_RDWR)
@@ -214,7 +219,9 @@ class ReplyCache:
             return
         try:
             os.fsync(log)
-        except OSError as error:
+            if os.fstat(log).st_size >= _CHECKPOINT_BYTES:
+                self._query("PRAGMA wal_checkpoint(PASSIVE)")
+        except (OSError, sqlite3.Error) as error:
             self._tell_once(f"cannot write to the cache {self.path}: {error!r}")
         finally:
             os.close(log)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from fairjudge.stores.replies import PostgresCache
 
 AnyCache: TypeAlias = ReplyCache | PostgresCache
 _KEY = re.compile(r"[0-9a-f]{64}")
+_LONGEST_LINE = 100_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +61,11 @@ def import_cache(cache: AnyCache, path: str | Path) -> ImportReport:
     n_added = n_known = 0
     try:
         with _open(path, "rt") as file:
-            for number, line in enumerate(file, start=1):
+            lines = iter(lambda: file.readline(_LONGEST_LINE + 1), "")
+            for number, line in enumerate(lines, start=1):
+                if len(line) > _LONGEST_LINE:
+                    problem = f"a line of more than {_LONGEST_LINE:,} characters is no entry"
+                    raise InputError(problem, path=path, line=number)
                 if not line.strip():
                     continue
                 key, value = _entry(line, path=path, number=number)
@@ -68,7 +74,7 @@ def import_cache(cache: AnyCache, path: str | Path) -> ImportReport:
                     n_added += 1
                 else:
                     n_known += 1
-    except (OSError, EOFError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise InputError(f"cannot read: {error}", path=path) from error
     return ImportReport(n_added=n_added, n_known=n_known)
 
@@ -84,6 +90,8 @@ def _entry(line: str, *, path: str | Path, number: int) -> tuple[str, Mapping[st
         entry = json.loads(line)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg}", path=path, line=number) from None
+    except (ValueError, RecursionError) as error:  # too many digits, too deep
+        raise InputError(f"not JSON: {error}", path=path, line=number) from None
     key = entry.get("key") if isinstance(entry, dict) else None
     value = entry.get("value") if isinstance(entry, dict) else None
     if not isinstance(key, str) or not _KEY.fullmatch(key):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import replace
 from typing import TypeVar
 
 from fairjudge.domain import Unscored, UnscoredReason
@@ -56,3 +57,14 @@ async def complete_or_unscored(
 ) -> Completion | Unscored:
     """Return the backend's reply to `request`, or why there is none."""
     return await or_unscored(backend.complete(request))
+
+
+def is_cut_off(completion: Completion) -> bool:
+    """Say whether the limit on its tokens ended a reply."""
+    return completion.finish_reason == "length"
+
+
+def saying_cut_off(why: Unscored) -> Unscored:
+    """Return why a reply cannot be read, with the limit on its tokens as the likely cause."""
+    detail = f"{why.detail}; it was cut off by the limit on its tokens (max_output_tokens)"
+    return replace(why, detail=detail)

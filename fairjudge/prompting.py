@@ -95,7 +95,7 @@ def parse_template(data: bytes, *, where: str) -> Template:
         raise PromptError(f"{where}: expected TOML front matter between two '+++' lines")
     try:
         front = tomllib.loads(match[1])
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise PromptError(f"{where}: front matter is not TOML: {error}") from None
     missing = {"task", "name", "version", "about"} - front.keys()
     if missing:

@@ -80,8 +80,8 @@ class RunFolder:
             write_atomically(file, json.dumps(manifest, indent=1) + "\n")
             return
         try:
-            found = json.loads(file.read_text("utf-8"))["identity"]
-        except (ValueError, KeyError, TypeError):
+            found = dict(json.loads(file.read_text("utf-8"))["identity"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise RunError(f"{file}: not a run's manifest; choose another --run folder") from None
         if found != self._identity:
             raise RunError(
@@ -116,7 +116,7 @@ class RunFolder:
         for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
             try:
                 yield json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise RunError(
                     f"{file}:{number}: not a row that this run wrote; remove that line, or choose "
                     "another --run folder (the cache keeps every reply)"
@@ -133,6 +133,18 @@ class RunFolder:
 
     def _file(self, name: str) -> Path:
         return self.path / f"{name}.jsonl"
+
+
+@contextmanager
+def own_rows(run: object) -> Iterator[None]:
+    """End in one error where the rows of `run` lack what its program writes."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise RunError(
+            f"{run}: holds a row that this run did not write; choose another --run (the cache "
+            "keeps every reply)"
+        ) from None
 
 
 def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:

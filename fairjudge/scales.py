@@ -324,7 +324,7 @@ def load_scale(path: str | Path) -> Scale:
     """
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read the scale: {error}", path=path) from error
     try:
         return _from_toml(data)

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from fairjudge.domain import Article, Cluster, Summary, Unscored
 from fairjudge.judges.criteria import fence_articles
-from fairjudge.outcomes import complete_or_unscored
+from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import Backend, Completion, CompletionRequest, ModelRef
 
@@ -22,6 +22,8 @@ Strategy: TypeAlias = Literal["direct", "extract"]
 
 SENTENCES_AN_ARTICLE = 5
 """DiverseSumm, footnote 4."""
+_MOST_NAME_WORDS, _MOST_NAME_LENGTH = 4, 40
+"""What the name of a group may have at most to stand in a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,16 +72,27 @@ def _fairness(articles: Sequence[Article], attribute: str) -> str:
         given = article.attributes.get(attribute)
         if given is not None:
             numbers.setdefault(re.sub(r"\W+", " ", str(given)).strip(), []).append(number)
-    shares = ", ".join(f"{value}: {len(found)}" for value, found in sorted(numbers.items()))
-    places = "; ".join(
-        f"{value}: {', '.join(map(str, found))}" for value, found in sorted(numbers.items())
-    )
+    groups = [
+        (_group(value, place), found)
+        for place, (value, found) in enumerate(sorted(numbers.items()), start=1)
+    ]
+    shares = ", ".join(f"{name}: {len(found)}" for name, found in groups)
+    places = "; ".join(f"{name}: {', '.join(map(str, found))}" for name, found in groups)
     name = re.sub(r"[^\w ]+", " ", attribute)
     return (
         f"The sources differ in {name} ({shares}). Counted in the order shown, these are {places}. "
         "Give every one of these groups room in proportion to its number of sources, and do not "
         "let one speak for another."
     )
+
+
+def _group(value: str, number: int) -> str:
+    """Return how a prompt names a group: in words of ours where its own may be an instruction.
+
+    Names stand outside the fences, and are words of others.
+    """
+    short = len(value) <= _MOST_NAME_LENGTH and len(value.split()) <= _MOST_NAME_WORDS
+    return value if value and short else f"group {number}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,4 +161,8 @@ class Summarizer:
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,
         )
-        return await complete_or_unscored(self.backend, request)
+        written = await complete_or_unscored(self.backend, request)
+        if isinstance(written, Completion) and is_cut_off(written):
+            why = Unscored(reason="unparseable", detail="no whole text", raw=written.text)
+            return saying_cut_off(why)
+        return written

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import operator
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias, TypedDict
+from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -26,6 +26,10 @@ from fairjudge.judges.ports import Judge, Reply
 
 Row: TypeAlias = dict[str, Any]
 Outcome: TypeAlias = Judgement | Unscored
+T = TypeVar("T")
+
+_TURN = 4
+"""Items of a chunk that are worked on in one turn of the event loop."""
 
 
 async def _nothing() -> None:
@@ -93,13 +97,28 @@ class ChunkOutput(TypedDict):
 # --- one chunk -------------------------------------------------------------------------------
 
 
+async def _in_turns(items: Iterable[T]) -> AsyncIterator[T]:
+    """Yield `items`; after every few of them let others go on, whose places would stay idle."""
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % _TURN == 0:
+            await asyncio.sleep(0)
+
+
 async def _gather(
     ids: Sequence[str],
     deps: JudgeDeps,
     ask: Callable[[JudgeTask], Awaitable[Reply | Outcome]],
 ) -> ChunkState:
     """Ask for every id at once; the backend's own limit bounds what is in flight."""
-    answers = await asyncio.gather(*(ask(deps.tasks[task_id]) for task_id in ids))
+    asked: list[asyncio.Future[Reply | Outcome]] = []
+    try:
+        async for task_id in _in_turns(ids):
+            asked.append(asyncio.ensure_future(ask(deps.tasks[task_id])))  # noqa: PERF401
+        answers = await asyncio.gather(*asked)
+    finally:
+        for one in asked:
+            one.cancel()  # without effect on what has ended
     replies: dict[str, Reply] = {}
     outcomes: dict[str, Outcome] = {}
     for task_id, answer in zip(ids, answers, strict=True):
@@ -118,12 +137,12 @@ async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     return await _gather(ids, deps, deps.judge.ask)
 
 
-def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
+async def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     deps = runtime.context
     return {
         "outcomes": {
             task_id: deps.judge.read(deps.tasks[task_id], reply)
-            for task_id, reply in state.get("replies", {}).items()
+            async for task_id, reply in _in_turns(state.get("replies", {}).items())
         }
     }
 
@@ -197,7 +216,7 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
 async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
     deps = runtime.context
     recorded = deps.recorded()
-    for task_id, outcome in state.get("outcomes", {}).items():
+    async for task_id, outcome in _in_turns(state.get("outcomes", {}).items()):
         if task_id in recorded:
             continue
         judgement = (

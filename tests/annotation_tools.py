@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import signal
@@ -15,6 +16,11 @@ from cli_tools import start, write_jsonl
 
 HOSTILE = "<script>document.title='taken over'</script><img src=x onerror=\"alert(1)\">"
 SUMMARY = "The bridge closed on Monday. The council blames the rain. Nobody was hurt."
+
+PATIENCE_SECONDS = 120
+"""A machine that is busy answers late; nothing that works is waited for so long."""
+get = functools.partial(httpx.get, timeout=PATIENCE_SECONDS)
+post = functools.partial(httpx.post, timeout=PATIENCE_SECONDS)
 
 OPEN: list[httpx.Client] = []
 RUNNING: list[subprocess.Popen[str]] = []
@@ -31,7 +37,7 @@ def kill_servers() -> None:
         process = RUNNING.pop()
         if process.poll() is None:
             process.kill()
-            process.communicate(timeout=30)
+            process.communicate(timeout=PATIENCE_SECONDS)
 
 
 def article(aid: str) -> dict[str, str]:
@@ -81,13 +87,13 @@ class Server:
     def interrupt(self) -> str:
         """Press Ctrl-C, and return what the command said at the end."""
         self.process.send_signal(signal.SIGINT)
-        out, err = self.process.communicate(timeout=30)
+        out, err = self.process.communicate(timeout=PATIENCE_SECONDS)
         assert self.process.returncode == 0, err
         return out
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.communicate(timeout=30)
+        self.process.communicate(timeout=PATIENCE_SECONDS)
 
 
 def serve(folder: Path, *arguments: str, task: str = "coverage") -> Server:
@@ -102,7 +108,7 @@ def serve(folder: Path, *arguments: str, task: str = "coverage") -> Server:
     while len(found) < 2:
         line = process.stdout.readline()
         if not line:
-            out, err = process.communicate(timeout=30)
+            out, err = process.communicate(timeout=PATIENCE_SECONDS)
             raise AssertionError(f"the server did not start: {said} {out} {err}")
         said.append(line)
         match = re.match(r"(Label|Progress) at\s+(\S+)", line)
@@ -115,7 +121,7 @@ class Annotator:
     """Labels through plain requests, as the page's forms do."""
 
     def __init__(self, url: str, name: str) -> None:
-        self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=30)
+        self.http = httpx.Client(base_url=url, follow_redirects=True, timeout=PATIENCE_SECONDS)
         OPEN.append(self.http)
         self.page = self.http.post("/sign-in", data={"name": name})
 

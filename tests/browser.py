@@ -19,6 +19,8 @@ import pytest
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
+PATIENCE_MS = 60_000
+"""A machine that is busy draws late; nothing that works is waited for so long."""
 
 
 def _without(reason: str) -> None:
@@ -44,7 +46,9 @@ def chromium() -> Iterator[Any]:
     # Chromium's sandbox refuses to run as root, as containers do; the pages are our own.
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=arguments)
+        browser = playwright.chromium.launch(
+            executable_path=path, args=arguments, timeout=3 * PATIENCE_MS
+        )
         yield browser
         browser.close()
 
@@ -63,7 +67,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
         options = {"viewport": DESKTOP, "reduced_motion": "reduce"} | options
         contexts.append(chromium.new_context(**options))
         page = contexts[-1].new_page()
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
         page.on("console", lambda said: said.type == "error" and complaints.append(said.text))
         if url is not None:
@@ -74,6 +78,17 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Any]]:
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+def unfold(page: Any) -> None:
+    """Open whatever is folded, and wait until the page has been told."""
+    page.evaluate(
+        """() => Promise.all(
+            [...document.querySelectorAll("details:not([open])")].map(one => new Promise(done => {
+                one.addEventListener("toggle", done, {once: true});
+                one.open = true;
+            }))).then(() => null)"""
+    )
 
 
 def serious_faults(page: Any) -> list[str]:

@@ -36,7 +36,7 @@ def start(*args: object, **kwargs: Any) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=dict(os.environ), **options | kwargs)
 
 
-def finish(process: subprocess.Popen[str], *, timeout: float = 120) -> Done:
+def finish(process: subprocess.Popen[str], *, timeout: float = 400) -> Done:
     """Wait for a started command."""
     out, err = process.communicate(timeout=timeout)
     assert "Traceback" not in err, err

@@ -11,6 +11,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+from reserved_port import ReservedPort
+
+# How long an example takes says more of what else the machine does. Continuous integration tries
+# the same examples each time, as Hypothesis's own profile for it does; others try new ones.
+settings.register_profile(
+    "untimed",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=bool(os.environ.get("FAIRJUDGE_CI")),
+)
+settings.load_profile("untimed")
 
 # A shell lets what it starts in the background ignore interrupts, and so would the commands that
 # tests start and interrupt.
@@ -33,17 +45,15 @@ def decision_server() -> Iterator[str]:
     """A real /v1/systemone server with a small model, on a free port of loopback."""
     if importlib.util.find_spec("sparrow_decider") is None:
         pytest.skip("no sparrow-decider installed: dependency group dev")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    url = f"http://127.0.0.1:{port}"
+    port = ReservedPort()
+    url = f"http://127.0.0.1:{port.number}"
     server = subprocess.Popen(
-        [sys.executable, "-m", "sparrow_decider.cli", "serve", "--port", str(port)],
+        [sys.executable, "-m", "sparrow_decider.cli", "serve", "--port", str(port.number)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        _wait_until_it_listens(port, server, most_seconds=60)
+        _wait_until_it_listens(port.number, server, most_seconds=300)
         yield url
     finally:
         server.terminate()
@@ -51,6 +61,7 @@ def decision_server() -> Iterator[str]:
             server.wait(10)
         except subprocess.TimeoutExpired:
             server.kill()
+        port.release()
 
 
 def _wait_until_it_listens(

@@ -7,13 +7,14 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from reserved_port import ReservedPort
 
 PASSWORD = "s3cret/of:the@store"
 """With every character that a URL gives a meaning of its own."""
@@ -44,7 +45,8 @@ class PostgresServer:
             os.chown(self.folder, user.pw_uid, user.pw_gid)
             self._who = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         self._process: subprocess.Popen[bytes] | None = None
-        self.port = _free_port()
+        self._reserved = ReservedPort()
+        self.port = self._reserved.number
         self._initialise()
         self.start()
 
@@ -68,7 +70,7 @@ class PostgresServer:
                 preexec_fn=_end_with_parent,  # noqa: PLW1509  # calls one function of libc
                 **self._who,
             )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError((self.folder / "log").read_text())
@@ -78,11 +80,12 @@ class PostgresServer:
         """End the server at once: SIGINT breaks connections off, SIGQUIT as a crash does."""
         if self._process is not None:
             self._process.send_signal(how)
-            self._process.wait(30)
+            self._process.wait(120)
             self._process = None
 
     def close(self) -> None:
         self.stop(signal.SIGQUIT)
+        self._reserved.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _initialise(self) -> None:
@@ -106,7 +109,7 @@ class PostgresServer:
         import psycopg
 
         try:
-            psycopg.connect(self.url(), connect_timeout=2).close()
+            psycopg.connect(self.url(), connect_timeout=10).close()
         except psycopg.OperationalError:
             return False
         return True
@@ -121,9 +124,3 @@ def _end_with_parent() -> None:
     """Let the server end with the thread that started it, however that one ends (Linux)."""
     if os.uname().sysname == "Linux":
         ctypes.CDLL(None).prctl(_SET_PDEATHSIG, signal.SIGINT)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -6,12 +6,13 @@ import os
 import secrets
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from reserved_port import ReservedPort
 
 QUIET = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DISABLE_IMPORT_WARNING": "1", "OMP_NUM_THREADS": "1"}
 
@@ -26,18 +27,25 @@ class RayCluster:
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="fjray", dir="/tmp"))  # sockets' names are short
         # Not 127.0.0.1, for which Ray takes an address that others reach.
-        self.address = f"127.0.0.2:{_free_port()}"
+        self._port = ReservedPort("127.0.0.2")
+        self.address = f"127.0.0.2:{self._port.number}"
         self.environment = {
             **QUIET,
             "RAY_ADDRESS": self.address,
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
         }
+        self.cache = self.folder / "cache" / "fairjudge"
+        """The cache folder of all its workers."""
+        self._everywhere = {
+            **os.environ,
+            **self.environment,
+            "XDG_CACHE_HOME": str(self.cache.parent),
+        }
         self._nodes: list[subprocess.Popen[bytes]] = []
-        port = self.address.rpartition(":")[2]
         try:
             self._start(
-                *("--head", f"--port={port}", "--include-dashboard=false"),
+                *("--head", f"--port={self._port.number}", "--include-dashboard=false"),
                 *("--temp-dir", self.folder),
             )
             self.start_node()
@@ -63,7 +71,7 @@ class RayCluster:
         node = next(node for node in self._nodes[1:] if runs(node, name) and not runs(node, "Gate"))
         self._nodes.remove(node)
         _kill(_descendants(node.pid))
-        node.wait(10)
+        node.wait(60)
 
     def workers(self, name: str) -> list[int]:
         """Return the processes that now run the task or actor `name`."""
@@ -73,7 +81,8 @@ class RayCluster:
     def close(self) -> None:
         for node in self._nodes:
             _kill(_descendants(node.pid))
-            node.wait(10)
+            node.wait(60)
+        self._port.release()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _start(self, *args: object) -> None:
@@ -88,10 +97,10 @@ class RayCluster:
                 ],
                 stdout=out,
                 stderr=out,
-                env={**os.environ, **self.environment},
+                env=self._everywhere,
             )
         self._nodes.append(node)
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 300
         while b"--block" not in log.read_bytes():
             if node.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(log.read_text())
@@ -127,9 +136,3 @@ def _title(process: int) -> str:
         return Path(f"/proc/{process}/cmdline").read_bytes().decode("utf-8", "replace")
     except OSError:
         return ""
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.2", 0))
-        return int(probe.getsockname()[1])

@@ -49,6 +49,8 @@ class Fault:
     headers: dict[str, str] = field(default_factory=dict)
     broken: str | None = None
     """``stall`` (until the server closes), ``reset``, ``truncate`` or ``garbage``."""
+    body: bytes | None = None
+    """Sent as it is, with 200 where there is no status."""
 
 
 class StubServer:
@@ -119,6 +121,11 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(200, render(call, answer))
 
     def _go_wrong(self, call: Call, fault: Fault) -> None:
+        if fault.body is not None:
+            headers = {"content-type": "application/json", **fault.headers}
+            self._start(fault.status or 200, len(fault.body), headers)
+            self.wfile.write(fault.body)
+            return
         if fault.status is not None:
             error = {
                 "message": fault.message,

@@ -6,10 +6,13 @@ import base64
 import json
 import os
 import pickle
+import shutil
 import sqlite3
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -174,6 +177,27 @@ def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, told, cut):
     assert moved.read_bytes()[:21] == damaged[:21]
 
 
+def test_sync_moves_a_long_log_into_the_database_while_others_write(cache, tmp_path):
+    for n in range(2000):  # 6 MB: too little for SQLite to do it by itself
+        cache.put(f"k{n}", {"text": "y" * 3000})
+    assert n_without_log(cache, tmp_path / "before") < 2000
+    with ThreadPoolExecutor() as pool:
+        syncing = pool.submit(cache.sync)
+        for n in range(100):
+            cache.put(f"later{n}", {})
+        syncing.result()
+    assert n_without_log(cache, tmp_path / "after") >= 2000
+    assert cache.verify().n_sound == 2100
+
+
+def n_without_log(cache, folder):
+    """Return how many entries there are without what stands in the write-ahead log alone."""
+    folder.mkdir()
+    shutil.copy(cache.path / "cache.db", folder)
+    with closing(ReplyCache(folder)) as copied:
+        return copied.stats().n_entries
+
+
 def test_a_folder_that_cannot_be_used_is_one_error(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(CacheError, match="file"):
@@ -218,7 +242,7 @@ def test_eight_processes_share_one_folder_from_the_first_moment(tmp_path):
         )
         for n in range(8)
     ]
-    failures = [worker.communicate(timeout=120)[1].decode() for worker in workers]
+    failures = [worker.communicate(timeout=400)[1].decode() for worker in workers]
     assert failures == [""] * 8
     cache = ReplyCache(tmp_path / "cache")
     # 8 x 150 of their own and 150 shared

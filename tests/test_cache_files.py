@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 
 import pytest
 
@@ -68,3 +69,24 @@ def test_files_that_cannot_be_used_are_input_errors(make, tmp_path):
         import_cache(cache, broken)
     with pytest.raises(InputError, match="cannot write"):
         export_cache(cache, tmp_path)
+
+
+def test_a_line_longer_than_any_entry_is_refused_before_it_is_read_whole(
+    make, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("fairjudge.cache_files._LONGEST_LINE", 1_000)
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(b"\n" + b"[" * 1_001))
+    with pytest.raises(InputError, match="more than 1,000 characters") as raised:
+        import_cache(make("a"), path)
+    assert raised.value.line == 2
+
+
+@pytest.mark.parametrize("at", [10, -8], ids=["the first block's kind", "the checksum"])
+def test_damaged_gzip_is_an_input_error(make, tmp_path, at):
+    path = tmp_path / "x.jsonl.gz"
+    packed = bytearray(gzip.compress(json.dumps({"key": A, "value": {"a": B}}).encode(), mtime=0))
+    packed[at] ^= 0x06
+    path.write_bytes(packed)
+    with pytest.raises(InputError, match="cannot read"):
+        import_cache(make("a"), path)

@@ -28,9 +28,12 @@ def on_disk() -> set[str]:
     found = set()
     for prefix, root in FOLDERS.items():
         for folder in [root, *root.rglob("*")]:
-            # prompts/<task> hold templates only and are packages all the same
-            files = [*folder.glob("*.py"), *folder.glob("*.md")] if folder.is_dir() else []
-            if files and folder.name != "__pycache__":
+            # folders that hold data only are packages all the same
+            if (
+                folder.is_dir()
+                and folder.name != "__pycache__"
+                and any(map(Path.is_file, folder.iterdir()))
+            ):
                 found.add(".".join([prefix, *folder.relative_to(root).parts]))
     return found
 
@@ -61,7 +64,7 @@ def test_every_pattern_of_data_matches_a_file():
 def loaded_after(statement: str) -> list[str]:
     code = f"import sys, json\n{statement}\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
     )
     return json.loads(done.stdout)
 

@@ -55,7 +55,7 @@ def without_chance(line: bytes) -> str | None:
         row = json.loads(line)
         row.pop("probability", None)
         return json.dumps(row, sort_keys=True)
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, TypeError, RecursionError):
         return None
 
 

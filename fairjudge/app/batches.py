@@ -90,7 +90,8 @@ def import_batch(path: Path, *, cache: AnyCache) -> BatchImport:
         raise InputError(f"cannot read: {error}", path=path) from None
     n_stored = 0
     failed: list[tuple[str, str]] = []
-    for number, line in enumerate(text.splitlines(), 1):
+    # Not splitlines(): replies may hold U+2028 and its like.
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
@@ -99,7 +100,9 @@ def import_batch(path: Path, *, cache: AnyCache) -> BatchImport:
             why = _why_failed(row)
             if why is None:
                 cache.put(key, _entry(row["response"]["body"]))
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        except (
+            ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError
+        ) as error:  # fmt: skip
             problem = f"not a line of a batch's results: {error!r}"
             raise InputError(problem, path=path, line=number) from None
         if why is None:

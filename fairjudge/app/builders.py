@@ -36,7 +36,7 @@ def make_builder(models: Models, *, consolidation: Consolidation, post_filter: b
     """
     if models.llm is None:
         return _local_builder(models, consolidation)
-    asker = Asker(backend=models.llm.backend, target=models.llm.target, seed=models.llm.seed)
+    asker = Asker(backend=models.llm.backend, target=models.llm.target, **models.llm.sampling)
     consolidator: Consolidator = (
         LlmConsolidator(asker=asker)
         if consolidation == "llm"
@@ -60,7 +60,8 @@ def make_builder(models: Models, *, consolidation: Consolidation, post_filter: b
                 ),
                 "consolidation": consolidation,
                 "encoder": models.embedder().fingerprint if consolidation == "embedding" else None,
-                "seed": models.llm.seed,
+                "seed": asker.seed,
+                "max_output_tokens": models.llm.sampling.get("max_output_tokens"),
             }
         ),
     )

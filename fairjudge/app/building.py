@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fairjudge.app.builders import Consolidation, make_builder
 from fairjudge.app.models import ModelOptions, Spent, open_models
+from fairjudge.app.progress import SILENT, BuildProgress
 from fairjudge.app.runs import (
     Run,
     bad_lines,
@@ -21,12 +22,14 @@ from fairjudge.app.runs import (
     noting_spent,
     open_run,
     resume,
+    seldom_collecting,
     start,
 )
 from fairjudge.datasets import Loaded, read_clusters, why_not_buildable, write_records
 from fairjudge.domain import Article, Cluster, Reference
 from fairjudge.errors import InputError
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
+from fairjudge.records import own_rows
 from fairjudge.references.ports import Builder
 from fairjudge.references.steps import Validity
 from fairjudge.references.usable import Skipped, usable
@@ -34,6 +37,8 @@ from fairjudge.references.usable import Skipped, usable
 _ROWS = "references"
 _PASSING = re.compile(r": (?:backend|budget): ")
 """Problems that another try may not have."""
+_CALLS_A_CLUSTER = 8
+"""A cluster has about so many calls to make at once; with more places, others are built beside."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +105,7 @@ def build_file(
     model: ModelOptions,
     run: Path | None,
     skip_bad: bool,
-    progress: Callable[[str], Progress],
+    progress: BuildProgress = SILENT,
 ) -> BuildOutcome:
     """Build references for the clusters in `path` and write them to `output`.
 
@@ -124,7 +129,7 @@ async def _build_file(
     options: BuildOptions,
     model: ModelOptions,
     run_folder: Path | None,
-    progress: Callable[[str], Progress],
+    progress: BuildProgress,
 ) -> BuildOutcome:
     identity = {
         "options": asdict(options),
@@ -144,9 +149,11 @@ async def _build_file(
         )
         with opened as run:
             if model.engine == "ray":
-                built, spent = _build_on_cluster(loaded, options=options, model=model, run=run)
+                built, spent = _build_on_cluster(
+                    loaded, options=options, model=model, run=run, progress=progress
+                )
             else:
-                with noting_spent(run, models.spent):
+                with noting_spent(run, models.spent), seldom_collecting():
                     built = await build_references(
                         loaded.records,
                         builder=builder,
@@ -167,61 +174,108 @@ async def _build_file(
 
 
 def _build_on_cluster(
-    loaded: Loaded[Cluster], *, options: BuildOptions, model: ModelOptions, run: Run
+    loaded: Loaded[Cluster],
+    *,
+    options: BuildOptions,
+    model: ModelOptions,
+    run: Run,
+    progress: BuildProgress,
 ) -> tuple[tuple[Built, ...], Spent | None]:
     from fairjudge.app.ray_runs import build_on_cluster
 
-    rows = {row["eid"]: row for row in run.read(_ROWS) if not row["retry"]}
+    rows, _ = _kept(run)
+    _begin(progress, loaded.records, rows)
 
     def keep(eid: str, row: dict[str, Any]) -> None:
         run.append(_ROWS, row)
         rows[eid] = row
+        progress.end(eid)
 
     pending = [cluster for cluster in loaded if cluster.eid not in rows]
     spent = build_on_cluster(pending, options=options, model=model, run=run, done=keep)
-    return tuple(_built(rows[cluster.eid], cluster) for cluster in loaded), spent
+    return _all_built(loaded.records, rows, run), spent
+
+
+def _kept(run: Run) -> tuple[dict[str, dict[str, Any]], Counter[str]]:
+    """Return the rows of clusters that are done, and how often each was begun."""
+    with own_rows(run.shown):
+        rows = list(run.read(_ROWS))
+        done = {row["eid"]: row for row in rows if not row["retry"]}
+        return done, Counter(row["eid"] for row in rows)
+
+
+def _begin(progress: BuildProgress, clusters: Sequence[Cluster], done: Collection[str]) -> None:
+    progress.begin(len(clusters))
+    for cluster in clusters:
+        if cluster.eid in done:
+            progress.end(cluster.eid)
+
+
+def _all_built(
+    clusters: Sequence[Cluster], rows: Mapping[str, dict[str, Any]], run: Run
+) -> tuple[Built, ...]:
+    with own_rows(run.shown):
+        return tuple(_built(rows[cluster.eid], cluster) for cluster in clusters)
 
 
 async def build_references(
-    clusters: Iterable[Cluster],
+    clusters: Sequence[Cluster],
     *,
     builder: Builder,
     options: BuildOptions,
     run: Run,
     concurrency: int,
-    progress: Callable[[str], Progress],
+    progress: BuildProgress = SILENT,
 ) -> tuple[Built, ...]:
-    """Build one cluster after the other; what the run already holds is not built again.
+    """Build the clusters, several at once where `concurrency` leaves room; in their order.
 
-    A cluster that lost answers to a server's failure or a spent budget is built anew by the next
-    run of the same command; the cache makes the answers that it had free.
-
-    Parameters
-    ----------
-    progress
-        Called with an ``eid``; returns what the graph reports its steps to.
+    What the run already holds is not built again. A cluster that lost answers to a server's failure
+    or a spent budget is built anew by the next run of the same command; the cache makes the answers
+    that it had free.
     """
-    rows = list(run.read(_ROWS))
-    attempts = Counter(row["eid"] for row in rows)
-    before = {row["eid"]: row for row in rows if not row["retry"]}
-    outcomes = []
+    rows, attempts = _kept(run)
+    _begin(progress, clusters, rows)
     async with checkpoints(run) as saver:
         graph = build_reference_graph(checkpointer=saver)
-        for cluster in clusters:
-            if cluster.eid not in before:
-                row = await build_one(
-                    graph,
-                    cluster,
-                    thread=run.thread(f"{cluster.eid}#{attempts[cluster.eid]}"),
-                    builder=builder,
-                    options=options,
-                    concurrency=concurrency,
-                    progress=progress(cluster.eid),
-                )
-                run.append(_ROWS, row)
-                before[cluster.eid] = row
-            outcomes.append(_built(before[cluster.eid], cluster))
-    return tuple(outcomes)
+
+        async def build(cluster: Cluster) -> None:
+            thread = run.thread(f"{cluster.eid}#{attempts[cluster.eid]}")
+            row = await build_one(
+                graph,
+                cluster,
+                thread=thread,
+                builder=builder,
+                options=options,
+                concurrency=concurrency,
+                progress=progress.stages(cluster.eid),
+            )
+            run.append(_ROWS, row)
+            rows[cluster.eid] = row
+            await saver.adelete_thread(thread)  # its steps hold the articles over and over
+            progress.end(cluster.eid)
+
+        pending = [cluster for cluster in clusters if cluster.eid not in rows]
+        await _each(build, pending, at_once=max(1, concurrency // _CALLS_A_CLUSTER))
+    return _all_built(clusters, rows, run)
+
+
+async def _each(
+    work: Callable[[Cluster], Awaitable[None]], clusters: Iterable[Cluster], *, at_once: int
+) -> None:
+    """Do `work` on all, `at_once` at a time; where one fails, end the others and raise that."""
+    left = iter(clusters)
+
+    async def worker() -> None:
+        for cluster in left:
+            await work(cluster)
+
+    workers = [asyncio.create_task(worker()) for _ in range(at_once)]
+    try:
+        await asyncio.gather(*workers)
+    finally:
+        for one in workers:
+            one.cancel()
+        await asyncio.gather(*workers, return_exceptions=True)
 
 
 def _taking_part(

@@ -133,11 +133,12 @@ def recorded_judgements(
     if file is None or not file.is_file():
         raise InputError("this folder holds no judgements", path=run)
     by_task: dict[str, Judgement] = {}
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    # Not splitlines(): replies may hold U+2028 and its like, which stand in rows as they are.
+    for number, line in enumerate(file.read_bytes().removesuffix(b"\n").split(b"\n"), 1):
         try:
             row = json.loads(line)
             by_task[row["task"]] = Judgement.model_validate(row["judgement"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise InputError("not a run's judgement", path=file, line=number) from None
     return tuple(by_task.values())
 

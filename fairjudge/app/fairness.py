@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from fairjudge.datasets import (
     Loaded,
     check_summaries,
     read_clusters,
+    read_json,
     read_judgements,
     read_summaries,
 )
@@ -210,14 +210,16 @@ def read_target(text: str) -> Target:
     if text == "equal":
         return "equal"
     try:
-        shares = json.loads(Path(text).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"expected 'ratio', 'equal' or a JSON file of shares by value: {error}", path=text
-        ) from None
+        shares = read_json(text)
+    except InputError as error:
+        problem = f"expected 'ratio', 'equal' or a JSON file of shares by value: {error.problem}"
+        raise InputError(problem, path=text) from None
     if not isinstance(shares, dict) or not all(map(_is_number, shares.values())):
         raise InputError("expected one object: value to share", path=text)
-    return {value: float(share) for value, share in shares.items()}
+    try:
+        return {value: float(share) for value, share in shares.items()}
+    except OverflowError:
+        raise InputError("a share is beyond all numbers", path=text) from None
 
 
 def _is_number(value: object) -> bool:

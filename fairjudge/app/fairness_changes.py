@@ -75,13 +75,14 @@ def changes_of_files(
     if len(attributes) > 1:
         raise InputError(f"the reports are of different attributes: {', '.join(attributes)}")
     kinds = [rows_of_report(report, path) for path, report in reports.values()]
+    excluded = {name: _excluded(report, path) for name, (path, report) in reports.items()}
     return ChangeReport(
         comparison=compare_with_baseline(
             kinds, baseline=baseline, seed=seed, n_resamples=n_resamples
         ),
-        excluded={name: _excluded(report) for name, (_, report) in reports.items()},
+        excluded=excluded,
         signatures={name: str(report.get("signature")) for name, (_, report) in reports.items()},
-        notes=tuple(dict.fromkeys(n for _, report in reports.values() for n in report["notes"])),
+        notes=tuple(dict.fromkeys(n for _, report in reports.values() for n in _notes(report))),
     )
 
 
@@ -101,7 +102,7 @@ def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[
         for sample in report["samples"]:
             by_system[sample["system"]].append(sample)
         return {name: make(samples) for name, samples in by_system.items()}
-    except (KeyError, TypeError, ValueError, AttributeError, StatisticsError):
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StatisticsError):
         raise _no_report(path) from None
 
 
@@ -149,10 +150,18 @@ def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> ProportionalRows
     )
 
 
-def _excluded(report: Mapping[str, Any]) -> dict[str, dict[str, int]]:
-    counts: dict[str, Counter[str]] = {name: Counter() for name in report["systems"]}
-    for entry in report["excluded"]:
-        counts[entry["system"]][entry["reason"]] += 1
+def _notes(report: Mapping[str, Any]) -> list[str]:
+    notes = report.get("notes")
+    return [str(note) for note in notes] if isinstance(notes, list) else []
+
+
+def _excluded(report: Mapping[str, Any], path: Path) -> dict[str, dict[str, int]]:
+    try:
+        counts: dict[str, Counter[str]] = {name: Counter() for name in report["systems"]}
+        for entry in report["excluded"]:
+            counts[entry["system"]][entry["reason"]] += 1
+    except (KeyError, TypeError):
+        raise _no_report(path) from None
     return {name: dict(sorted(found.items())) for name, found in counts.items()}
 
 

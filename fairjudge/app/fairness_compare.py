@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.datasets._json import JsonError, parse
+from fairjudge.datasets._source import read_bytes
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.agreement import (
@@ -79,8 +80,8 @@ def read_report(path: Path) -> Mapping[str, Any]:
         The file cannot be read, or holds something else.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        found = parse(read_bytes(path).decode("utf-8"))
+    except (JsonError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read as JSON: {error}", path=path) from None
     if not isinstance(found, dict):
         raise InputError("expected the JSON of a fairness command", path=path)
@@ -91,9 +92,9 @@ def _by_system(report: Mapping[str, Any], measure: SystemMeasure, path: Path) ->
     """Return the measure of each system that has one."""
     try:
         found = {name: system[measure]["value"] for name, system in report["systems"].items()}
-    except (KeyError, TypeError, AttributeError):
+        return {name: float(value) for name, value in found.items() if value is not None}
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise _not_a_report(path) from None
-    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def _by_sample(report: Mapping[str, Any], path: Path) -> dict[tuple[str, str], float]:
@@ -102,7 +103,7 @@ def _by_sample(report: Mapping[str, Any], path: Path) -> dict[tuple[str, str], f
             (str(sample["eid"]), str(sample["system"])): float(sample["equal_coverage"])
             for sample in report["samples"]
         }
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         raise _not_a_report(path) from None
 
 

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from fairjudge.backends.pacing import Pace
 
@@ -28,10 +29,9 @@ def answering_first(pace: Pace, *, tell: Callable[[str], None]) -> Iterator[None
     KeyboardInterrupt
         When interrupted.
     """
-    before = signal.getsignal(signal.SIGINT)
+    before = _handler_to_replace()
     main = asyncio.current_task()
-    in_main_thread = threading.current_thread() is threading.main_thread()
-    if main is None or not in_main_thread or not callable(before):
+    if main is None or before is None:
         yield
         return
     loop = asyncio.get_running_loop()
@@ -40,8 +40,8 @@ def answering_first(pace: Pace, *, tell: Callable[[str], None]) -> Iterator[None
     def stop() -> None:
         n_calls = pace.stop(then=lambda: loop.call_later(_STORING_SECONDS, main.cancel))
         if n_calls:
-            calls = "the call" if n_calls == 1 else f"the {n_calls} calls"
-            tell(f"stopping once {calls} under way have been answered; interrupt again to stop now")
+            calls = "call under way has" if n_calls == 1 else f"{n_calls} calls under way have"
+            tell(f"stopping once the {calls} been answered; interrupt again to stop now")
 
     def interrupted(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         nonlocal n_interrupts
@@ -59,3 +59,32 @@ def answering_first(pace: Pace, *, tell: Callable[[str], None]) -> Iterator[None
         raise
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def ending_at_once() -> Iterator[None]:
+    """Let the first interrupt end the block, also inside `answering_first`.
+
+    For a block in the main thread that waits without giving the event loop its turn.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        When interrupted.
+    """
+    before = _handler_to_replace()
+    if before is None:
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _handler_to_replace() -> Callable[[int, FrameType | None], Any] | None:
+    """Return what handles interrupts; None where they are ignored or another thread gets them."""
+    before = signal.getsignal(signal.SIGINT)
+    in_main_thread = threading.current_thread() is threading.main_thread()
+    return before if in_main_thread and callable(before) else None

@@ -77,9 +77,9 @@ def make_judge(
         target=models.llm.target,
         criterion=criterion,
         temperature=temperature,
-        seed=models.llm.seed,
         samples=samples,
         token_probabilities=token_probabilities,
+        **models.llm.sampling,
     )
 
 

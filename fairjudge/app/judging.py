@@ -47,12 +47,14 @@ from fairjudge.judges.tasks import (
     plan_tasks,
     resolve_plan,
 )
+from fairjudge.records import own_rows
 from fairjudge.text.sentences import sentence_texts
 
 _ROWS = "judgements"
 _THREAD = "judge"
 _CHUNK = 64
-_SYNC_SECONDS = 0.2
+"""Least tasks between two checkpoints; with many calls at once there are half as many as calls."""
+_SYNC_SECONDS = 0.5
 """Least time between two waits for the disk: no more than this is lost with the power."""
 _PASSING = frozenset({"backend", "budget"})
 """Reasons that another try may not have."""
@@ -310,6 +312,12 @@ async def _judge_all(
         )
 
 
+def kept_judgements(run: Run, rows: str) -> dict[str, Judgement]:
+    """Return what earlier starts of `run` recorded under `rows`, by task; the last one counts."""
+    with own_rows(run.shown):
+        return {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(rows)}
+
+
 def is_passing(judgement: Judgement) -> bool:
     """Say whether `judgement` lacks a score for a reason that another try may not have."""
     return judgement.unscored in _PASSING
@@ -330,7 +338,7 @@ async def judge_tasks(
     A killed run is first brought to its end. Then what earlier runs left unscored for a server's
     failure or a spent budget is asked again. ``sync`` forces cached replies to disk.
     """
-    kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(_ROWS)}
+    kept = kept_judgements(run, _ROWS)
     passing = [task for task, judgement in kept.items() if is_passing(judgement)]
 
     def record(task_id: str, judgement: Judgement) -> None:
@@ -346,6 +354,7 @@ async def judge_tasks(
             settled = time.monotonic()
             await asyncio.to_thread(_call_each, sync, run.sync)
 
+    chunk_size = max(_CHUNK, concurrency // 2)
     deps = JudgeDeps(
         tasks={task.id: task for task in tasks},
         judge=judge,
@@ -353,10 +362,10 @@ async def judge_tasks(
         record=record,
         recorded=lambda: kept,
         settle=settle,
-        chunk_size=_CHUNK,
+        chunk_size=chunk_size,
     )
     progress(len(kept) - len(passing))
-    most = 2 * concurrency // _CHUNK + 2  # enough that slow replies leave no place idle
+    most = 2 * concurrency // chunk_size + 2  # enough that slow replies leave no place idle
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
         await resume(graph, thread=run.thread(_THREAD), context=deps, max_concurrency=most)

@@ -12,6 +12,7 @@ from typing import Any
 from fairjudge.app.judging import JudgeOptions, JudgeOutcome, digests, judge_files
 from fairjudge.app.models import ModelOptions, Spent
 from fairjudge.app.runs import check_writable, open_run
+from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.errors import ConfigurationError
@@ -42,12 +43,8 @@ def judge_with_jury(
     FairJudgeError
         As `judge_files`; and where one backend is named twice.
     """
-    names = [member.backend for member in members]
-    if len(set(names)) < len(names):
-        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
-    budget = members[0].budget()
-    for target in filter(None, (member.target for member in members)):
-        budget.check_priced(target)
+    names = _names(members)
+    budget = _common_budget(members)
     check_writable(output)
     opened = open_run(
         run,
@@ -87,6 +84,21 @@ def judge_with_jury(
         spent=_together([one.spent for one in outcomes]),
         run=folder.shown,
     )
+
+
+def _names(members: Sequence[ModelOptions]) -> list[str]:
+    names = [member.backend for member in members]
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
+    return names
+
+
+def _common_budget(members: Sequence[ModelOptions]) -> Budget:
+    """Return what the first member may spend, for all of them; each must have a price."""
+    budget = members[0].budget()
+    for target in filter(None, (member.target for member in members)):
+        budget.check_priced(target)
+    return budget
 
 
 def jury_rows(members: Sequence[Sequence[Judgement]], *, rule: JuryRule) -> tuple[Judgement, ...]:

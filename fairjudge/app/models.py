@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from fairjudge.app.interrupts import answering_first
 from fairjudge.backends import LOCAL, decides, open_backend, resolve_target
@@ -45,6 +45,13 @@ class Limited:
     calls: Callable[[AnyBackend], AnyBackend]
 
 
+class Sampling(TypedDict, total=False):
+    """What requests for text share; a limit that is not given is left to whoever asks."""
+
+    seed: int | None
+    max_output_tokens: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
     """Which models answer, where replies are kept, and what may be spent.
@@ -61,6 +68,7 @@ class ModelOptions:
     engine: Engine = "local"
     concurrency: int = 8
     seed: int | None = None
+    max_output_tokens: int | None = None
     max_cost: float | None = None
     max_calls: int | None = None
     rpm: int | None = None
@@ -93,8 +101,15 @@ class ModelOptions:
             "target": None if target is None else target.model_dump(mode="json"),
             "embedding_model": self.embedding_model,
             "entailment_model": self.entailment_model,
-            "seed": self.seed,
+            **self.sampling,
         }
+
+    @property
+    def sampling(self) -> Sampling:
+        """Return what goes into every request for text."""
+        limit = self.max_output_tokens
+        found: Sampling = {"seed": self.seed}
+        return found if limit is None else {**found, "max_output_tokens": limit}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +118,7 @@ class Llm:
 
     backend: Backend
     target: ModelRef
-    seed: int | None
+    sampling: Sampling
     decides: DecisionBackend | None = None
 
 
@@ -229,7 +244,7 @@ async def open_models(
     llm = Llm(
         backend=caching,
         target=target,
-        seed=options.seed,
+        sampling=options.sampling,
         decides=caching if decides(target) else None,
     )
     try:

@@ -104,7 +104,6 @@ def plan_building(
                     options=replace(options, validity=undropped),
                     run=run,
                     concurrency=model.concurrency,
-                    progress=lambda _: lambda _stage, _done: None,
                 )
             return _summed(planner, model, seconds_per_call, assumes=_building_assumes(planner))
 
@@ -170,7 +169,7 @@ async def _planned(model: ModelOptions) -> AsyncIterator[tuple[Models, PlanningB
             models.llm = Llm(
                 backend=planner,
                 target=target,
-                seed=model.seed,
+                sampling=model.sampling,
                 decides=planner if decides(target) else None,
             )
             yield models, planner

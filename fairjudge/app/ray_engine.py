@@ -1,21 +1,25 @@
 """Sharding a run over a Ray cluster: same rows as in one process, from many machines.
 
 Shards are whole clusters of articles, so that batches of questions and of texts are what they are
-in one process. Calls of an API run in Ray tasks, behind one gate for the whole cluster; models
-that are loaded (scorers, on GPUs where there are) run in actors, which keep them. What a worker
-that dies had in hand is done again by another one: its answered calls come from the cache.
+in one process. Ray Data hands them out, each a row and a block of its own. Calls of an API run in
+its tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs where
+there are) run in its actors, which keep them. What a worker that dies had in hand is done again by
+another one: its answered calls come from the cache.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import uuid
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fairjudge.app.interrupts import ending_at_once
 from fairjudge.app.models import ModelOptions, Spent
 from fairjudge.app.ray_gate import Gate, GateTotals
 from fairjudge.app.ray_worker import (
@@ -25,6 +29,7 @@ from fairjudge.app.ray_worker import (
     JudgingWork,
     ShardOutcome,
     Worker,
+    as_row,
     run_shard,
 )
 from fairjudge.domain import JudgeTask
@@ -32,9 +37,6 @@ from fairjudge.errors import MissingExtraError, RunError
 
 Work = JudgingWork | BuildingWork
 Shard = JudgingShard | BuildingShard
-Submit = Callable[[Shard, Sequence[Any]], tuple[Any, Any]]
-"""Called with a shard and the workers of those under way; returns its outcome's reference and its
-worker."""
 
 SHARD_SIZE = 64
 """Tasks in a shard, rounded up to whole clusters."""
@@ -100,7 +102,7 @@ def run_on_cluster(
     Raises
     ------
     MissingExtraError
-        If Ray is not installed.
+        If Ray, or what Ray Data needs, is not installed.
     RunError
         If the cluster cannot be used, or a shard cannot be done; what was yielded is done.
     """
@@ -108,7 +110,8 @@ def run_on_cluster(
         return
     ray = _ray()
     try:
-        with redirect_stdout(sys.stderr), _connected(ray):  # Ray prints of dead workers
+        # Ray prints of dead workers.
+        with ending_at_once(), redirect_stdout(sys.stderr), _connected(ray):
             yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
     except (ray.exceptions.RayError, ConnectionError) as error:
         why = " ".join(str(error).split())[-500:]
@@ -127,19 +130,10 @@ def _run(
         model, max_calls=None, max_cost=None, rpm=None, tpm=None, prices=None, on_retry=None
     )
     rated = model.rpm is not None or model.tpm is not None
-    open_ended = replace(work, model=ungated, rated=rated)
-    submit = (_actors if in_actors else _tasks)(ray, open_ended, gate)
-    most = _most_at_once(ray, work.model, in_actors=in_actors)
-    left = list(reversed(shards))
-    under_way: dict[Any, Any] = {}
+    worked_on = _in_actors if in_actors else _in_tasks
+    how = worked_on(ray, replace(work, model=ungated, rated=rated), gate, len(shards))
     try:
-        while left or under_way:
-            while left and len(under_way) < most:
-                reference, worker = submit(left.pop(), list(under_way.values()))
-                under_way[reference] = worker
-            (done, *_), _ = ray.wait(list(under_way), num_returns=1)
-            del under_way[done]
-            outcome: ShardOutcome = ray.get(done)
+        for outcome in _outcomes(ray, shards, how):
             if outcome.error is not None:
                 raise RunError(outcome.error)
             spent.n_cached += outcome.n_cached
@@ -150,41 +144,44 @@ def _run(
             ray.kill(gate)
 
 
-def _tasks(ray: Any, work: Work, gate: Any) -> Submit:
-    shared = ray.put(work)
-    # A task waits for replies most of the time: many fit on one core.
-    remote = ray.remote(num_cpus=0.1, max_retries=_MOST_DEATHS, scheduling_strategy="SPREAD")(
-        run_shard
-    )
-    return lambda shard, _busy: (remote.remote(shared, gate, shard), None)
+def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterator[ShardOutcome]:
+    """Yield what comes of each of `shards`, worked on as `how` says, as it comes."""
+    given = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
+    given.context.enable_progress_bars = False
+    given.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
+    with warnings.catch_warnings():
+        # The numbers of retries, which by default have no end, have no new names yet.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        done = given.map(**how)
+    # Nothing is fetched ahead: an outcome would be held back until the next one has come.
+    for table in done.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+        yield from map(ShardOutcome.from_row, table.to_pylist())
 
 
-def _actors(ray: Any, work: Work, gate: Any) -> Submit:
-    resources = _actor_resources(ray)
-    remote = ray.remote(**resources, max_restarts=_MOST_DEATHS, max_task_retries=_MOST_DEATHS)(
-        Worker
-    )
-    actors = [remote.remote(work, gate) for _ in range(_n_actors(ray))]
-
-    def submit(shard: Shard, busy: Sequence[Any]) -> tuple[Any, Any]:
-        idlest = min(actors, key=busy.count)
-        return idlest.run.remote(shard), idlest
-
-    return submit
+def _in_tasks(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
+    most = work.model.concurrency // SHARD_SIZE + 2  # enough to use every place
+    return {
+        "fn": run_shard,
+        "fn_kwargs": {"work": work, "gate": gate},
+        "compute": ray.data.TaskPoolStrategy(size=min(most, n_shards)),
+        "num_cpus": 0.1,  # a task waits for replies most of the time: many fit on one core
+        "max_retries": _MOST_DEATHS,
+    }
 
 
-def _actor_resources(ray: Any) -> dict[str, float]:
-    return {"num_gpus": 1} if ray.cluster_resources().get("GPU", 0) >= 1 else {"num_cpus": 1}
-
-
-def _n_actors(ray: Any) -> int:
+def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
     resources = ray.cluster_resources()
-    return max(1, int(resources.get("GPU", 0)) or int(resources.get("CPU", 1)))
-
-
-def _most_at_once(ray: Any, model: ModelOptions, *, in_actors: bool) -> int:
-    """Return how many shards are handed out: enough to use every place, or every actor."""
-    return 2 * _n_actors(ray) if in_actors else model.concurrency // SHARD_SIZE + 2
+    n_gpus = int(resources.get("GPU", 0))
+    most = n_gpus or max(1, int(resources.get("CPU", 1)))
+    # No shard waits behind another while an actor is free.
+    pool = ray.data.ActorPoolStrategy(size=min(most, n_shards), max_tasks_in_flight_per_actor=1)
+    return {
+        "fn": Worker,
+        "fn_constructor_kwargs": {"work": work, "gate": gate},
+        "compute": pool,
+        **({"num_gpus": 1, "num_cpus": 0} if n_gpus else {"num_cpus": 1}),
+        "max_task_retries": _MOST_DEATHS,
+    }
 
 
 def _start_gate(ray: Any, model: ModelOptions) -> Any:
@@ -222,6 +219,8 @@ def _ray() -> Any:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
+        import ray.data
     except ImportError:
         raise MissingExtraError("--engine ray", extra="ray") from None
+    logging.getLogger("ray.data").setLevel("CRITICAL")  # errors are raised as well
     return ray

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from fairjudge.app.building import BuildOptions
-from fairjudge.app.judging import JudgeOptions, is_passing
+from fairjudge.app.judging import JudgeOptions, is_passing, kept_judgements
 from fairjudge.app.models import ModelOptions, Spent
 from fairjudge.app.ray_engine import ClusterSpent, judging_shards, run_on_cluster
 from fairjudge.app.ray_worker import (
@@ -17,12 +17,10 @@ from fairjudge.app.ray_worker import (
     without_files,
 )
 from fairjudge.app.runs import Run, noting_spent
+from fairjudge.backends import loads_its_model
 from fairjudge.domain import Cluster, Judgement, JudgeTask
 from fairjudge.judges.aggregate import with_pair_verdicts
 from fairjudge.judges.tasks import JudgingPlan
-
-_IN_PROCESS = ("transformers", "transformers-decision")
-"""Providers whose model is loaded where it is asked."""
 
 
 def judge_on_cluster(
@@ -42,8 +40,8 @@ def judge_on_cluster(
     MissingExtraError, RunError
         As `run_on_cluster`.
     """
-    kept = {row["task"]: Judgement.model_validate(row["judgement"]) for row in run.read(rows)}
-    kept = {task: judgement for task, judgement in kept.items() if not is_passing(judgement)}
+    before = kept_judgements(run, rows)
+    kept = {task: judgement for task, judgement in before.items() if not is_passing(judgement)}
     progress(len(kept))
     spent = ClusterSpent()
     work = JudgingWork(
@@ -87,4 +85,4 @@ def build_on_cluster(
 
 
 def _loads_its_model(model: ModelOptions) -> bool:
-    return model.target is None or model.target.provider in _IN_PROCESS
+    return model.target is None or loads_its_model(model.target)

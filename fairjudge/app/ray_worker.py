@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import pickle  # nosec B403
 import tempfile
 import uuid
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +42,20 @@ class BuildingShard:
     cluster: Cluster
 
 
+def as_row(shard: JudgingShard | BuildingShard) -> dict[str, bytes]:
+    """Return `shard` as a row of Ray Data: bytes, in which Arrow looks for no schema.
+
+    Pickled, as all that Ray moves: the articles that tasks share are there once.
+    """
+    return {"shard": pickle.dumps(shard)}
+
+
+def from_row(row: Mapping[str, bytes]) -> JudgingShard | BuildingShard:
+    """Return the shard of which `as_row` made `row`."""
+    shard: JudgingShard | BuildingShard = pickle.loads(row["shard"])  # noqa: S301  # nosec B301
+    return shard
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShardOutcome:
     """The rows that a shard gave, in order; or why the whole run cannot go on."""
@@ -47,6 +63,16 @@ class ShardOutcome:
     rows: tuple[dict[str, Any], ...]
     n_cached: int
     error: str | None = None
+
+    def as_row(self) -> dict[str, str]:
+        """Return it as a row of Ray Data: one JSON text."""
+        return {"outcome": json.dumps(asdict(self))}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, str]) -> ShardOutcome:
+        """Return the outcome of which `as_row` made `row`."""
+        found = json.loads(row["outcome"])
+        return cls(**found | {"rows": tuple(found["rows"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +101,6 @@ class BuildingWork:
 class Worker:
     """Works on shards, one after the other, with models that stay open between them.
 
-    It has no coroutine: Ray would take it for an actor that works on all its shards at once.
-
     Parameters
     ----------
     work
@@ -92,6 +116,10 @@ class Worker:
         self._loop = asyncio.new_event_loop()
         self._open = AsyncExitStack()
         self._models: Models | None = None
+
+    def __call__(self, row: Mapping[str, bytes]) -> dict[str, str]:
+        """Work on the shard of which `as_row` made `row`, and return its outcome as a row."""
+        return self.run(from_row(row)).as_row()
 
     def run(self, shard: JudgingShard | BuildingShard) -> ShardOutcome:
         """Work on one shard. A deliberate error is returned: Ray would wrap and pickle it."""
@@ -128,12 +156,12 @@ class Worker:
 
 
 def run_shard(
-    work: JudgingWork | BuildingWork, gate: Any, shard: JudgingShard | BuildingShard
-) -> ShardOutcome:
+    row: Mapping[str, bytes], *, work: JudgingWork | BuildingWork, gate: Any
+) -> dict[str, str]:
     """Work on one shard with models opened for it alone: what calls of an API need is light."""
     worker = Worker(work, gate)
     try:
-        return worker.run(shard)
+        return worker(row)
     finally:
         worker.close()
 

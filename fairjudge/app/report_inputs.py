@@ -231,7 +231,7 @@ def _identity_of_run(folder: Path) -> Mapping[str, Any]:
     path = folder / _MANIFEST
     try:
         identity = json.loads(path.read_text("utf-8"))["identity"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise InputError("not a run's manifest", path=path) from None
     if not isinstance(identity, dict):
         raise InputError("not a run's manifest", path=path)
@@ -246,7 +246,7 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
     for number, line in enumerate(lines, start=1):
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             if number == len(lines):
                 return
             raise InputError("not a row that a run wrote", path=path, line=number) from None
@@ -258,7 +258,7 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
 def _checked(rows: Iterable[object], model: type[_R], path: Path) -> list[_R]:
     try:
         return [model.model_validate(row) for row in rows]
-    except ValidationError:
+    except (ValidationError, AttributeError, KeyError, TypeError):
         raise InputError(
             f"not what a run records of a {model.__name__.lower()}", path=path
         ) from None

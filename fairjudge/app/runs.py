@@ -160,7 +160,7 @@ def seldom_collecting() -> Iterator[None]:
     """
     before = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(50_000, 20, 50)
+    gc.set_threshold(200_000, 20, 50)
     try:
         yield
     finally:

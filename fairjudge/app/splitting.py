@@ -29,7 +29,7 @@ def split_file(
                         one.text,
                         backend=None if llm is None else llm.backend,
                         target=None if llm is None else llm.target,
-                        seed=model.seed,
+                        **model.sampling,
                     )
                     for one in loaded
                 )

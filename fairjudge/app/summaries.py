@@ -14,6 +14,7 @@ from fairjudge.app.sweeping import Setting, read_sweeps
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.records import own_rows
 from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
 
 _ROWS = "summaries"
@@ -133,13 +134,17 @@ async def _summarize(
         work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
         with opened as run, noting_spent(run, models.spent):
-            kept = {(row["eid"], row["system"]): row for row in run.read(_ROWS)}
+            with own_rows(run.shown):
+                kept = {
+                    (row["eid"], row["system"]): Summary.model_validate(row)
+                    for row in run.read(_ROWS)
+                }
 
             async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
-                row = kept.get((cluster.eid, summarizer.name))
-                if row is not None:
+                known = kept.get((cluster.eid, summarizer.name))
+                if known is not None:
                     advance(1)
-                    return Summary.model_validate(row)
+                    return known
                 written = await summarizer.summarize(cluster)
                 advance(1)
                 if isinstance(written, Unscored):
@@ -169,8 +174,8 @@ def _summarizers(llm: Llm, options: SummarizeOptions) -> dict[str, Summarizer]:
             strategy=options.strategy,
             wishes=setting.wishes,
             temperature=setting.temperature,
-            seed=llm.seed,
             system=system,
+            **llm.sampling,
         )
 
     settings = options.settings()

@@ -12,14 +12,22 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
-from typing import Any
+from typing import Any, Literal
 
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_base_url
 from fairjudge.backends.ports import AnyBackend, Warn
+from fairjudge.backends.redacting import RedactingBackend, keys_in_environment
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.protocols import ModelRef
 
-__all__ = ["BackendKind", "backend_kinds", "decides", "open_backend", "resolve_target"]
+__all__ = [
+    "BackendKind",
+    "backend_kinds",
+    "decides",
+    "loads_its_model",
+    "open_backend",
+    "resolve_target",
+]
 
 LOCAL = "local"
 """The embedded default; it is no language model, and is opened elsewhere."""
@@ -34,7 +42,8 @@ class BackendKind:
     ``timeout_seconds`` and ``warn``. ``needs`` names a package that must be installed, ``extra``
     the extra of FairJudge that brings it, ``key_variable`` the environment variable of its key, and
     ``url_variables`` those that may name its server. ``decides`` says that it answers typed
-    questions instead of writing text.
+    questions instead of writing text. ``answers_from`` says where the answers come from: a server,
+    which may send a key back, a model loaded into this process, or a file.
     """
 
     provider: str
@@ -45,6 +54,7 @@ class BackendKind:
     key_variable: str | None = None
     url_variables: tuple[str, ...] = ()
     decides: bool = False
+    answers_from: Literal["server", "process", "file"] = "server"
 
     @property
     def installed(self) -> bool:
@@ -87,6 +97,7 @@ _KINDS: Mapping[str, BackendKind] = {
             what="a language model in this process: transformers:<hub id, folder or GGUF file>",
             needs="transformers",
             extra="local",
+            answers_from="process",
         ),
         BackendKind(
             provider="openai-decisions",
@@ -117,11 +128,13 @@ _KINDS: Mapping[str, BackendKind] = {
             needs="transformers",
             extra="local",
             decides=True,
+            answers_from="process",
         ),
         BackendKind(
             provider="replay",
             path="fairjudge.backends.replay:ReplayBackend",
             what="replies recorded to a file: replay:<file>",
+            answers_from="file",
         ),
     )
 }
@@ -208,12 +221,18 @@ def open_backend(
     if not kind.installed and kind.extra is not None:
         raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
     backend: AnyBackend = _load(kind.path)(target, timeout_seconds=timeout_seconds, warn=warn)
-    return backend
+    keys = keys_in_environment(kind.key_variable) if kind.answers_from == "server" else ()
+    return RedactingBackend(backend, keys=keys) if keys else backend
 
 
 def decides(target: ModelRef) -> bool:
     """Say whether `target` answers typed questions instead of writing text."""
     return _find(target.provider, ()).decides
+
+
+def loads_its_model(target: ModelRef) -> bool:
+    """Say whether opening `target` loads a model into this process."""
+    return _find(target.provider, ()).answers_from == "process"
 
 
 def _find(provider: str, extra_kinds: Iterable[BackendKind]) -> BackendKind:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
@@ -32,18 +33,17 @@ class CallsUnderWay:
     def __init__(self) -> None:
         self._tasks: dict[tuple[int, str], asyncio.Task[Any]] = {}
 
-    def join(
-        self, key: str, begin: Callable[[], Coroutine[Any, Any, Reply]]
-    ) -> tuple[asyncio.Task[Reply], bool]:
-        """Return the call for `key`, begun if need be, and whether it was under way already."""
-        place = (id(asyncio.get_running_loop()), key)
-        under_way: asyncio.Task[Reply] | None = self._tasks.get(place)
-        if under_way is not None:
-            return under_way, True
-        task = asyncio.create_task(begin())
+    def find(self, key: str) -> asyncio.Task[Any] | None:
+        """Return the call for `key` that is under way, if one is."""
+        return self._tasks.get(_place(key))
+
+    def begin(self, key: str, call: Coroutine[Any, Any, Reply]) -> asyncio.Task[Reply]:
+        """Begin the call for `key`, which is not under way."""
+        place = _place(key)
+        task = asyncio.create_task(call)
         self._tasks[place] = task
         task.add_done_callback(lambda done: self._finish(place, done))
-        return task, False
+        return task
 
     async def end(self) -> None:
         """Cancel the calls of the running event loop, and wait until they are over."""
@@ -59,7 +59,40 @@ class CallsUnderWay:
             task.exception()  # seen here, or an error nobody waits for any more is complained about
 
 
-class CachingBackend:
+def _place(key: str) -> tuple[int, str]:
+    return id(asyncio.get_running_loop()), key
+
+
+class AnsweringOnce(ABC):
+    """What backends over a cache have in common: one call for equal requests, and the counts."""
+
+    def __init__(self, inner: AnyBackend, *, warn: Warn | None) -> None:
+        self._inner = inner
+        self._warn = warn
+        self._under_way = CallsUnderWay()
+        self.hits = 0
+        self.misses = 0
+
+    async def complete(self, request: CompletionRequest) -> Completion:
+        """Return the stored reply, or ask and store it."""
+        return await self._answer(request, text_port(self._inner), Completion)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Return the stored distributions, or ask and store them."""
+        return await self._answer(request, decision_port(self._inner), Decisions)
+
+    async def aclose(self) -> None:
+        """End the calls that nobody waits for any more, and close `inner`; the cache stays open."""
+        await self._under_way.end()
+        await aclose(self._inner)
+
+    @abstractmethod
+    async def _answer(
+        self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
+    ) -> Reply: ...
+
+
+class CachingBackend(AnsweringOnce):
     """Keeps every reply of `inner` and never asks the same thing twice.
 
     Errors, refusals and empty replies raise, so they are never stored, and neither is a decision
@@ -93,74 +126,65 @@ class CachingBackend:
         claims: Claims | None = None,
         warn: Warn | None = None,
     ) -> None:
-        self._inner = inner
+        super().__init__(inner, warn=warn)
         self._cache = cache
         self._claims = claims
-        self._warn = warn
-        self._under_way = CallsUnderWay()
-        self.hits = 0
-        self.misses = 0
-
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Return the stored reply, or ask and store it."""
-        return await self._answer(request, text_port(self._inner), Completion)
-
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Return the stored distributions, or ask and store them."""
-        return await self._answer(request, decision_port(self._inner), Decisions)
-
-    async def aclose(self) -> None:
-        """End the calls that nobody waits for any more, and close `inner`; the cache stays open."""
-        await self._under_way.end()
-        await aclose(self._inner)
 
     async def _answer(
         self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
     ) -> Reply:
         key = request_key(request)
-        stored = stored_reply(key, self._cache.get(key), kind, warn=self._warn)
-        if stored is not None:
+        task = self._under_way.find(key)
+        if task is not None:
             self.hits += 1
-            return stored
-        task, joined = self._under_way.join(
-            key, lambda: self._claim_and_ask(key, request, ask, kind)
-        )
-        self.hits += joined
+        else:
+            stored, claimed = self._find_or_claim(key, kind)
+            if stored is not None:
+                return stored
+            task = self._under_way.begin(key, self._ask(key, request, ask, kind, claimed=claimed))
+            task.add_done_callback(lambda _: self._release(key))
         # Shielded: one caller that gives up must not cancel the call the others wait for.
         return await asyncio.shield(task)
 
-    async def _claim_and_ask(
+    async def _ask(
         self,
         key: str,
         request: Request,
         ask: Callable[[Request], Awaitable[Reply]],
         kind: type[Reply],
+        *,
+        claimed: bool,
     ) -> Reply:
-        if self._claims is None:
-            self.misses += 1
-            return await self._ask_and_store(key, request, ask)
         wait_seconds = _FIRST_WAIT_SECONDS
-        while not self._claims.take(key):
+        while not claimed:
             await asyncio.sleep(wait_seconds)
             wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
-        try:
-            # Another process may have been quicker.
-            stored = stored_reply(key, self._cache.get(key), kind, warn=self._warn)
+            stored, claimed = self._find_or_claim(key, kind)
             if stored is not None:
-                self.hits += 1
                 return stored
-            self.misses += 1
-            return await self._ask_and_store(key, request, ask)
-        finally:
-            self._claims.release(key)
-
-    async def _ask_and_store(
-        self, key: str, request: Request, ask: Callable[[Request], Awaitable[Reply]]
-    ) -> Reply:
+        self.misses += 1
         reply = await ask(request)
         if is_kept(reply):
             self._cache.put(key, entry(request, reply))
         return reply
+
+    def _find_or_claim(self, key: str, kind: type[Reply]) -> tuple[Reply | None, bool]:
+        """Return the stored reply; or None, and whether it is ours to ask for it.
+
+        The claim comes first: what another process stored before it gave its own up is then seen.
+        """
+        claimed = self._claims is None or self._claims.take(key)
+        stored = stored_reply(key, self._cache.get(key), kind, warn=self._warn)
+        if stored is None:
+            return None, claimed
+        self.hits += 1
+        if claimed:
+            self._release(key)
+        return stored, False
+
+    def _release(self, key: str) -> None:
+        if self._claims is not None:
+            self._claims.release(key)
 
 
 def stored_reply(

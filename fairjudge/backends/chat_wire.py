@@ -45,7 +45,10 @@ def read_choice(
         raise RefusedError("the provider's content filter stopped the reply")
     text = cut_at(text, stop)
     if not text.strip():
-        raise EmptyReplyError(f"the reply has no text (finish reason {finish_reason!r})")
+        why = f"finish reason {finish_reason!r}"
+        if _FINISH.get(finish_reason) == "length":
+            why += ": all of max_output_tokens went elsewhere, as into reasoning"
+        raise EmptyReplyError(f"the reply has no text ({why})")
     return Completion(
         text=text,
         finish_reason=_FINISH.get(finish_reason, "other"),

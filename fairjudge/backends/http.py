@@ -71,15 +71,21 @@ class PerLoop(Generic[Client]):
 
 def check_base_url(base_url: str) -> str:
     """Return `base_url` without trailing slashes, or raise `ConfigurationError`."""
-    parts = urlsplit(base_url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # brackets that hold no address, a port that is none
+        usable = False
+    if not usable or not base_url.isprintable() or " " in base_url:
+        # What stands before an @ may be a password, even where all of it is no URL.
+        given = "this" if "@" in base_url else repr(base_url)
         raise ConfigurationError(
-            f"{base_url!r} is not a base URL; expected something like 'http://localhost:8000/v1'"
+            f"{given} is not a base URL; expected something like 'http://localhost:8000/v1'"
         )
-    if parts.username or parts.password or parts.query:
+    if "@" in parts.netloc or parts.query or parts.fragment:
         raise ConfigurationError(
-            "a base URL must carry no user name, password or query, because it is written to "
-            "records; put the key into the provider's environment variable"
+            "a base URL must carry no user name, password, query or fragment, because it is "
+            "written to records; put the key into the provider's environment variable"
         )
     return base_url.rstrip("/")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from fairjudge.backends.http import (
     one_line,
 )
 from fairjudge.backends.ports import Warn
+from fairjudge.backends.redacting import keys_in_environment
 from fairjudge.backends.sdk_errors import map_sdk_error
 from fairjudge.errors import (
     ConfigurationError,
@@ -69,7 +71,7 @@ class LiteLLMBackend:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
-                return _read(reply.model_dump(), stop=request.stop)
+                return _read(reply.model_dump(warnings=False), stop=request.stop)
         except Exception as error:
             raise map_litellm_error(error, litellm=self._litellm, where=self._where) from None
 
@@ -104,6 +106,8 @@ def import_litellm() -> Any:
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
     import litellm
 
+    # They show, on standard error, what a server said.
+    warnings.filterwarnings("ignore", "Pydantic serializer warnings", UserWarning)
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
@@ -146,7 +150,7 @@ def resolve_model(
 
 def map_litellm_error(error: Exception, *, litellm: Any, where: str) -> Exception:
     """Return the error of ours for what litellm raised: its errors are OpenAI's, and a few more."""
-    secrets = tuple(value for name, value in os.environ.items() if name.endswith("_KEY"))
+    secrets = keys_in_environment()
     said = one_line(getattr(error, "message", error), secrets=secrets)
     if isinstance(error, litellm.ContextWindowExceededError):
         return ContextTooLongError(f"{where}: {said}")

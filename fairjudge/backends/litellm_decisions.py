@@ -64,7 +64,7 @@ class LiteLLMDecisionsBackend:
                     num_retries=0,
                     max_retries=0,
                 )
-            return read_decisions(request, reply.model_dump())
+            return read_decisions(request, reply.model_dump(warnings=False))
         except Exception as error:
             raise map_litellm_error(error, litellm=self._litellm, where=self._where) from None
 

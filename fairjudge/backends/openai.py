@@ -6,7 +6,6 @@ since its own way through OpenAI's client takes ten times as long a call.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -84,8 +83,7 @@ class OpenAIBackend:
         while True:
             options = self._options(request)
             try:
-                async with asyncio.timeout(self._timeout_seconds):
-                    result = await self._clients.get().ask(messages, options)
+                result = await self._clients.get().ask(messages, options)
                 return read_result(result, stop=request.stop)
             except Exception as error:
                 if not self._adapts_to(error, options):

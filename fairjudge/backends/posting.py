@@ -6,6 +6,7 @@ client, of which 1.4 ms are its connection pool; at 1,000 calls a second only on
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
 from collections.abc import Mapping
@@ -13,8 +14,9 @@ from typing import Any
 
 import aiohttp
 import certifi
+from pydantic_core import to_json
 
-from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, PLACEHOLDER_KEY, is_loopback
+from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, is_loopback
 
 
 class StatusError(Exception):
@@ -29,7 +31,7 @@ class StatusError(Exception):
         self.message = content.decode("utf-8", "replace") or f"status {response.status}"
         try:
             self.body = json.loads(self.message)
-        except ValueError:
+        except (ValueError, RecursionError):
             self.body = None
         super().__init__(self.message)
 
@@ -46,8 +48,8 @@ class JsonPoster:
     base_url : str
         The server, without a slash at its end.
     key : str
-        Sent as the bearer of every call. Whatever a server says, it is taken out of that: what
-        comes back is kept and shown.
+        Sent as the bearer of every call. What a server says may repeat it: errors lose it in
+        `fairjudge.backends.sdk_errors`, replies in `fairjudge.backends.redacting`.
     headers : mapping
         Sent with every call too.
     timeout_seconds : float
@@ -58,13 +60,11 @@ class JsonPoster:
         self, base_url: str, *, key: str, headers: Mapping[str, str], timeout_seconds: float
     ) -> None:
         self._url = base_url
-        self._secret = b"" if key == PLACEHOLDER_KEY else key.encode()
+        self._timeout_seconds = timeout_seconds
         self._session = aiohttp.ClientSession(
             headers={**headers, "Authorization": f"Bearer {key}"},
             connector=aiohttp.TCPConnector(limit=0, ssl=_tls(base_url)),
-            timeout=aiohttp.ClientTimeout(
-                total=timeout_seconds, sock_connect=CONNECT_TIMEOUT_SECONDS
-            ),
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_SECONDS),
             trust_env=not is_loopback(base_url),
         )
 
@@ -79,13 +79,13 @@ class JsonPoster:
             If the reply is not JSON.
         """
         url = self._url + path
-        # ASCII alone: whatever stands in a text, every server reads it the same way.
-        data = json.dumps(body, allow_nan=False).encode()
+        data = to_json(body)
         try:
-            async with self._session.post(url, data=data) as reply:
+            async with (
+                asyncio.timeout(self._timeout_seconds),
+                self._session.post(url, data=data) as reply,
+            ):
                 content = await reply.read()
-            if self._secret and self._secret in content:
-                content = content.replace(self._secret, b"[key]")
         except aiohttp.ClientError as error:
             raise BrokenOffError(str(error)) from error
         if reply.status >= 400:

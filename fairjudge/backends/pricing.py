@@ -101,10 +101,10 @@ def _read(text: str, *, path: str | Path) -> dict[str, Price]:
     try:
         tables: Any = tomllib.loads(text).get("price", [])
         prices = [Price.model_validate(table) for table in tables]
-    except tomllib.TOMLDecodeError as error:
-        raise InputError(f"not TOML: {error}", path=path) from error
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise InputError(f"in a [[price]]: {first['msg']}", path=path, field=field) from error
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"not TOML with [[price]] tables: {error}", path=path) from error
     return {price.model: price for price in prices}

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,6 +20,7 @@ from fairjudge.errors import (
     RefusedError,
     ReplayMissError,
 )
+from fairjudge.packed import GZIP_MAGIC, unpack
 from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
 
 AnyRequest = CompletionRequest | DecisionRequest
@@ -115,7 +114,7 @@ def read_recording(
             continue
         try:
             yield _exchange(json.loads(line))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             if number == len(lines) and not line.endswith("\n"):
                 if warn is not None:
                     warn(f"{path}: the last line is cut off and left out")
@@ -126,11 +125,11 @@ def read_recording(
 def _lines(path: str | Path) -> list[str]:
     try:
         data = Path(path).read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
+        if data.startswith(GZIP_MAGIC):
+            data = unpack(data, path=path)
         # Not splitlines(): replies may contain U+2028 and its like, which JSON leaves as they are.
         return list(io.StringIO(data.decode("utf-8-sig"), newline="\n"))
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot read this recording: {error}", path=path) from error
 
 

@@ -15,7 +15,15 @@ from fairjudge.errors import (
 )
 
 # What clients raise, beside their own, on bodies that are not what the format promises.
-_NOT_AS_PROMISED = (ValueError, KeyError, TypeError, AttributeError, IndexError)
+_NOT_AS_PROMISED = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)
 
 
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from fairjudge.backends.caching import CallsUnderWay, entry, is_kept, stored_reply
+from fairjudge.backends.caching import AnsweringOnce, entry, is_kept, stored_reply
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
 from fairjudge.protocols import (
@@ -25,7 +25,7 @@ _FIRST_WAIT_SECONDS = 0.05
 _LONGEST_WAIT_SECONDS = 1.0
 
 
-class SharedCachingBackend:
+class SharedCachingBackend(AnsweringOnce):
     """`CachingBackend` over a cache of several machines: what one of them asks, no other does.
 
     A request that another machine has under way is waited for. Where that one fails, the next asks
@@ -47,31 +47,18 @@ class SharedCachingBackend:
     """
 
     def __init__(self, inner: AnyBackend, *, cache: SharedCache, warn: Warn | None = None) -> None:
-        self._inner = inner
+        super().__init__(inner, warn=warn)
         self._cache = cache
-        self._warn = warn
-        self._under_way = CallsUnderWay()
-        self.hits = 0
-        self.misses = 0
-
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Return the stored reply, or ask and store it."""
-        return await self._answer(request, text_port(self._inner), Completion)
-
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Return the stored distributions, or ask and store them."""
-        return await self._answer(request, decision_port(self._inner), Decisions)
-
-    async def aclose(self) -> None:
-        """Close `inner`; the cache is its owner's to close."""
-        await aclose(self._inner)
 
     async def _answer(
         self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
     ) -> Reply:
         key = request_key(request)
-        task, joined = self._under_way.join(key, lambda: self._find_or_ask(key, request, ask, kind))
-        self.hits += joined
+        task = self._under_way.find(key)
+        if task is not None:
+            self.hits += 1
+        else:
+            task = self._under_way.begin(key, self._find_or_ask(key, request, ask, kind))
         # Shielded: one caller that gives up must not cancel the call the others wait for.
         return await asyncio.shield(task)
 

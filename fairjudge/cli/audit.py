@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +17,7 @@ app = typer.Typer(help="Measure how far a judge is swayed, from stored judgement
 
 
 @app.command("position")
-@opt.taking(model=opt.models)
+@opt.taking(model=audit_opt.models)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
@@ -32,8 +31,6 @@ def position(
     references: audit_opt.References = None,
     summaries: audit_opt.Summaries = None,
     aspect: audit_opt.Aspect = "coverage",
-    backend: opt.Backend = "local",
-    embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
     model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -58,18 +55,16 @@ def position(
         material,
         aspect=aspect,
         protocol="pairwise",
-        model=replace(model, backend=backend, embedding_model=embedding_model),
+        model=model,
         quiet=quiet,
     )
     report = position_report(rows, labels=labels, close_within=close_within, skip_bad=skip_bad)
-    if json_file != "-":
-        audit_tables.show_position(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=audit_tables.show_position)
     audit_opt.finish(rows, protocol="pairwise", most=max_unscored)
 
 
 @app.command("verbosity")
-@opt.taking(model=opt.models)
+@opt.taking(model=audit_opt.models)
 def verbosity(
     judgements: audit_opt.Judgements = None,
     *,
@@ -85,8 +80,6 @@ def verbosity(
             "clusters). Repeat for several."
         ),
     ] = None,
-    backend: opt.Backend = "local",
-    embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
     model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
@@ -111,13 +104,11 @@ def verbosity(
         aspect=aspect,
         protocol=protocol,
         probes=tuple(probe or ["extended"]),
-        model=replace(model, backend=backend, embedding_model=embedding_model),
+        model=model,
         quiet=quiet,
     )
     report = verbosity_report(rows)
-    if json_file != "-":
-        audit_tables.show_verbosity(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=audit_tables.show_verbosity)
     audit_opt.finish(rows, protocol=None, most=max_unscored)
 
 
@@ -136,9 +127,7 @@ def parse(
 
     rows = read_judgements(judgements, skip_bad=skip_bad).records
     report = parse_report(rows)
-    if json_file != "-":
-        audit_tables.show_parse(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=audit_tables.show_parse)
     audit_opt.finish(rows, protocol=None, most=max_unscored)
 
 
@@ -160,9 +149,7 @@ def covered(
 
     rows = read_judgements(judgements, skip_bad=skip_bad).records
     report = covered_report(rows, references, skip_bad=skip_bad)
-    if json_file != "-":
-        audit_tables.show_covered(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=audit_tables.show_covered)
 
 
 @app.command("length")
@@ -186,13 +173,11 @@ def length(
 
     rows = read_judgements(judgements, skip_bad=skip_bad).records
     report = length_report(rows, summaries, matched_within=matched_within, skip_bad=skip_bad)
-    if json_file != "-":
-        audit_tables.show_length(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=audit_tables.show_length)
 
 
 @app.command("order")
-@opt.taking(model=opt.models)
+@opt.taking(model=audit_opt.models)
 def order(
     *,
     references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
@@ -203,8 +188,6 @@ def order(
     shuffles: Annotated[
         int, typer.Option(min=2, help="Orders in which each summary's articles are shown.")
     ] = 3,
-    backend: opt.Backend = "local",
-    embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
     model: ModelOptions,
     skip_bad: opt.SkipBad = False,
@@ -230,23 +213,19 @@ def order(
             model=model,
             progress=progress,
         ),
-        model=replace(model, backend=backend, embedding_model=embedding_model),
+        model=model,
         quiet=quiet,
     )
-    if json_file != "-":
-        audit_tables.show_order(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=audit_tables.show_order)
 
 
 @app.command("checks")
-@opt.taking(model=opt.models)
+@opt.taking(model=audit_opt.models)
 def checks(
     *,
     references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],
     summaries: Annotated[Path, typer.Option(help="Summaries.")],
     aspect: audit_opt.Aspect = "coverage",
-    backend: opt.Backend = "local",
-    embedding_model: opt.EmbeddingModel = None,
     run: audit_opt.Run = None,
     model: ModelOptions,
     skip_bad: opt.SkipBad = False,
@@ -271,9 +250,7 @@ def checks(
             model=model,
             progress=progress,
         ),
-        model=replace(model, backend=backend, embedding_model=embedding_model),
+        model=model,
         quiet=quiet,
     )
-    if json_file != "-":
-        audit_tables.show_checks(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=audit_tables.show_checks)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from fairjudge.cli import options as opt
+
 if TYPE_CHECKING:
     from fairjudge.app.collecting import Material, Progress
     from fairjudge.app.models import ModelOptions
@@ -38,6 +40,17 @@ Run: TypeAlias = Annotated[
         "whose judgements are to be audited."
     ),
 ]
+
+
+@opt.taking(model=opt.models)
+def models(
+    *,
+    backend: opt.Backend = "local",
+    embedding_model: opt.EmbeddingModel = None,
+    model: ModelOptions,
+) -> ModelOptions:
+    """Return the options of the one model that judges what is to be audited."""
+    return replace(model, backend=backend, embedding_model=embedding_model)
 
 
 def material(

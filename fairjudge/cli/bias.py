@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from fairjudge.cli import options as opt
+
+if TYPE_CHECKING:
+    from fairjudge.bias.reporting import BiasOptions
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -43,7 +46,15 @@ _Seed: TypeAlias = Annotated[int, typer.Option(help="Of all random draws.")]
 _Resamples: TypeAlias = Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")]
 
 
+def drawing(*, resamples: _Resamples = 2000, seed: _Seed = 0) -> BiasOptions:
+    """Return how intervals are drawn."""
+    from fairjudge.bias.reporting import BiasOptions
+
+    return BiasOptions(seed=seed, n_resamples=resamples)
+
+
 @app.command("words")
+@opt.taking(options=drawing)
 def words(
     clusters: _Clusters,
     *,
@@ -62,8 +73,7 @@ def words(
             "--controls", help="Add the Random, Lead, Topic and Sexist summarizers for comparison."
         ),
     ] = False,
-    resamples: _Resamples = 2000,
-    seed: _Seed = 0,
+    options: BiasOptions,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -76,7 +86,6 @@ def words(
     """
     from fairjudge.app.bias import measure_words
     from fairjudge.bias.analysis import words_json
-    from fairjudge.bias.reporting import BiasOptions
     from fairjudge.cli import bias_tables
 
     report = measure_words(
@@ -86,12 +95,13 @@ def words(
         reference=reference,
         controls=controls,
         skip_bad=skip_bad,
-        options=BiasOptions(seed=seed, n_resamples=resamples),
+        options=options,
     )
     bias_tables.show(bias_tables.words(report), words_json(report), json_file)
 
 
 @app.command("entities")
+@opt.taking(options=drawing)
 def entities(
     clusters: _Inputs,
     *,
@@ -118,8 +128,7 @@ def entities(
         str | None,
         typer.Option(help="spaCy pipeline by name or folder, instead of the packaged English one."),
     ] = None,
-    resamples: _Resamples = 2000,
-    seed: _Seed = 0,
+    options: BiasOptions,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -133,7 +142,6 @@ def entities(
     """
     from fairjudge.app.bias import measure_entities
     from fairjudge.bias.entity_analysis import entities_json
-    from fairjudge.bias.reporting import BiasOptions
     from fairjudge.cli import bias_tables
 
     report = measure_entities(
@@ -144,12 +152,13 @@ def entities(
         lookup=lookup,
         pipeline=pipeline,
         skip_bad=skip_bad,
-        options=BiasOptions(seed=seed, n_resamples=resamples),
+        options=options,
     )
     bias_tables.show(bias_tables.entities(report), entities_json(report), json_file)
 
 
 @app.command("distinguishability")
+@opt.taking(options=drawing)
 def distinguishability(
     clusters: _Inputs,
     *,
@@ -166,8 +175,7 @@ def distinguishability(
             help="Leave scikit-learn's English stop words out of the counts, as the paper's code.",
         ),
     ] = False,
-    resamples: _Resamples = 2000,
-    seed: _Seed = 0,
+    options: BiasOptions,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -180,7 +188,6 @@ def distinguishability(
     """
     from fairjudge.app.bias import measure_distinguishability
     from fairjudge.bias.distinguishability_analysis import distinguishability_json
-    from fairjudge.bias.reporting import BiasOptions
     from fairjudge.cli import bias_tables
 
     report = measure_distinguishability(
@@ -190,7 +197,7 @@ def distinguishability(
         embedding_model=embedding_model,
         drop_stop_words=drop_stop_words,
         skip_bad=skip_bad,
-        options=BiasOptions(seed=seed, n_resamples=resamples),
+        options=options,
     )
     bias_tables.show(
         bias_tables.distinguishability(report), distinguishability_json(report), json_file

@@ -114,7 +114,7 @@ def build(
             ),
             run=run,
             skip_bad=skip_bad,
-            progress=lambda eid: progress.stages(shown, eid),
+            progress=progress.BuildBars(shown),
         )
     display.built(outcome, output=output, json_file=json_file)
     display.finish(outcome.n_unusable, len(outcome.clusters), most=max_unscored, what="clusters")

@@ -225,14 +225,10 @@ def _save(analysis: Analysis, path: Path) -> None:
 
 def _load(path: Path) -> list[Calibrator]:
     from fairjudge.calibration.calibrators import calibrator_from_dict
+    from fairjudge.datasets import read_json
     from fairjudge.errors import InputError
 
-    try:
-        data = json.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror}", path=path) from None
-    except ValueError as error:
-        raise InputError(f"not JSON: {error}", path=path) from None
+    data = read_json(path)
     found = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
     if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
         raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)

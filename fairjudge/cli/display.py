@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ import typer
 
 from fairjudge.cli.terminal import say
 from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.text.printable import shows_on_terminal
 
 if TYPE_CHECKING:
     from fairjudge.app.building import BuildOutcome, Built
@@ -26,7 +27,7 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     """Write `value` where ``--json`` says, if it says anything."""
     if target is None:
         return
-    text = json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+    text = json.dumps(value, indent=1, ensure_ascii=shows_on_terminal(target)) + "\n"
     if target == "-":
         typer.echo(text, nl=False)
         return
@@ -37,6 +38,18 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
         write_atomically(Path(target), text)
     except OSError as error:
         raise InputError(f"cannot write: {error.strerror}", path=target) from None
+
+
+def report(
+    found: Mapping[str, Any],
+    json_file: str | None,
+    *,
+    table: Callable[[Mapping[str, Any]], None],
+) -> None:
+    """Show `found` by `table`, unless its JSON goes to standard output, and write the JSON."""
+    if json_file != "-":
+        table(found)
+    write_json(json_file, found)
 
 
 def finish(n_unscored: int, n_all: int, *, most: float, what: str = "items") -> None:

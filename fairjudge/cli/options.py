@@ -6,13 +6,15 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, get_type_hints
 
 import typer
 
 if TYPE_CHECKING:
     from fairjudge.app.models import ModelOptions
     from fairjudge.stores.address import StoreAddress
+
+R = TypeVar("R")
 
 Output: TypeAlias = Annotated[
     Path,
@@ -77,6 +79,14 @@ Timeout: TypeAlias = Annotated[
 Seed: TypeAlias = Annotated[
     int | None, typer.Option(help="Passed to the model where it takes one; part of the cache key.")
 ]
+MaxOutputTokens: TypeAlias = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="Most tokens of one reply, a reasoning model's thoughts included; by default 1024 for "
+        "verdicts and summaries, 2048 for questions, answers and units.",
+    ),
+]
 MaxCost: TypeAlias = Annotated[
     float | None, typer.Option(min=0, help="Stop calling before this many US dollars are spent.")
 ]
@@ -129,22 +139,23 @@ def store_address(url: str | None) -> StoreAddress | None:
     return StoreAddress(url) if url else None
 
 
-def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Give a command the options that functions declare, and call it with what they return.
 
     ``@taking(model=models)`` puts the parameters of `models` in place of the command's parameter
-    ``model``, so that several commands take the same options without repeating them.
+    ``model``, so that several commands take the same options without repeating them. A function
+    that declares options may take those of another in the same way.
     """
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+    def decorate(command: Callable[..., R]) -> Callable[..., R]:
         declared = {name: _parameters(bundle) for name, bundle in bundles.items()}
 
         @functools.wraps(command)
-        def called(**given: Any) -> None:
+        def called(**given: Any) -> R:
             for name, bundle in bundles.items():
                 own = {one.name: given.pop(one.name) for one in declared[name]}
                 given[name] = bundle(**own)
-            command(**given)
+            return command(**given)
 
         every = [
             parameter for own in _parameters(command) for parameter in declared.get(own.name, [own])
@@ -157,6 +168,7 @@ def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., None]], Cal
 
 
 _FOR_TYPES = (
+    "BiasOptions",
     "BuildOptions",
     "CoverageOptions",
     "FairnessInput",
@@ -185,6 +197,7 @@ def models(
     base_url: BaseUrl = None,
     timeout: Timeout = 300.0,
     seed: Seed = None,
+    max_output_tokens: MaxOutputTokens = None,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
     rpm: Rpm = None,
@@ -201,6 +214,7 @@ def models(
         base_url=base_url,
         timeout_seconds=timeout,
         seed=seed,
+        max_output_tokens=max_output_tokens,
         max_cost=max_cost,
         max_calls=max_calls,
         rpm=rpm,

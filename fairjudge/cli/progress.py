@@ -7,8 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
+from fairjudge.app.progress import BuildProgress
 from fairjudge.text.printable import printable
 
 Advance = Callable[[int], None]
@@ -49,13 +57,34 @@ def retries(progress: Progress) -> Callable[[str], None]:
     return advance
 
 
-def stages(progress: Progress, eid: str) -> Callable[[str, int], None]:
-    """Return what shows a reference build's stages, one bar a stage, as they begin."""
-    bars: dict[str, Advance] = {}
+class BuildBars(BuildProgress):
+    """How many clusters are built, and the stages of those under way, one bar a stage."""
 
-    def advance(stage: str, done: int) -> None:
-        if stage not in bars:
-            bars[stage] = counter(progress, f"{eid}: {stage}", total=None)
-        bars[stage](done)
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._all: TaskID | None = None
+        self._bars: dict[str, dict[str, TaskID]] = {}
 
-    return advance
+    def begin(self, n_clusters: int) -> None:
+        """See `BuildProgress`."""
+        if n_clusters > 1:
+            self._all = self._progress.add_task("clusters", total=n_clusters)
+
+    def stages(self, eid: str) -> Callable[[str, int], None]:
+        """See `BuildProgress`."""
+        bars = self._bars[eid] = {}
+
+        def advance(stage: str, done: int) -> None:
+            if stage not in bars:
+                bars[stage] = self._progress.add_task(printable(f"{eid}: {stage}"), total=None)
+            self._progress.update(bars[stage], advance=done)
+
+        return advance
+
+    def end(self, eid: str) -> None:
+        """See `BuildProgress`."""
+        if self._all is None:
+            return
+        self._progress.update(self._all, advance=1)
+        for bar in self._bars.pop(eid, {}).values():
+            self._progress.remove_task(bar)

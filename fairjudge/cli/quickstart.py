@@ -52,7 +52,7 @@ def quickstart(
             model=model,
             run=None,
             skip_bad=False,
-            progress=lambda eid: progress.stages(shown, eid),
+            progress=progress.BuildBars(shown),
         )
     display.built(built, output=references, json_file=str(output / "references.report.json"))
 

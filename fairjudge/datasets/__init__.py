@@ -1,6 +1,7 @@
 """Readers and writers of the file formats."""
 
 from fairjudge.datasets._loading import BadLine, Loaded
+from fairjudge.datasets._source import read_json
 from fairjudge.datasets.checks import check_summaries, empty_articles, why_not_buildable
 from fairjudge.datasets.example import ExampleFile, example_path
 from fairjudge.datasets.readers import (
@@ -21,6 +22,7 @@ __all__ = [
     "empty_articles",
     "example_path",
     "read_clusters",
+    "read_json",
     "read_judgements",
     "read_labels",
     "read_references",

@@ -1,14 +1,14 @@
-"""A file's bytes, unpacked, or one clear error."""
+"""A file's bytes, unpacked, or the JSON they are; else one clear error."""
 
 from __future__ import annotations
 
-import gzip
-import zlib
+import json
 from pathlib import Path
+from typing import Any
 
 from fairjudge.errors import InputError
+from fairjudge.packed import GZIP_MAGIC, unpack
 
-_GZIP_MAGIC = b"\x1f\x8b"
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 
@@ -19,11 +19,12 @@ def read_bytes(path: Path) -> bytes:
     Raises
     ------
     InputError
-        No such file, a folder, not readable, a damaged gzip file, UTF-16, or nothing in it.
+        No such file, a folder, not readable, a gzip file damaged or far too large, UTF-16, or
+        nothing in it.
     """
     data = _read(path)
-    if data.startswith(_GZIP_MAGIC):
-        data = _unpack(data, path)
+    if data.startswith(GZIP_MAGIC):
+        data = unpack(data, path=path)
     elif path.suffix.lower() == ".gz":
         raise InputError("the name ends in .gz, but the content is not gzip", path=path)
     if data.startswith(_UTF16_BOMS):
@@ -32,6 +33,22 @@ def read_bytes(path: Path) -> bytes:
     if not data.strip():
         raise InputError("the file is empty", path=path)
     return data
+
+
+def read_json(path: str | Path) -> Any:
+    """Return the one JSON value that the file at ``path`` is, such as a command's own settings.
+
+    Records are read more strictly: see `fairjudge.datasets.readers`.
+
+    Raises
+    ------
+    InputError
+        As `read_bytes`, and where the content is not JSON.
+    """
+    try:
+        return json.loads(read_bytes(Path(path)))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}", path=path) from None
 
 
 def kind_of(path: Path) -> str:
@@ -55,12 +72,3 @@ def _read(path: Path) -> bytes:
         raise InputError(f"cannot read the file: {reason}", path=path) from None
     except ValueError:  # a NUL in the name
         raise InputError("not a file name", path=repr(str(path))) from None
-
-
-def _unpack(data: bytes, path: Path) -> bytes:
-    try:
-        return gzip.decompress(data)
-    except EOFError:
-        raise InputError("the gzip data are cut off", path=path) from None
-    except (OSError, zlib.error):
-        raise InputError("the gzip data are damaged", path=path) from None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from fairjudge.bias.assignments import NameList, Names
 from fairjudge.bias.forms import Gender
-from fairjudge.datasets._source import read_bytes
+from fairjudge.datasets._source import read_bytes, read_json
 from fairjudge.errors import InputError
 
 CENSUS_FILES: Mapping[Gender, str] = {"female": "dist.female.first", "male": "dist.male.first"}
@@ -54,7 +53,7 @@ def read_name_lists(path: str | Path) -> Names:
     InputError
         The file is malformed; the list and field are named.
     """
-    value = _json(path)
+    value = read_json(path)
     if not isinstance(value, list):
         raise InputError("expected a list of name lists", path=path)
     try:
@@ -65,7 +64,7 @@ def read_name_lists(path: str | Path) -> Names:
 
 def read_word_lists(path: str | Path) -> dict[str, tuple[str, ...]]:
     """Read word lists: ``{"<group>": ["word", ...], ...}``."""
-    value = _json(path)
+    value = read_json(path)
     if not isinstance(value, dict):
         raise InputError("expected an object of group names and word lists", path=path)
     return {group: _strings(words, str(group), path) for group, words in value.items()}
@@ -73,7 +72,7 @@ def read_word_lists(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 def read_lookup(path: str | Path) -> dict[str, str]:
     """Read who is known: ``{"<full name>": "<group>", ...}``."""
-    value = _json(path)
+    value = read_json(path)
     if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
         raise InputError("expected an object of full names and groups", path=path)
     return value
@@ -113,10 +112,3 @@ def _strings(value: Any, field: str, path: str | Path | None = None) -> tuple[st
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
         raise InputError("expected a list of strings", path=path, field=field)
     return tuple(value)
-
-
-def _json(path: str | Path) -> Any:
-    try:
-        return json.loads(read_bytes(Path(path)))
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"not JSON: {error}", path=path) from None

@@ -14,6 +14,7 @@ from typing import IO, Any, Protocol
 from fairjudge.datasets._source import kind_of
 from fairjudge.domain import Record, replace_lone_surrogates
 from fairjudge.errors import InputError
+from fairjudge.text.printable import shows_on_terminal
 
 
 class _Sink(Protocol):
@@ -31,9 +32,10 @@ def write_jsonl(path: str | Path, records: Iterable[Record | Mapping[str, Any]])
     InputError
         The path cannot be written to.
     """
+    ascii_only = shows_on_terminal(path)
     with _sink(path) as sink:
         for record in records:
-            sink.write(_encoded(record, indent=None))
+            sink.write(_encoded(record, indent=None, ascii_only=ascii_only))
 
 
 def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
@@ -51,9 +53,11 @@ def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]
         sink.write(b"\n]\n")
 
 
-def _encoded(record: Record | Mapping[str, Any], *, indent: int | None) -> bytes:
+def _encoded(
+    record: Record | Mapping[str, Any], *, indent: int | None, ascii_only: bool = False
+) -> bytes:
     value = record.to_json() if isinstance(record, Record) else dict(record)
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent)
     return f"{replace_lone_surrogates(text)}\n".encode()
 
 

@@ -81,6 +81,6 @@ def read_thresholds(path: Path) -> tuple[float, float]:
     try:
         found = json.loads(path.read_text("utf-8"))
         return float(found["low"]), float(found["high"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         problem = f"expected JSON with 'low' and 'high', as 'fairjudge cascade' writes: {error!r}"
         raise InputError(problem, path=path) from None

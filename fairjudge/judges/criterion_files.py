@@ -30,7 +30,7 @@ def read_criterion_file(path: Path) -> CriterionFile:
     """
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot read the criterion: {error}", path=path) from error
     for field in sorted(found.keys() - _FIELDS):
         raise InputError(f"unknown field; known are {sorted(_FIELDS)}", path=path, field=field)

@@ -17,13 +17,15 @@ from fairjudge.judges.distributions import (
 )
 from fairjudge.judges.graded import graded_fields
 from fairjudge.judges.ports import Reply
-from fairjudge.outcomes import complete_or_unscored
+from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import Backend, Completion, CompletionRequest, ModelRef
 from fairjudge.scales import Position, to_verdict
 from fairjudge.signature import signature
 
+DEFAULT_OUTPUT_TOKENS = 1024
+"""Room for the reasons that a judge is asked to give before its verdict."""
 _MOST_ALTERNATIVES = 20
 """Alternatives a token that servers give at most (OpenAI's limit)."""
 
@@ -43,7 +45,7 @@ class LlmJudge:
     criterion: Criterion
     temperature: float = 0.0
     seed: int | None = None
-    max_output_tokens: int = 1024
+    max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
     samples: int = 1
     token_probabilities: bool = False
     # Put together once: they go into every request and every judgement.
@@ -65,6 +67,7 @@ class LlmJudge:
         return self._signature
 
     def _signed(self) -> str:
+        limit = self.max_output_tokens
         return signature(
             {
                 "judge": self.name,
@@ -74,6 +77,7 @@ class LlmJudge:
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
                 "seed": self.seed,
+                "max_output_tokens": None if limit == DEFAULT_OUTPUT_TOKENS else limit,
                 "samples": self.samples if self.samples > 1 else None,
                 "score": "token_probabilities" if self.token_probabilities else None,
             }
@@ -91,7 +95,12 @@ class LlmJudge:
         if self.token_probabilities:
             found = from_tokens(first, self.criterion.scale)
             if isinstance(found, ScoreDistribution):
-                return Reply(text=first.text, masses=found.probabilities, off_scale=found.off_scale)
+                return Reply(
+                    text=first.text,
+                    cut_off=is_cut_off(first),
+                    masses=found.probabilities,
+                    off_scale=found.off_scale,
+                )
         return await self._sample(task, first)
 
     async def _sample(self, task: JudgeTask, first: Completion) -> Reply | Unscored:
@@ -107,6 +116,7 @@ class LlmJudge:
                 return one
         return Reply(
             text=first.text,
+            cut_off=is_cut_off(first),
             others=tuple(None if isinstance(one, Unscored) else one.text for one in others),
         )
 
@@ -125,7 +135,7 @@ class LlmJudge:
                 task, raw=reply.text, **graded_fields(found, scale, task), **kept
             )
         if isinstance(verdict, Unscored):
-            return verdict
+            return saying_cut_off(verdict) if reply.cut_off else verdict
         return self._judgement(task, value=_in_terms_of_systems(verdict, task), raw=reply.text)
 
     def _distribution(
@@ -153,7 +163,7 @@ class LlmJudge:
         )
         if isinstance(completion, Unscored):
             return completion
-        return Reply(text=completion.text, repaired=True)
+        return Reply(text=completion.text, cut_off=is_cut_off(completion), repaired=True)
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""

@@ -14,10 +14,12 @@ class Reply(Wire):
 
     ``masses`` and ``off_scale`` are the probabilities of the scale's answers where the server gave
     them for each token; ``others`` the further samples of the same prompt, None where one failed.
+    ``cut_off`` says that the limit on its tokens ended the reply.
     """
 
     text: str
     repaired: bool = False
+    cut_off: bool = False
     masses: Mapping[str, float] | None = None
     off_scale: float = 0.0
     others: tuple[str | None, ...] = ()

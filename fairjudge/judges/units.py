@@ -22,7 +22,6 @@ _SCHEMA: dict[str, Any] = {
     "additionalProperties": False,
 }
 _BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•])\s*")
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 _LEAST_SHARE = 0.5
 """Share of a summary's longer words that its units must hold: fewer, and facts were lost."""
 
@@ -37,7 +36,12 @@ class Split:
 
 
 async def split_units(
-    text: str, *, backend: Backend | None, target: ModelRef | None, seed: int | None = None
+    text: str,
+    *,
+    backend: Backend | None,
+    target: ModelRef | None,
+    seed: int | None = None,
+    max_output_tokens: int = 2048,
 ) -> Split:
     """Split `text` to units by an LLM with demonstrations, or without one to sentences.
 
@@ -56,7 +60,7 @@ async def split_units(
         messages=render(load_template("judge", "units"), fields),
         response_schema=_SCHEMA,
         seed=seed,
-        max_output_tokens=2048,
+        max_output_tokens=max_output_tokens,
     )
     reply = await complete_or_unscored(backend, request)
     if isinstance(reply, Unscored):
@@ -71,9 +75,9 @@ async def split_units(
 
 def read_units(reply: str) -> tuple[str, ...]:
     """Return the units of a reply, JSON or one a line, each once."""
-    found = _OBJECT.search(reply)
+    start, end = reply.find("{"), reply.rfind("}") + 1
     try:
-        listed = json.loads(found[0])["units"] if found else reply.splitlines()
+        listed = json.loads(reply[start:end])["units"] if 0 <= start < end else reply.splitlines()
     except (ValueError, KeyError, TypeError, RecursionError):
         listed = []
     if not isinstance(listed, list):

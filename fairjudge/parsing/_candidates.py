@@ -97,11 +97,15 @@ def _without_scale(text: str, scale: Scale) -> str:
         text = pattern.sub(lambda match: " " * len(match[0]), text)
     if scale.kind != "number":
         return text
-    low, high = (re.escape(scale.answers[i]) for i in (0, -1))
-    whole = (
-        rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+    span = _span(scale.levels[0].answer, scale.levels[-1].answer)
+    return span.sub(lambda match: " " * len(match[0]), text)
+
+
+@cache
+def _span(low: str, high: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?<![\w.,/-])(?:from\s)?{re.escape(low)}\s?(?:-|to|through|and|\.\.+|~)\s?{re.escape(high)}(?![\w/]|[.,-]\d)"
     )
-    return re.sub(whole, lambda match: " " * len(match[0]), text)
 
 
 _EDGE = re.compile(
@@ -181,14 +185,15 @@ _NAMED_LINE = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 
+_LINE_ENDS = re.compile(r"[ .!)|]{0,20}$", re.MULTILINE)
+
 
 def _named_lines(text: str, scale: Scale) -> Iterator[Candidate]:
     """Lines such as "Consistency: 4"; where they differ, none of them is the verdict."""
     found = [
         answer
         for match in _NAMED_LINE.finditer(text)
-        if (answer := answer_at(text, match.end(), scale))
-        and re.compile(r"[ .!)|]{0,20}$", re.MULTILINE).match(text, answer.end)
+        if (answer := answer_at(text, match.end(), scale)) and _LINE_ENDS.match(text, answer.end)
     ]
     agreed = len({answer.value for answer in found}) == 1
     for answer in found[-1:] if agreed else found:

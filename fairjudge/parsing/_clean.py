@@ -89,8 +89,16 @@ def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
         text = "".join(_ascii_digit(sign) for sign in text)
-    text = blank_all(_EMPHASIS, blank_all(_FENCE_WORD, text))
+    if "```" in text:
+        text = blank_all(_FENCE_WORD, text)
+    if "_" in text:
+        text = blank_all(_EMPHASIS, text)
     return text.translate(_TABLE).replace(_KEYCAP, " ")
+
+
+def lowered(text: str) -> str:
+    """Return `text` in small letters, each where it was; the Turkish i's are read as the other."""
+    return text.replace("İ", "i").replace("ı", "i").lower()
 
 
 def _ascii_digit(sign: str) -> str:

@@ -2,6 +2,8 @@
 
 A frame is the wording before an answer ("Verdict:", "I'd give it a", "earning a score of"). Frames
 say nothing of the scale; `fairjudge.parsing._answers` reads what follows them.
+
+The patterns are searched for in small letters: half the time that ignoring case would take.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from fairjudge.parsing._clean import lowered
 
 Strength: TypeAlias = Literal["stated", "mentioned"]
 """``stated``: the reply says that this is its verdict. ``mentioned``: it speaks of a score."""
@@ -48,52 +52,47 @@ _LABELLED = re.compile(
     rf"{_ALONE}{_LABEL}{_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}[:=→]\s{{0,8}}"
     rf"|['\"]{_LABEL}['\"]\s{{0,4}}:\s{{0,4}}"
     rf"|\[\[|\\boxed\{{(?:\\text(?:bf)?\{{)?|<{_LABEL}>\s{{0,8}}",
-    re.IGNORECASE,
 )
+_LABEL_PLACE = re.compile(rf"{_ALONE}(?={_LABEL})|(?=['\"<]|\[\[|\\boxed)")
+"""Where alone `_LABELLED`, `_SAID` and `_RECKONED` may match: one search in place of three."""
 # A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3
 _RECKONED = re.compile(
     rf"{_ALONE}{_LABEL}\s{{0,3}}:\s{{0,3}}\d[^\n=]{{0,70}}[-+*/][^\n=]{{0,70}}=\s{{0,3}}(?=\d)",
-    re.IGNORECASE,
 )
 # "the answer is B", "my score for this would be 4"
 _SAID = re.compile(
     rf"(?<!\w){_LABEL}{_OF}\s{{1,3}}(?:is|would\sbe|will\sbe|should\sbe|becomes|stands\sat)\b"
     r"\s{0,3}[:,]?\s{0,4}",
-    re.IGNORECASE,
 )
 # "Score - 4", "Rating 4" where a line or sentence begins
 _OPENING = re.compile(
     r"(?:^|[.;!?]\s)[ #>|•-]{0,8}(?:(?:final|overall|my|the)\s{1,3}){0,2}"
     rf"{_PLAIN_LABEL}{_OF}[\s|-]{{1,8}}",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 # "earning a score of 3", "deserves a 4"
 _MENTIONED = re.compile(
-    r"\b(?:scores?|ratings?|grade|mark)\s{1,3}(?:of|at|as)\s{1,3}|\b(?:option|choice)\s{1,3}"
-    r"|\b(?:summary|it|this)\s(?:scores|gets|earns|receives|rates)\s{1,3}"
-    r"|\b(?:this|it|that|summary)(?:'s|\s(?:is|was))\s(?:only\s|just\s|clearly\s|definitely\s)?(?=an?\s)"
-    rf"|\b{_VERB_STEM}(?:e|es|ed|en|s|ing|ting)?\s{{1,3}}{_OBJECT}(?:only\s{{1,3}}|just\s{{1,3}})?(?=(?:an?|at|as)\s)"
-    r"|\b(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}"
-    r"|\bnote\s(?:finale\s)?de\s(?=\d[\d.,]{0,3}\s?(?:/|sur\b))"
+    r"\b(?:(?:scores?|ratings?|grade|mark)\s{1,3}(?:of|at|as)\s{1,3}|(?:option|choice)\s{1,3}"
+    r"|(?:summary|it|this)\s(?:scores|gets|earns|receives|rates)\s{1,3}"
+    r"|(?:this|it|that|summary)(?:'s|\s(?:is|was))\s(?:only\s|just\s|clearly\s|definitely\s)?(?=an?\s)"
+    rf"|{_VERB_STEM}(?:e|es|ed|en|s|ing|ting)?\s{{1,3}}{_OBJECT}(?:only\s{{1,3}}|just\s{{1,3}})?(?=(?:an?|at|as)\s)"
+    r"|(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}"
+    r"|note\s(?:finale\s)?de\s(?=\d[\d.,]{0,3}\s?(?:/|sur\b)))"
     r"|(?:我|本人)[^.!?;\n]{0,20}打[了出]?\s?|(?:选项|我选)[:\s]{0,2}",
-    re.IGNORECASE,
 )
 # "4/5", "3 stars" wherever they stand; "so yes", "is partially supported"
 _BARE = re.compile(
     rf"(?<![\w.,/:$€£★-])(?={_NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be),?\s{{1,3}}",
-    re.IGNORECASE,
 )
 _FIRST_PERSON = re.compile(
     rf"\b(?:i(?:'d|'ll|'m|'ve|\s(?:would|will|have|am|must|can|shall))?(?:\s\w{{1,12}}ly|\sstill|\sthen|\salso|\shave\sto)?\s{_VERB}\b"
     rf"|(?:let\sme|let's|let\sus)\s{_VERB}\b"
     r"|(?:lower|rais|revis|chang|adjust|downgrad|upgrad|reduc|bump|drop|increas|correct|updat|mov|amend)(?:e|es|ed|ing|ping|ped|s)?\s(?:it|that|this|my|the\s(?:score|rating|verdict|grade))\b"
     r"|settl(?:e|ed|ing)\son\b)",
-    re.IGNORECASE,
 )
 _SECOND_THOUGHT = re.compile(
     r"\b(?:actually|on\s(?:second\sthoughts?|reflection|reconsideration)|upon\sreflection|wait|hmm+"
     r"|correction|scratch\sthat|rather|no|sorry|edit|update|revised|make\sthat|make\sit)[\s,.:;-]{1,6}",
-    re.IGNORECASE,
 )
 _WINDOW = 90
 _WINDOW_END = re.compile(r"[!?;\n]|\.(?!\d)(?!\.)")
@@ -119,31 +118,42 @@ class Frame:
 
 def frames(text: str) -> Iterator[Frame]:
     """Yield every frame in a cleaned text; linear in its length."""
-    for match in _LABELLED.finditer(text):
+    small = lowered(text)
+    labels = [match.start() for match in _LABEL_PLACE.finditer(small)]
+    for match in _matches_at(labels, _LABELLED, small):
         starts = _with_filler(text, match.end())
         yield Frame(start=match.start(), starts=starts, strength="stated", labelled=True)
-    plain: tuple[tuple[re.Pattern[str], Strength], ...] = (
-        (_SAID, "stated"),
-        (_RECKONED, "stated"),
-        (_OPENING, "stated"),
-        (_MENTIONED, "mentioned"),
+    plain: tuple[tuple[Iterator[re.Match[str]], Strength], ...] = (
+        (_matches_at(labels, _SAID, small), "stated"),
+        (_matches_at(labels, _RECKONED, small), "stated"),
+        (_OPENING.finditer(small), "stated"),
+        (_MENTIONED.finditer(small), "mentioned"),
     )
-    for pattern, strength in plain:
-        for match in pattern.finditer(text):
+    for matches, strength in plain:
+        for match in matches:
             starts = _with_filler(text, match.end())
             yield Frame(start=match.start(), starts=starts, strength=strength)
-    for match in _BARE.finditer(text):
+    for match in _BARE.finditer(small):
         yield Frame(start=match.end(), starts=(match.end(),), strength="mentioned", bare=True)
-    for match in _FIRST_PERSON.finditer(text):
+    for match in _FIRST_PERSON.finditer(small):
         yield Frame(
             start=match.start(),
             starts=_in_window(text, match.end()),
             strength="stated",
             in_sentence=True,
         )
-    for match in _SECOND_THOUGHT.finditer(text):
+    for match in _SECOND_THOUGHT.finditer(small):
         starts = _with_filler(text, match.end())
         yield Frame(start=match.start(), starts=starts, strength="stated", strict=True)
+
+
+def _matches_at(places: list[int], pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield what ``pattern.finditer(text)`` does, where it can match nowhere but at `places`."""
+    free = 0
+    for place in places:
+        if place >= free and (match := pattern.match(text, place)):
+            free = match.end()
+            yield match
 
 
 def _with_filler(text: str, place: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
-from fairjudge.outcomes import complete_or_unscored
+from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.references.ports import Checked, Groups
@@ -86,7 +86,12 @@ class Asker:
         self, request: CompletionRequest, read: Callable[[str], T | Unscored]
     ) -> T | Unscored:
         completion = await complete_or_unscored(self.backend, request)
-        return completion if isinstance(completion, Unscored) else read(completion.text)
+        if isinstance(completion, Unscored):
+            return completion
+        found = read(completion.text)
+        if isinstance(found, Unscored) and is_cut_off(completion):
+            return saying_cut_off(found)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,10 @@ _BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•]|Q\d{1,3}[.:)])\s*")
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+")
 NEARLY_VERBATIM = 0.75
 """Share of an answer's words that its article must hold."""
-_THINKING = re.compile(r"<think>.*?</think>", re.DOTALL)
+_OPENING = re.compile(r"[\[{]")
+_MOST_FAILURES = 500
+"""How many brackets that begin no JSON are put up with; each costs time in proportion to all."""
+_THINK, _THOUGHT = "<think>", "</think>"
 _NO_ANSWER = re.compile(
     r"^\W*(?:no(?:ne|t)?|n/?a|\[\]|nothing|there (?:is|are) no\b.*|no (?:relevant |clear |direct )?"
     r"answers?\b.*|(?:the )?article does(?: not|n't)\b.*|not (?:mentioned|answered|specified)\b.*)"
@@ -28,17 +31,29 @@ _NO_ANSWER = re.compile(
 
 
 def find_json(text: str) -> Any:
-    """Return the last JSON object or array in `text`, or None; fences and talk are skipped."""
-    text = _THINKING.sub("", text)
+    """Return the last JSON object or array in `text`, or None; fences and talk are skipped.
+
+    Linear in the length of `text`: one that is full of brackets that begin no JSON is given up.
+    """
+    text = _without_thinking(text)
     decoder = json.JSONDecoder()
-    found = None
-    at = 0
-    while match := re.compile(r"[\[{]").search(text, at):
+    found, at, n_failed = None, 0, 0
+    while n_failed < _MOST_FAILURES and (match := _OPENING.search(text, at)):
         try:
             found, at = decoder.raw_decode(text, match.start())
         except (ValueError, RecursionError):
             at = match.start() + 1
+            n_failed += 1
     return found
+
+
+def _without_thinking(text: str) -> str:
+    """Leave out what stands between ``<think>`` and ``</think>``."""
+    kept, at = [], 0
+    while (start := text.find(_THINK, at)) >= 0 and (end := text.find(_THOUGHT, start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len(_THOUGHT)
+    return "".join([*kept, text[at:]])
 
 
 def _listed(text: str, key: str) -> list[Any] | None:
@@ -50,8 +65,8 @@ def _listed(text: str, key: str) -> list[Any] | None:
 
 
 def _lines(text: str) -> list[str]:
-    plain = _THINKING.sub("", text)
-    return [line for line in (_BULLET.sub("", raw).strip() for raw in plain.splitlines()) if line]
+    bare = (_BULLET.sub("", raw).strip() for raw in _without_thinking(text).splitlines())
+    return [line for line in bare if line]
 
 
 def read_questions(text: str, *, most: int, max_words: int) -> tuple[str, ...] | Unscored:

@@ -238,14 +238,14 @@ class JudgementView {
     }
     const systems = [j.get("system", place), j.get("system_b", place)].filter((one) => one !== null);
     for (const system of systems) {
-      const text = (j.data.summaries[eid] || {})[system];
+      const text = j.data.summaries[eid]?.[system];
       if (text !== undefined) parts.push(make("h3", null, `Summary by ${system}`), this.summary(eid, system, text, kind === "sentence" ? Number(name) : -1));
     }
     return parts;
   }
 
   summary(eid, system, text, judged) {
-    const sentences = (this.judgements.data.sentences[eid] || {})[system];
+    const sentences = this.judgements.data.sentences[eid]?.[system];
     if (judged < 0 || !sentences || !sentences[judged]) return make("p", { class: "text" }, text);
     const sentence = sentences[judged][0];
     const start = text.indexOf(sentence);

@@ -2,9 +2,24 @@
 
 document.querySelectorAll("table.sortable").forEach(makeSortable);
 
+// Maps by names that others gave: a system called "constructor" is found only where it was put.
+function byName(map, inner = (value) => value) {
+  const bare = Object.create(null);
+  for (const [name, value] of Object.entries(map)) bare[name] = inner(value);
+  return bare;
+}
+
+function readData(text) {
+  const data = JSON.parse(text);
+  data.clusters = byName(data.clusters, (one) => ({ ...one, articles: byName(one.articles) }));
+  data.summaries = byName(data.summaries, (one) => byName(one));
+  data.sentences = byName(data.sentences, (one) => byName(one));
+  return data;
+}
+
 const block = document.getElementById("data");
 if (block) {
-  const data = JSON.parse(block.textContent);
+  const data = readData(block.textContent);
   const judgements = new Judgements(data);
   const place = (id, start) => {
     const box = document.getElementById(id);

@@ -147,7 +147,7 @@ class Sentences {
   }
 
   sentence(eid, [text, aid, passage], places, others) {
-    const cluster = this.judgements.data.clusters[eid] || { articles: {} };
+    const cluster = this.judgements.data.clusters[eid] || { articles: byName({}) };
     const several = new Set(places.map((place) => `${this.judgements.get("judge", place)} ${this.judgements.get("aspect", place)}`)).size > 1;
     const name = (place) => several ? `${this.judgements.get("aspect", place)}, ${this.judgements.get("judge", place)}` : this.judgements.get("aspect", place);
     const source = passage === undefined ? make("p", { class: "note" }, "No passage of the articles shares a word with it.")

@@ -155,7 +155,7 @@ class StoredRun:
     def _row(self, name: str, place: int, content: bytes) -> dict[str, Any]:
         try:
             row = json.loads(content)
-        except ValueError:
+        except (ValueError, RecursionError):
             row = None
         if not isinstance(row, dict):
             raise RunError(
@@ -169,8 +169,8 @@ class StoredRun:
         self._server.run(_TAKE, (self._key, self._name, text))
         ((manifest,),) = self._server.run(_MANIFEST, (self._key,))
         try:
-            found = json.loads(manifest)["identity"]
-        except (ValueError, KeyError, TypeError):
+            found = dict(json.loads(manifest)["identity"])
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise RunError(f"{self}: not a run's manifest; choose another --run name") from None
         if found != self._identity:
             raise RunError(

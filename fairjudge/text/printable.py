@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 
 def printable(text: str) -> str:
     """Put a space for every control character of `text` but line breaks.
@@ -13,3 +16,8 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
+
+
+def shows_on_terminal(path: str | Path) -> bool:
+    """Whether what is written to `path` shows on a terminal, which texts of others may steer."""
+    return str(path) == "-" and sys.stdout.isatty()

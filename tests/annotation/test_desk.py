@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from annotation_tools import Annotator, rows, serve, write_world
+from annotation_tools import PATIENCE_SECONDS, Annotator, rows, serve, write_world
 
 from fairjudge.annotation import moves
 from fairjudge.annotation.desk import Desk
@@ -50,7 +50,7 @@ class Office:
         self.desk.close()
 
     def do(self, act):
-        return self.desk.submit(act).result(timeout=30)
+        return self.desk.submit(act).result(timeout=PATIENCE_SECONDS)
 
     def begin(self, who="ann"):
         return self.do(lambda turn: moves.next_position(turn, who))
@@ -253,10 +253,10 @@ def test_no_acknowledged_label_is_lost_by_kill_9(tmp_path):
     threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
     for thread in threads:
         thread.start()
-    assert enough.wait(60)
+    assert enough.wait(PATIENCE_SECONDS)
     server.kill()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE_SECONDS)
     assert len(acknowledged) >= 120
     in_file = rows_even_if_torn(tmp_path / "labels.jsonl")
     with Office(tmp_path) as office:

@@ -9,7 +9,17 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from annotation_tools import HOSTILE, Annotator, Server, rows, serve, write_world
+from annotation_tools import (
+    HOSTILE,
+    PATIENCE_SECONDS,
+    Annotator,
+    Server,
+    get,
+    post,
+    rows,
+    serve,
+    write_world,
+)
 
 from fairjudge.annotation.web.guard import MOST_BODY_BYTES, Hosts, is_loopback
 
@@ -41,7 +51,7 @@ def test_hostile_text_stays_text(server: Server):
 
 @pytest.mark.parametrize("path", ["/", "/item/1", "/static/keys.js", "/nowhere"])
 def test_every_response_says_what_may_run(server: Server, path):
-    reply = httpx.get(server.url.rstrip("/") + path)
+    reply = get(server.url.rstrip("/") + path)
     policy = reply.headers["content-security-policy"]
     assert "default-src 'none'" in policy
     assert "script-src 'self';" in policy
@@ -60,12 +70,13 @@ def test_pages_hold_no_script_or_style_of_their_own(server: Server):
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "", "localhost.evil.example"])
 def test_a_foreign_host_name_is_refused(server: Server, host):
-    assert httpx.get(server.url, headers={"host": host}).status_code == 421
+    assert get(server.url, headers={"host": host}).status_code == 421
 
 
 def test_two_host_names_are_refused(server: Server):
     address = urlsplit(server.url)
-    with socket.create_connection((address.hostname, address.port), timeout=10) as raw:
+    place = (address.hostname, address.port)
+    with socket.create_connection(place, timeout=PATIENCE_SECONDS) as raw:
         raw.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n")
         assert raw.recv(20).split()[1] in {b"400", b"421"}
 
@@ -92,14 +103,14 @@ def test_a_form_needs_its_mark_and_our_origin(server: Server, folder: Path):
 
 
 def test_signing_in_from_another_site_is_refused(server: Server):
-    reply = httpx.post(
+    reply = post(
         f"{server.url}sign-in", data={"name": "x"}, headers={"origin": "https://evil.example"}
     )
     assert reply.status_code == 403
 
 
 def test_cookies_are_kept_from_scripts_and_other_sites(server: Server):
-    reply = httpx.post(f"{server.url}sign-in", data={"name": "eve"})
+    reply = post(f"{server.url}sign-in", data={"name": "eve"})
     said = reply.headers["set-cookie"].lower()
     assert "httponly" in said
     assert "samesite=strict" in said
@@ -107,7 +118,7 @@ def test_cookies_are_kept_from_scripts_and_other_sites(server: Server):
 
 @pytest.mark.parametrize("name", ["", "   ", "<b>", "a" * 41, "../x", "-"])
 def test_names_that_are_none_are_refused_on_the_page(server: Server, name):
-    reply = httpx.post(f"{server.url}sign-in", data={"name": name})
+    reply = post(f"{server.url}sign-in", data={"name": name})
     assert reply.status_code == 400
     assert "Your name" in reply.text
 
@@ -135,7 +146,7 @@ def test_a_reason_that_was_not_offered_is_refused(server: Server):
 def test_large_requests_are_refused(server: Server):
     ann = Annotator(server.url, "wordy")
     assert ann.label(1, note="x" * (MOST_BODY_BYTES + 1)).status_code == 413
-    assert httpx.get(f"{server.url}?{'x' * 3000}").status_code == 414
+    assert get(f"{server.url}?{'x' * 3000}").status_code == 414
 
     def endless():
         for _ in range(40):
@@ -147,9 +158,9 @@ def test_large_requests_are_refused(server: Server):
 
 
 def test_a_stranger_is_sent_to_the_front_page(server: Server):
-    reply = httpx.get(f"{server.url}item/1")
+    reply = get(f"{server.url}item/1")
     assert (reply.status_code, reply.headers["location"]) == (303, "/")
-    reply = httpx.post(f"{server.url}label", data={"level": "1"})
+    reply = post(f"{server.url}label", data={"level": "1"})
     assert (reply.status_code, reply.headers["location"]) == (303, "/")
 
 
@@ -162,10 +173,10 @@ def test_nobody_sees_the_items_of_another(server: Server):
 
 def test_progress_needs_its_own_token(server: Server):
     address = f"{server.url}progress"
-    assert httpx.get(address).status_code == 403
-    assert httpx.get(f"{address}?token=wrong").status_code == 403
-    assert httpx.get(f"{address}/figures").status_code == 403
-    with httpx.Client(follow_redirects=True) as client:
+    assert get(address).status_code == 403
+    assert get(f"{address}?token=wrong").status_code == 403
+    assert get(f"{address}/figures").status_code == 403
+    with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
         page = client.get(server.progress)
         assert page.status_code == 200
         assert "token=" not in str(page.url)  # it stays in a cookie, not in the history
@@ -212,7 +223,7 @@ def test_figures_on_the_progress_page(tmp_path):
             who.label(level)
             labelled += 1
     assert labelled == 24  # eleven items twice, and the control for both
-    with httpx.Client(follow_redirects=True) as client:
+    with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
         page = client.get(server.progress).text
     assert "22 <span" in page
     assert "1.00" in page  # both answered by one rule, so alpha is 1
@@ -225,11 +236,11 @@ def test_beyond_loopback_the_printed_link_is_needed(tmp_path):
     server = serve(tmp_path, "--host", EVERYWHERE)
     link = urlsplit(server.url)
     base = f"http://127.0.0.1:{link.port}"
-    assert httpx.get(base).status_code == 403
-    assert httpx.post(f"{base}/sign-in", data={"name": "x"}).status_code == 403
-    assert httpx.get(f"{base}/?token=wrong").status_code == 403
-    assert httpx.get(base, headers={"host": "evil.example"}).status_code == 421
-    with httpx.Client(base_url=base, follow_redirects=True) as client:
+    assert get(base).status_code == 403
+    assert post(f"{base}/sign-in", data={"name": "x"}).status_code == 403
+    assert get(f"{base}/?token=wrong").status_code == 403
+    assert get(base, headers={"host": "evil.example"}).status_code == 421
+    with httpx.Client(base_url=base, follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
         page = client.get(f"/?{link.query}")
         assert page.status_code == 200
         assert "token" not in str(page.url)

@@ -37,7 +37,7 @@ def said():
 
 @pytest.fixture
 async def backend(target, said):
-    opened = open_backend(target, timeout_seconds=5, warn=said.append)
+    opened = open_backend(target, timeout_seconds=60, warn=said.append)
     yield opened
     await opened.aclose()
 

@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from fairjudge.backends import backend_kinds, open_backend, resolve_target
+from fairjudge.backends import backend_kinds, loads_its_model, open_backend, resolve_target
 from fairjudge.backends.budgeting import Budget, BudgetingBackend, estimated_input_tokens
 from fairjudge.backends.caching import CachingBackend
 from fairjudge.backends.pricing import PriceTable, load_prices
@@ -278,6 +278,9 @@ class TestRecordingAndReplay:
         packed = path.with_suffix(".jsonl.gz")
         packed.write_bytes(gzip.compress(path.read_bytes()))
         assert (await self.replay(packed).complete(ask(M, "a"))).text == "Score: 2"
+        packed.write_bytes(packed.read_bytes()[:-10])
+        with pytest.raises(InputError, match="cut off"):
+            self.replay(packed)
 
     @pytest.mark.parametrize("line", ["[]", "{}", '{"request": {}, "reply": {}}', "nonsense", "3"])
     def test_a_bad_line_is_an_input_error_with_its_number(self, tmp_path, line):
@@ -329,6 +332,12 @@ class TestRegistry:
         assert kinds["openai"].has_key
         assert kinds["replay"].has_key
         assert kinds["openai"].installed
+
+    def test_a_recording_needs_no_server_and_loads_no_model(self):
+        kinds = {kind.provider: kind.answers_from for kind in backend_kinds()}
+        loading = {name for name in kinds if loads_its_model(resolve_target(f"{name}:m"))}
+        assert loading == {"transformers", "transformers-decision"}
+        assert {name for name in kinds if kinds[name] != "server"} == {*loading, "replay"}
 
     async def test_a_provider_of_ones_own(self, ask):
         kind = type(backend_kinds()[0])(

@@ -85,7 +85,7 @@ def target(stub, provider):
 
 @pytest.fixture
 async def backend(target):
-    opened = open_backend(target, timeout_seconds=10)
+    opened = open_backend(target, timeout_seconds=60)
     yield opened
     await opened.aclose()
 

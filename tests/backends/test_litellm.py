@@ -48,7 +48,7 @@ def target(stub):
 
 @pytest.fixture
 async def backend(target):
-    opened = open_backend(target, timeout_seconds=10)
+    opened = open_backend(target, timeout_seconds=60)
     yield opened
     await opened.aclose()
 

@@ -3,26 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_tools import Done, cluster, journalist, reference, summary, write_jsonl
-from stub_server import StubServer
+from cli_tools import Done, cluster, reference, summary, write_jsonl
+from command_fixtures import own_home, server
 
-KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY")
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test a cache and a working folder of its own, and no keys."""
-    for name in (*KEYS, *PROXIES, "LANGSMITH_TRACING"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "100")
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
+__all__ = ["own_home", "server"]
 
 
 @pytest.fixture
@@ -41,14 +29,6 @@ def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> C
         return Done(int(ended.value.code or 0), out, err)
 
     return run_command
-
-
-@pytest.fixture
-def server() -> Iterator[StubServer]:
-    stub = StubServer()
-    stub.answer = journalist
-    yield stub
-    stub.close()
 
 
 @pytest.fixture

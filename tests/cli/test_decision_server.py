@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from cli_tools import write_jsonl
 
 PLACES = ("Alder", "Birch", "Cedar", "Dogwood", "Elm", "Fir", "Gorse", "Hazel", "Ivy", "Juniper")
 PROTOCOLS = ("binary", "likert", "pairwise")
-_MOST_SECONDS = 90
 
 
 def _cluster(place: str, number: int) -> dict:
@@ -59,10 +57,8 @@ def files() -> tuple[str, ...]:
 def _judge(cli, files, url: str, protocol: str, *more: str) -> list[dict]:
     asked = ("--aspect", "faithfulness", "--protocol", protocol)
     server = ("--backend", "systemone:sparrow", "--base-url", url)
-    began = time.monotonic()
     done = cli("judge", *files, *asked, *server, *more, "-o", f"{protocol}.jsonl")
     assert done.code == 0, done.err
-    assert time.monotonic() - began < _MOST_SECONDS
     return [json.loads(line) for line in Path(f"{protocol}.jsonl").read_text().splitlines()]
 
 

@@ -43,7 +43,7 @@ class Gate:
         if wait:
             self.held_calls.append(call)
             self.held.set()
-            self._open.wait(60)
+            self._open.wait(300)
         return journalist(call)
 
     def open(self) -> None:
@@ -58,7 +58,7 @@ def end_in_the_middle(
     gate = Gate(server, passing=passing)
     process = start(*command)
     try:
-        assert gate.held.wait(60), process.communicate(timeout=5)
+        assert gate.held.wait(300), process.communicate(timeout=5)
         process.send_signal(how)
         return finish(process)
     finally:
@@ -122,7 +122,7 @@ def test_two_runs_on_one_folder_the_second_is_refused(cli, references, summaries
     gate = Gate(server, passing=2)
     first = start(*judging(server), "--run", "shared")
     try:
-        assert gate.held.wait(60)
+        assert gate.held.wait(300)
         second = cli(*judging(server), "--run", "shared")
         assert second.code == 1
         assert second.err == "error: shared: another run is using this folder\n"

@@ -7,7 +7,10 @@ import os
 from collections.abc import Iterator
 
 import pytest
+from command_fixtures import server
 from ray_cluster import RayCluster
+
+__all__ = ["server"]
 
 
 @pytest.fixture(scope="session")

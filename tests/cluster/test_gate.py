@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 from fairjudge.app.ray_engine import SHARD_SIZE, judging_shards
 from fairjudge.app.ray_gate import Gate, GatedBackend, RatedBackend
+from fairjudge.app.ray_worker import BuildingShard, JudgingShard, ShardOutcome, as_row, from_row
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.domain import JudgeTask
+from fairjudge.domain import Cluster, JudgeTask
 from fairjudge.errors import BudgetExceededError, ConfigurationError, ServerError
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, Usage
 
@@ -156,3 +158,23 @@ def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, kept):
         assert shard.tasks == tuple(one for one in tasks if one.eid in eids)
         assert {one.id for one in shard.tasks} >= set(shard.pending)
     assert all(len(shard.pending) >= SHARD_SIZE for shard in shards[:-1])
+
+
+def test_rows_bring_shards_and_outcomes_as_they_were():
+    article = {"aid": "a", "content": "text", "attributes": {"n": 1, "x": 0.1}}
+    row = {"eid": "e", "articles": [article | {"unknown": [1, {"kept": None}]}], "more": True}
+    building = BuildingShard(cluster=Cluster.model_validate(row))
+    back = from_row(as_row(building))
+    assert back == building
+    assert isinstance(back, BuildingShard)
+    assert back.cluster.to_json() == row  # with nothing that was not given
+    judging = JudgingShard(tasks=(task(1, 2), task(1, 3)), pending=(task(1, 3).id,))
+    assert from_row(as_row(judging)) == judging
+    long = Cluster.model_validate(row | {"articles": [article | {"content": "x" * 10_000}]})
+    tasks = tuple(replace(task(1, n), articles=long.articles) for n in range(9))
+    assert len(as_row(JudgingShard(tasks=tasks, pending=()))["shard"]) < 20_000  # shared: once
+    for outcome in (
+        ShardOutcome(rows=({"task": "\ud83d", "judgement": {"score": 0.1}},), n_cached=2),
+        ShardOutcome(rows=(), n_cached=0, error="no key"),
+    ):
+        assert ShardOutcome.from_row(outcome.as_row()) == outcome

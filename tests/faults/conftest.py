@@ -1,32 +1,5 @@
 """Fixtures for faults: a home of one's own, and a server that answers any prompt of the library."""
 
-from __future__ import annotations
+from command_fixtures import own_home, server
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from cli_tools import journalist
-from stub_server import StubServer
-
-LEFT_OUT = ("OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY", "LANGSMITH_TRACING")
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
-
-
-@pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test a cache and a working folder of its own, and no keys."""
-    for name in ("OPENAI_API_KEY", *LEFT_OUT, *PROXIES):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("COLUMNS", "100")
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-
-
-@pytest.fixture
-def server() -> Iterator[StubServer]:
-    stub = StubServer()
-    stub.answer = journalist
-    yield stub
-    stub.close()
+__all__ = ["own_home", "server"]

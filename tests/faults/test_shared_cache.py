@@ -42,7 +42,7 @@ def test_a_claim_ends_with_the_process_that_holds_it(tmp_path):
     code = (
         "import sys, time; from pathlib import Path; from fairjudge.cache_claims import Claims\n"
         f"claims = Claims(Path(sys.argv[1])); print(claims.take({KEY!r}), flush=True)\n"
-        "time.sleep(60)"
+        "time.sleep(300)"
     )
     command = [sys.executable, "-c", code, str(tmp_path)]
     holder = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -51,7 +51,7 @@ def test_a_claim_ends_with_the_process_that_holds_it(tmp_path):
         assert not claims.take(KEY)
         assert claims.take("b2" * 32)
         holder.send_signal(signal.SIGKILL)
-        holder.communicate(timeout=20)
+        holder.communicate(timeout=120)
         assert claims.take(KEY)
         claims.release(KEY)
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from hostile_text import CONTROLS, Tags
 from hypothesis import given
 from hypothesis import strategies as st
 from stub_server import Fault, Reply
@@ -30,7 +30,6 @@ from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.text.printable import printable
 
 KEY = "sk-planted-4711-do-not-show"
-CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 ESCAPES = "\x1b]0;owned\x07\x1b[2J\x1b[31m\x9b5m\u202egnorw\u202c\r\b"
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -180,25 +179,6 @@ def test_ids_are_never_paths(server, tmp_path):
 
 
 # --- pages -------------------------------------------------------------------------------------
-
-
-class Tags(HTMLParser):
-    """Collects what a browser would see as elements, attributes and targets."""
-
-    def __init__(self):
-        super().__init__()
-        self.names, self.attributes, self.targets = set(), set(), []
-        self.scripts, self._in_script = [], False
-
-    def handle_starttag(self, tag, attrs):
-        self.names.add(tag)
-        self._in_script = tag == "script"
-        self.attributes |= {name for name, _ in attrs}
-        self.targets += [value for name, value in attrs if name in {"href", "src", "action"}]
-
-    def handle_data(self, data):
-        if self._in_script:
-            self.scripts.append(data)
 
 
 def test_a_report_of_hostile_names_is_inert(server):

@@ -100,6 +100,61 @@ async def test_every_task_is_asked_once_and_comes_back_in_its_place():
     assert judge.repaired == {}
 
 
+class SlowReader(ScriptedJudge):
+    """Notes how many items it worked on between two turns of others."""
+
+    def __init__(self):
+        super().__init__()
+        self.in_a_row, self.most = 0, 0
+
+    async def ask(self, task):
+        self._work()
+        return await super().ask(task)
+
+    def read(self, task, reply):
+        self._work()
+        return super().read(task, reply)
+
+    def _work(self):
+        self.in_a_row += 1
+        self.most = max(self.most, self.in_a_row)
+
+
+async def test_others_have_their_turn_while_a_chunk_is_worked_on():
+    judge = SlowReader()
+
+    async def other():
+        while True:
+            judge.in_a_row = 0
+            await asyncio.sleep(0)
+
+    others = asyncio.create_task(other())
+    await run(deps(judge, [task(n) for n in range(64)]))
+    others.cancel()
+    assert judge.most <= 2 * 4  # a turn's four, and four that were begun in the turn before
+
+
+async def test_a_cancelled_run_leaves_nobody_asking():
+    asked, ended = [], []
+
+    class Waiting(ScriptedJudge):
+        async def ask(self, task):
+            asked.append(task.id)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                ended.append(task.id)
+
+    running = asyncio.create_task(run(deps(Waiting(), [task(n) for n in range(20)])))
+    while len(asked) < 10:
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await asyncio.sleep(0)
+    assert sorted(ended) == sorted(asked)
+
+
 async def test_a_reply_that_cannot_be_read_is_repaired_once():
     judge = ScriptedJudge({"s001": "four, I think"}, repairs={"s001": "4"})
     fine, mended = await run(deps(judge, [task(0), task(1)]))

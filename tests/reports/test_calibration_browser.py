@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from browser import DESKTOP, PHONE, serious_faults
+from browser import DESKTOP, PHONE, serious_faults, unfold
 from calibration_study import EVIL, study
 
 from fairjudge.reports.calibration_page import calibration_page
@@ -22,7 +22,7 @@ def page_file(tmp_path_factory):
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_no_serious_fault_and_no_overflow(open_page, page_file, scheme, viewport):
     page = open_page(page_file.as_uri(), viewport=viewport, color_scheme=scheme)
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    unfold(page)
     assert serious_faults(page) == []
     root = "document.documentElement"
     assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser import PHONE, serious_faults
+from browser import PHONE, serious_faults, unfold
+from cli_tools import reference, summary, write_jsonl
 from report_study import EVIL, N_CLUSTERS, SYSTEMS
 
 pytestmark = pytest.mark.browser
@@ -26,6 +27,13 @@ def report(open_page, report_file):
 
 def status(page, box):
     return page.locator(f"#{box} [role=status]").first.inner_text()
+
+
+def search(page, words):
+    """Search the judgements and wait until the list has changed: it does once typing pauses."""
+    page.get_by_label("Search in names and replies").fill(words)
+    narrowed = page.locator("#explorer").get_by_text(re.compile(f"^\\d+ of {N_JUDGEMENTS} judge"))
+    narrowed.wait_for()
 
 
 def verdicts(page):
@@ -80,8 +88,8 @@ def test_only_boxes_that_scroll_stop_the_keyboard(report):
 
 def test_search_looks_into_replies(report):
     page = report()
-    page.get_by_label("Search in names and replies").fill("rather not")
-    page.get_by_text(f"1 of {N_JUDGEMENTS} judgements").wait_for()
+    search(page, "rather not")
+    assert status(page, "explorer") == f"1 of {N_JUDGEMENTS} judgements"
     assert page.locator("#explorer tbody th").inner_text() == "c0"
 
 
@@ -188,7 +196,7 @@ def test_sentences_stand_with_their_passage_and_verdict(report):
 
 def test_script_in_texts_stays_text(report):
     page = report()
-    page.get_by_label("Search in names and replies").fill("onerror")
+    search(page, "onerror")
     page.locator("#explorer .open").first.click()
     assert EVIL in page.get_by_role("dialog").inner_text()
     assert page.title() == "FairJudge report"
@@ -217,7 +225,7 @@ def test_the_policy_refuses_any_other_script(chromium, report_file):
 def test_axe_finds_no_serious_fault(report, scheme, viewport):
     options = {"color_scheme": scheme} | ({"viewport": viewport} if viewport else {})
     page = report(**options)
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    unfold(page)
     assert serious_faults(page) == []
     page.locator("#explorer .open").first.click()
     assert serious_faults(page) == []
@@ -225,7 +233,7 @@ def test_axe_finds_no_serious_fault(report, scheme, viewport):
 
 def test_nothing_overflows_a_phone(report):
     page = report(viewport=PHONE)
-    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    unfold(page)
     root = "document.documentElement"
     assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")
     page.locator("#explorer .open").first.click()
@@ -268,3 +276,37 @@ def test_a_notebook_frame_shows_the_page_and_keeps_it_apart(open_page, report_fi
     frame.get_by_label("Score", exact=True).select_option("refused")
     assert frame.locator("#explorer tbody tr").count() == 1
     assert page.title() == "Notebook"
+
+
+def test_names_that_every_object_has_are_names(open_page, tmp_path):
+    """Judgements of what no other file holds, and of things called as JavaScript's own."""
+    names = ("constructor", "__proto__", "toString")
+    units = ("summary", "answer:0.0", "sentence:0", "article:constructor", "article:__proto__")
+    rows = [
+        {
+            "eid": eid, "system": system, "aspect": "quality", "unit": unit, "protocol": "likert",
+            "judge": "j", "value": 3, "raw": "Verdict: 3", "scored_by": "llm", "signature": "s",
+        }
+        for eid in names
+        for system in names
+        for unit in units
+    ]  # fmt: skip
+    files = [write_jsonl(tmp_path / "judgements.jsonl", rows)]
+    # one of them is known to other files
+    files.append(write_jsonl(tmp_path / "references.jsonl", [reference("__proto__")]))
+    files.append(write_jsonl(tmp_path / "summaries.jsonl", [summary("toString", "__proto__")]))
+    from fairjudge.app.reporting import make_report
+
+    make_report(*files).save(tmp_path / "report.html")
+    page = open_page((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.locator("#explorer button.open").first.click()
+    title = page.locator("dialog h2")
+    seen = {title.inner_text()}
+    texts = 0
+    for _ in range(PAGE):
+        texts += page.locator("dialog p.text").count()
+        page.get_by_role("dialog").get_by_role("button", name="Next").click()
+        seen.add(title.inner_text())
+    assert len(seen) > 3
+    assert texts <= len(units)

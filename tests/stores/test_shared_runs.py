@@ -22,10 +22,12 @@ from cli_tools import (
     judging,
     prompts_of,
     reference,
+    start,
     summary,
     write_jsonl,
 )
 from stub_server import StubServer
+from waiting import wait_until
 
 from fairjudge.stores import replies
 
@@ -37,7 +39,10 @@ from fairjudge.cli import main
 sys.argv[0] = "fairjudge"
 main()
 """
-"""The command, which waits neither long for a server nor for those who died."""
+"""The command, which waits neither long for a server nor for those who died.
+
+Not for two at once: on a busy machine one that lives may well be silent for so long.
+"""
 SECRET = "s3cret"  # how the store's password begins
 
 
@@ -53,7 +58,10 @@ class Machine:
         rows = [summary(f"s{n}") for n in range(n_summaries)]
         write_jsonl(folder / "summaries.jsonl", rows)
 
-    def start(self, *args: object):
+    def start(self, *args: object) -> subprocess.Popen[str]:
+        return start(*args, "--cache", "cache", cwd=self.folder)
+
+    def start_hasty(self, *args: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
             [sys.executable, "-c", HASTY, *map(str, args), "--cache", "cache"],
             cwd=self.folder,
@@ -112,7 +120,7 @@ def hold_after(server: StubServer, n: int) -> tuple[threading.Event, threading.E
             wait = left[0] < 0
         if wait and not opened.is_set():
             held.set()
-            opened.wait(60)
+            opened.wait(300)
         return journalist(call)
 
     server.answer = answer
@@ -122,6 +130,11 @@ def hold_after(server: StubServer, n: int) -> tuple[threading.Event, threading.E
 def rows(url: str, statement: str) -> list[tuple]:
     with psycopg.connect(url) as connection:
         return connection.execute(statement).fetchall()
+
+
+def wait_for_replies(url: str, n: int) -> None:
+    """Wait until `n` replies are kept: one that was answered may be on its way to the store."""
+    wait_until(lambda: rows(url, "SELECT count(*) FROM fairjudge.replies") == [(n,)])
 
 
 def test_two_machines_at_once_share_every_reply(machines, server, store_url):
@@ -145,10 +158,11 @@ def test_what_was_killed_on_one_machine_is_resumed_on_another(machines, server, 
     first, second = machines
     command = (*make(server, concurrency=4), "--store", store_url)
     held, opened = hold_after(server, 12)
-    process = first.start(*command)
-    assert held.wait(60)
+    process = first.start_hasty(*command)
+    assert held.wait(300)
+    wait_for_replies(store_url, 12)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     answered = len(server.calls) - 4  # at most the four in flight are lost
     opened.set()
     server.answer = journalist
@@ -171,10 +185,10 @@ def test_checkpoints_of_one_machine_lead_on_another(machines, server, store_url)
     command = (*building(server, concurrency=1), "--store", store_url)
     # one call at a time: 1 for seed questions, 4 articles x 3 answers, 3 to group; then the next
     held, opened = hold_after(server, 16)
-    process = first.start(*command)
-    assert held.wait(60)
+    process = first.start_hasty(*command)
+    assert held.wait(300)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=120)
     ((n_checkpoints,),) = rows(store_url, "SELECT count(*) FROM fairjudge.checkpoints")
     assert n_checkpoints > 0
     opened.set()
@@ -195,7 +209,7 @@ def test_one_name_is_one_run_at_a_time(machines, server, store_url):
     command = (*judging(server), "--store", store_url, "--run", "monday")
     held, opened = hold_after(server, 2)
     process = first.start(*command)
-    assert held.wait(60)
+    assert held.wait(300)
     refused = second.run(*command)
     assert refused.code == 1
     assert "monday in postgresql://judge@" in refused.err
@@ -265,8 +279,9 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
     machine = machines[0]
     command = (*judging(server), "--store", store_url)
     held, opened = hold_after(server, 10)
-    process = machine.start(*command)
-    assert held.wait(60)
+    process = machine.start_hasty(*command)
+    assert held.wait(300)
+    wait_for_replies(store_url, 10)
     postgres.stop()
     opened.set()
     try:
@@ -281,8 +296,8 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
     resumed = machine.run(*command)
     assert resumed.code == 0, resumed.err
     counts = prompts_of(server)
-    # the four in flight, and at most as many that were answered and not yet kept
-    assert sum(counts.values()) <= len(counts) + 8
+    # the four in flight
+    assert sum(counts.values()) <= len(counts) + 4
 
 
 def test_the_password_is_nowhere(machines, server, store_url, tmp_path):

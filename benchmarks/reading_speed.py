@@ -1,0 +1,63 @@
+"""How long it takes to read replies of one thing over and over: a bad pattern would take minutes.
+
+python benchmarks/reading_speed.py
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from _running import Json, finish
+
+from fairjudge.judges.units import read_units
+from fairjudge.parsing import read_verdict
+from fairjudge.references.replies import read_answers, read_check, read_groups, read_questions
+from fairjudge.scales import likert, options, pairwise
+
+N_CHARACTERS = 100_000
+PIECES = (
+    *("4", " ", "\n", "{", "[", '{"a":', "[1,", '["', "'", '"', "Score: ", "I'd give ", "1, ", "★"),
+    *("<think>", "</think>", "</think><think>", "[[", "(", "not ", "Summary 1 ", "> ", "- ", "="),
+    *("\\boxed{", "`", "*", "٤", "4/5 ", "neither is ", "1. ", "What? ", "no ", "there is no "),
+)
+READERS: dict[str, Callable[[str], object]] = {
+    "verdict, 1 to 5": lambda text: read_verdict(text, likert()),
+    "verdict, A to E": lambda text: read_verdict(text, options("ABCDE")),
+    "verdict of a pair": lambda text: read_verdict(text, pairwise()),
+    "questions": lambda text: read_questions(text, most=20, max_words=30),
+    "answers": read_answers,
+    "groups": lambda text: read_groups(text, n=5),
+    "check": lambda text: read_check(text, n=5),
+    "units": read_units,
+}
+
+
+def slowest(read: Callable[[str], object]) -> tuple[float, str]:
+    """Return the most processor seconds that a text took, and what it was made of."""
+    found = []
+    for piece in PIECES:
+        text = piece * (N_CHARACTERS // len(piece))
+        begun = time.process_time()
+        read(text)
+        found.append((time.process_time() - begun, piece))
+    return max(found)
+
+
+def rows_of(found: Json) -> list[tuple[str, str, str]]:
+    """Return what was measured beside what is wanted."""
+    return [
+        (f"{name}, seconds; slowest is {piece.strip() or 'white space'!r}", f"{seconds:.2f}", "5")
+        for name, (seconds, piece) in found["slowest"].items()
+    ]
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    found = {"slowest": {name: slowest(read) for name, read in READERS.items()}}
+    title = f"Reading replies of {N_CHARACTERS:,} characters"
+    finish("reading_speed", found, title=title, rows=rows_of(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""A build of many clusters: several at once where there are places, and nothing left behind."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+from cli_tools import building, cluster, journalist, text_of, write_jsonl
+from stub_server import Fault
+
+N_CLUSTERS = 12
+
+
+@pytest.fixture
+def many(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    eids = [f"event{n:02}" for n in range(N_CLUSTERS)]
+    write_jsonl(Path("clusters.jsonl"), [cluster(eid, 2) for eid in eids])
+    return eids
+
+
+class Watch:
+    """Notes how many clusters were asked about together; nothing is answered before `wanted`."""
+
+    def __init__(self, wanted: int) -> None:
+        self._lock = threading.Lock()
+        self._now: list[str] = []
+        self._wanted, self._met = wanted, threading.Event()
+        self.most = 0
+
+    def __call__(self, call):
+        asked = text_of(call)
+        eid = asked[asked.find("event") :][:7] if "event" in asked else ""
+        with self._lock:
+            self._now.append(eid)
+            self.most = max(self.most, len({one for one in self._now if one}))
+            if self.most >= self._wanted:
+                self._met.set()
+        self._met.wait(300)
+        with self._lock:
+            self._now.remove(eid)
+        return journalist(call)
+
+
+@pytest.mark.parametrize(("concurrency", "at_once"), [(8, 1), (32, 4)])
+def test_places_that_one_cluster_leaves_are_taken_by_others(
+    cli, server, many, concurrency, at_once
+):
+    server.answer = journalist
+    whole = cli(*building(server, concurrency=4), "--run", "alone", "--cache", "alone-cache")
+    assert whole.code == 0, whole.err
+    alone = Path("refs.jsonl").read_bytes()
+    server.answer = watch = Watch(wanted=min(at_once, 2))
+    done = cli(*building(server, concurrency=concurrency), "--run", "together")
+    assert done.code == 0, done.err
+    assert watch.most <= at_once
+    assert at_once == 1 or watch.most > 1
+    assert Path("refs.jsonl").read_bytes() == alone
+    with sqlite3.connect("together/checkpoints.sqlite") as database:
+        assert database.execute("SELECT count(*) FROM checkpoints").fetchone() == (0,)
+        assert database.execute("SELECT count(*) FROM writes").fetchone() == (0,)
+
+
+def test_a_key_that_is_not_accepted_ends_all_of_them(cli, server, many):
+    left = [5]
+
+    def answer(call):
+        left[0] -= 1
+        return journalist(call) if left[0] >= 0 else Fault(status=401)
+
+    server.answer = answer
+    done = cli(*building(server, concurrency=32))
+    assert done.code == 1
+    assert len(done.err.splitlines()) == 1
+    assert len(server.calls) < 5 + 32 + 1

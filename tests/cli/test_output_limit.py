@@ -1,0 +1,78 @@
+"""The limit on a reply's tokens: who asks with which, and what is said of a reply that it ended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import building, judging, openai
+from stub_server import Reply
+
+
+def asking(command, server):
+    if command == "build":
+        return building(server)
+    if command == "judge":
+        return judging(server)
+    inputs = {"summarize": "clusters.jsonl", "split": "summaries.jsonl"}
+    return (command, inputs[command], "-o", f"{command}.jsonl", *openai(server))
+
+
+@pytest.mark.parametrize(
+    ("command", "default"), [("build", 2048), ("judge", 1024), ("summarize", 1024), ("split", 2048)]
+)
+def test_every_request_carries_the_limit(
+    cli, clusters, references, summaries, server, command, default
+):
+    assert cli(*asking(command, server)).code == 0
+    assert {call.body["max_tokens"] for call in server.calls} == {default}
+    server.calls.clear()
+    assert cli(*asking(command, server), "--max-output-tokens", "300").code == 0
+    assert {call.body["max_tokens"] for call in server.calls} == {300}
+
+
+def test_judgements_by_another_limit_are_another_measurement(cli, references, summaries, server):
+    def signatures(*options):
+        assert cli(*judging(server), *options).code == 0
+        rows = map(json.loads, Path("judgements.jsonl").read_text().splitlines())
+        return {row["signature"] for row in rows}
+
+    (default,) = signatures()
+    assert "max_output_tokens" not in default
+    (limited,) = signatures("--max-output-tokens", "300")
+    assert "|max_output_tokens:300|" in limited
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "Let us begin with the first answer, which",
+            "no verdict found; it was cut off by the limit on its tokens (max_output_tokens)",
+        ),
+        (
+            "",
+            "EmptyReplyError: the reply has no text (finish reason 'length': all of "
+            "max_output_tokens went elsewhere, as into reasoning)",
+        ),
+    ],
+)
+def test_a_reply_that_the_limit_ended_says_so(cli, references, summaries, server, text, said):
+    server.answer = lambda call: Reply(text=text, finish_reason="length")
+    assert cli(*judging(server), "--max-unscored", "1").code == 0
+    rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    assert {(row["unscored"], row["detail"]) for row in rows} == {("unparseable", said)}
+
+
+def test_a_build_whose_replies_are_cut_off_says_so(cli, clusters, server):
+    server.answer = lambda call: Reply(text='{"questions": [', finish_reason="length")
+    done = cli(*building(server), "--run", "mine", "--max-unscored", "1")
+    assert "no question in the reply; it was cut off by the limit on its tokens" in done.out
+
+
+def test_half_a_summary_is_none(cli, clusters, server):
+    server.answer = lambda call: Reply(text="The bridge closed. Nobody", finish_reason="length")
+    done = cli(*asking("summarize", server), "--max-unscored", "1")
+    assert Path("summarize.jsonl").read_text() == ""
+    assert "unparseable: no whole text; it was cut off by the limit on its tokens" in done.out

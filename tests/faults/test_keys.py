@@ -1,0 +1,164 @@
+"""Keys are nowhere but in the header of a call, whatever servers make of them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import finish, reference, start, summary, write_jsonl
+from stub_server import Fault, Reply
+
+KEY = "sk-planted/4711+do-not-show=="
+"""With signs that JSON may escape."""
+PROVIDERS = {
+    "openai": "OPENAI_API_KEY",
+    "anthropic": "ANTHROPIC_API_KEY",
+    "openai-decisions": "OPENAI_API_KEY",
+    "systemone": "SYSTEMONE_API_KEY",
+    "litellm": "OPENAI_API_KEY",
+}
+NEEDS = {"litellm": "litellm"}
+
+
+def escaped(key: str) -> str:
+    """Write `key` as JSON may have it: a slash behind a backslash, other signs by their code."""
+    return key.replace("/", "\\/").replace("-", "\\u002d").replace("+", "\\u002B")
+
+
+def chat(text: str) -> bytes:
+    """Return a chat completion with `text` put into its JSON as it is, in every place."""
+    return (
+        f'{{"id": "x", "model": "m {text}", "choices": [{{"index": 0, "finish_reason": "stop", '
+        f'"message": {{"role": "assistant", "content": "By {text}.\\nVerdict: 4"}}}}]}}'
+    ).encode()
+
+
+def judging(provider: str, url: str) -> tuple[str, ...]:
+    inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
+    asked = ("--aspect", "faithfulness", "--protocol", "likert", "--concurrency", "1")
+    model = "openai/stub" if provider == "litellm" else "stub"
+    server = ("--backend", f"{provider}:{model}", "--base-url", url)
+    return ("judge", *inputs, *asked, *server, "-o", "judgements.jsonl", "--max-unscored", "1")
+
+
+@pytest.fixture
+def inputs():
+    write_jsonl(Path("references.jsonl"), [reference()])
+    write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(12)])
+
+
+def nowhere(folder: Path, said: str) -> None:
+    assert KEY not in said
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    assert len(files) > 4
+    for form in (KEY, escaped(KEY), json.dumps(KEY)[1:-1]):
+        assert [path for path in files if form.encode() in path.read_bytes()] == []
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, provider):
+    if provider in NEEDS and importlib.util.find_spec(NEEDS[provider]) is None:
+        pytest.skip(f"no {NEEDS[provider]}")
+    monkeypatch.setenv(PROVIDERS[provider], KEY)
+    page = f"<html>502: the proxy got 'authorization: Bearer {KEY}'</html>".encode()
+    echoes = iter(
+        [
+            Fault(status=500, message=f"crashed with {KEY}"),
+            Fault(status=502, body=page, headers={"content-type": "text/html"}),
+            Fault(body=page, headers={"content-type": "text/html"}),
+            Fault(status=400, message=f"bad request by Bearer {KEY}", param=KEY, code=KEY),
+            Fault(status=400, body=f'{{"error": {{"message": "{escaped(KEY)}"}}}}'.encode()),
+            Fault(status=400, body=f'{{"detail": [{{"{KEY}": "{escaped(KEY)}"}}]}}'.encode()),
+            Fault(body=f'{{"error": {{"message": "{escaped(KEY)}"}}}}'.encode()),
+            Fault(body=f'{{"choices": "{escaped(KEY)}", "answers": "{escaped(KEY)}"}}'.encode()),
+            Fault(body=f'["{escaped(KEY)}"]'.encode()),
+        ]
+    )
+
+    def answer(call):
+        fault = next(echoes, None)
+        if fault is not None:
+            return fault
+        if "questions" in call.body:
+            asked = call.body["questions"]
+            names = asked if isinstance(asked, dict) else [one["name"] for one in asked]
+            return dict.fromkeys(names)  # refuses
+        return Reply(text=f"{KEY} says so.\nVerdict: 4", refusal=None)
+
+    server.answer = answer
+    url = server.url if provider == "anthropic" else server.v1
+    done = finish(start(*judging(provider, url), "--run", "run", "--json", "report.json"))
+    assert done.code == 0, done.err
+    assert next(echoes, None) is None
+    sent = [value for call in server.calls for value in call.headers.values()]
+    assert any(KEY in value for value in sent)
+    assert KEY not in "".join(json.dumps(call.body) for call in server.calls)
+    again = finish(start(*judging(provider, url), "--run", "again"))
+    report = finish(start("report", "run", "-o", "report.html"))
+    nowhere(tmp_path, f"{done}{again}{report}")
+
+
+def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    server.answer = lambda call: Fault(body=chat(escaped(KEY)))
+    done = finish(start(*judging("openai", server.v1), "--run", "run"))
+    assert done.code == 0, done.err
+    rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    assert {row["raw"] for row in rows} == {"By [key].\nVerdict: 4"}
+    nowhere(tmp_path, done.out + done.err)
+
+
+@pytest.mark.parametrize("key", ["x", "4", "token", "none"])
+def test_what_servers_of_ones_own_take_for_a_key_changes_no_reply(server, inputs, monkeypatch, key):
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    server.answer = lambda call: Reply(text="None of it is explained in tokens.\nVerdict: 4")
+    done = finish(start(*judging("openai", server.v1)))
+    assert done.code == 0, done.err
+    rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    assert {row["value"] for row in rows} == {4}
+    assert {row["raw"] for row in rows} == {"None of it is explained in tokens.\nVerdict: 4"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://judge:{}@127.0.0.1:9/v1",
+        "judge:{}@127.0.0.1/v1",
+        "http//judge:{}@127.0.0.1",
+        "http://judge:{}@[::1/v1",
+        "http://judge:{}@127.0.0.1:port/v1",
+        "http://127.0.0.1:9/v1?key={}",
+        "http://127.0.0.1:9/v1#{}",
+    ],
+)
+def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url):
+    given = url.format("s3cret-passphrase")
+    done = finish(start(*judging("openai", given)))
+    assert done.code == 1
+    assert done.err.startswith("error: ")
+    assert done.err.count("\n") == 1
+    assert "s3cret-passphrase" not in done.out + done.err
+
+
+@pytest.mark.parametrize("url", ["http://[::1/v1", "http://host:port/v1", "http://h:0/v1", "x"])
+def test_a_url_that_is_none_is_one_error(inputs, url):
+    done = finish(start(*judging("openai", url)))
+    assert done.code == 1
+    (line,) = done.err.splitlines()
+    assert "is not a base URL" in line
+
+
+def test_a_proxys_password_is_not_said(server, inputs, tmp_path, monkeypatch):
+    """What refuses a call on its way may name the way, and the way may hold a password."""
+    server.answer = lambda call: Fault(status=407, message="who are you")
+    place = server.url.removeprefix("http://")
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy"):
+        monkeypatch.setenv(name, f"http://judge:s3cret-passphrase@{place}")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    for scheme in ("http", "https"):
+        done = finish(start(*judging("openai", f"{scheme}://192.0.2.1/v1"), "--timeout", "5"))
+        assert "s3cret-passphrase" not in done.out + done.err
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or b"s3cret-passphrase" not in path.read_bytes()
