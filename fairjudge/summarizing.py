@@ -15,8 +15,9 @@ from typing import Literal, TypeAlias
 from fairjudge.domain import Article, Cluster, Summary, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing import without_reasoning
 from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.protocols import Backend, Completion, CompletionRequest, ModelRef
+from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 
 Strategy: TypeAlias = Literal["direct", "extract"]
 
@@ -135,25 +136,24 @@ class Summarizer:
             failed = next((found for found in extracts if isinstance(found, Unscored)), None)
             if failed is not None:
                 return failed
-            texts = tuple(found.text for found in extracts if isinstance(found, Completion))
+            texts = tuple(found for found in extracts if isinstance(found, str))
             fenced = Fenced("source", texts, tuple(article.domain for article in articles))
             written = await self._complete(
                 "fuse", {"extracts": fenced, "instructions": instructions}
             )
         if isinstance(written, Unscored):
             return written
-        return Summary(eid=cluster.eid, system=self.name, text=written.text.strip())
+        return Summary(eid=cluster.eid, system=self.name, text=written)
 
-    async def _extract(self, article: Article) -> Completion | Unscored:
+    async def _extract(self, article: Article) -> str | Unscored:
         fields: dict[str, str | Fenced] = {
             "article": fence_articles((article,)),
             "n_sentences": str(SENTENCES_AN_ARTICLE),
         }
         return await self._complete("extract", fields)
 
-    async def _complete(
-        self, template: str, fields: dict[str, str | Fenced]
-    ) -> Completion | Unscored:
+    async def _complete(self, template: str, fields: dict[str, str | Fenced]) -> str | Unscored:
+        """Return what the model wrote after its reasoning."""
         request = CompletionRequest(
             target=self.target,
             messages=render(load_template("summarize", template), fields),
@@ -162,7 +162,13 @@ class Summarizer:
             max_output_tokens=self.max_output_tokens,
         )
         written = await complete_or_unscored(self.backend, request)
-        if isinstance(written, Completion) and is_cut_off(written):
+        if isinstance(written, Unscored):
+            return written
+        if is_cut_off(written):
             why = Unscored(reason="unparseable", detail="no whole text", raw=written.text)
             return saying_cut_off(why)
-        return written
+        text = without_reasoning(written.text).strip()
+        if not text:
+            detail = "the reply holds reasoning and no text"
+            return Unscored(reason="unparseable", detail=detail, raw=written.text)
+        return text

@@ -212,14 +212,16 @@ def _reader(name: str) -> Target:
 def _verdicts(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     for scale in SCALES:
-        locate_verdict(text, scale)
+        for cut_off in (False, True):
+            locate_verdict(text, scale, cut_off=cut_off)
     looks_like_refusal(text)
 
 
 def _lists(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
-    read_questions(text, most=20, max_words=30)
-    read_answers(text)
+    for cut_off in (False, True):
+        read_questions(text, most=20, max_words=30, cut_off=cut_off)
+        read_answers(text, cut_off=cut_off)
     read_groups(text, n=5)
     read_check(text, n=5)
     read_units_of_a_reply(text)

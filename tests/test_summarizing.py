@@ -47,6 +47,13 @@ async def test_direct_shows_all_articles_that_have_content_at_once():
     assert (request.temperature, request.seed) == (0.3, 5)
 
 
+async def test_reasoning_is_no_part_of_a_summary():
+    one = summarizer(lambda r: "<think>\nTwo texts.\n</think>\n\nThe summary.\n\nIts end.\n")
+    assert (await one.summarize(CLUSTER)).text == "The summary.\n\nIts end."
+    none = await summarizer(lambda r: "<think>\nTwo texts").summarize(CLUSTER)
+    assert (none.reason, none.detail) == ("unparseable", "the reply holds reasoning and no text")
+
+
 async def test_extract_reads_each_article_alone_and_fuses_what_it_took():
     def handler(request):
         text = prompt(request)

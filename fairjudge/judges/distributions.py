@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Undefined, Unscored, Verdict
+from fairjudge.outcomes import is_cut_off
 from fairjudge.parsing import locate_verdict
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import Position, Scale, to_verdict
@@ -157,7 +158,7 @@ def from_tokens(completion: Completion, scale: Scale) -> ScoreDistribution | Und
         return Undefined(why="the backend gave no token probabilities")
     if not scale.token_readable:
         return Undefined(why=f"one token does not tell the answers of {scale.name!r} apart")
-    reading = locate_verdict(completion.text, scale)
+    reading = locate_verdict(completion.text, scale, cut_off=is_cut_off(completion))
     if isinstance(reading, Unscored):
         return Undefined(why=f"no verdict to look at: {reading.detail}")
     token = _verdict_token(completion.tokens, completion.text, reading.start, reading.end, scale)

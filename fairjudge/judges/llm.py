@@ -16,7 +16,7 @@ from fairjudge.judges.distributions import (
     from_tokens,
 )
 from fairjudge.judges.graded import graded_fields
-from fairjudge.judges.ports import Reply
+from fairjudge.judges.ports import Reply, Sample
 from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.prompting import Fenced, Template, load_template, render
@@ -117,7 +117,12 @@ class LlmJudge:
         return Reply(
             text=first.text,
             cut_off=is_cut_off(first),
-            others=tuple(None if isinstance(one, Unscored) else one.text for one in others),
+            others=tuple(
+                None
+                if isinstance(one, Unscored)
+                else Sample(text=one.text, cut_off=is_cut_off(one))
+                for one in others
+            ),
         )
 
     def _request(self, task: JudgeTask, sample_index: int) -> CompletionRequest:
@@ -127,10 +132,10 @@ class LlmJudge:
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
         scale = self.criterion.scale
-        verdict = read_verdict(reply.text, scale)
+        verdict = read_verdict(reply.text, scale, cut_off=reply.cut_off)
         found = self._distribution(reply, verdict)
         if isinstance(found, ScoreDistribution):
-            kept = {"samples": [reply.text, *reply.others]} if reply.others else {}
+            kept = {"samples": _texts(reply)} if reply.others else {}
             return self._judgement(
                 task, raw=reply.text, **graded_fields(found, scale, task), **kept
             )
@@ -148,7 +153,10 @@ class LlmJudge:
         if not reply.others:
             return None
         failed = Unscored(reason="refused")
-        rest = (failed if text is None else read_verdict(text, scale) for text in reply.others)
+        rest = (
+            failed if one is None else read_verdict(one.text, scale, cut_off=one.cut_off)
+            for one in reply.others
+        )
         return from_samples([verdict, *rest], scale)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
@@ -187,6 +195,10 @@ class LlmJudge:
         return judgement_of(
             task, judge=self.name, scored_by="llm", signature=self.signature, **outcome
         )
+
+
+def _texts(reply: Reply) -> list[str | None]:
+    return [reply.text, *(None if one is None else one.text for one in reply.others)]
 
 
 def _in_terms_of_systems(verdict: float | Position, task: JudgeTask) -> float | str:

@@ -9,20 +9,24 @@ from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.protocols import Wire
 
 
-class Reply(Wire):
+class Sample(Wire):
+    """A text that a model wrote. ``cut_off`` says that the limit on its tokens ended it."""
+
+    text: str
+    cut_off: bool = False
+
+
+class Reply(Sample):
     """What a model wrote, before it is read. JSON through and through, for checkpoints.
 
     ``masses`` and ``off_scale`` are the probabilities of the scale's answers where the server gave
     them for each token; ``others`` the further samples of the same prompt, None where one failed.
-    ``cut_off`` says that the limit on its tokens ended the reply.
     """
 
-    text: str
     repaired: bool = False
-    cut_off: bool = False
     masses: Mapping[str, float] | None = None
     off_scale: float = 0.0
-    others: tuple[str | None, ...] = ()
+    others: tuple[Sample | None, ...] = ()
 
 
 class Judge(Protocol):

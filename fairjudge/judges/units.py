@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from fairjudge.domain import Unscored
-from fairjudge.outcomes import complete_or_unscored
+from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing import read_list, without_bullet
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.text.statements import statement_texts
@@ -21,7 +21,6 @@ _SCHEMA: dict[str, Any] = {
     "required": ["units"],
     "additionalProperties": False,
 }
-_BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•])\s*")
 _LEAST_SHARE = 0.5
 """Share of a summary's longer words that its units must hold: fewer, and facts were lost."""
 
@@ -65,24 +64,21 @@ async def split_units(
     reply = await complete_or_unscored(backend, request)
     if isinstance(reply, Unscored):
         return Split(units=sentences, split_by="sentences", why=f"{reply.reason}: {reply.detail}")
-    units = read_units(reply.text)
+    cut_off = is_cut_off(reply)
+    units = read_units(reply.text, cut_off=cut_off)
     if not units:
-        return Split(units=sentences, split_by="sentences", why="no unit in the reply")
+        why = Unscored(reason="unparseable", detail="no unit in the reply")
+        why = saying_cut_off(why) if cut_off else why
+        return Split(units=sentences, split_by="sentences", why=why.detail)
     if _share_kept(text, units) < _LEAST_SHARE:
         return Split(units=sentences, split_by="sentences", why="the units lose too much of it")
     return Split(units=units, split_by="llm")
 
 
-def read_units(reply: str) -> tuple[str, ...]:
+def read_units(reply: str, *, cut_off: bool = False) -> tuple[str, ...]:
     """Return the units of a reply, JSON or one a line, each once."""
-    start, end = reply.find("{"), reply.rfind("}") + 1
-    try:
-        listed = json.loads(reply[start:end])["units"] if 0 <= start < end else reply.splitlines()
-    except (ValueError, KeyError, TypeError, RecursionError):
-        listed = []
-    if not isinstance(listed, list):
-        return ()
-    cleaned = (" ".join(_BULLET.sub("", str(unit)).split()) for unit in listed)
+    listed = read_list(reply, "units", cut_off=cut_off) or ()
+    cleaned = (" ".join(without_bullet(u).split()) for u in listed if isinstance(u, str))
     return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
 
 

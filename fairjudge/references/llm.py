@@ -63,9 +63,11 @@ class Asker:
         fields: Mapping[str, str | Fenced],
         *,
         schema: Mapping[str, Any],
-        read: Callable[[str], T | Unscored],
+        read: Callable[[str, bool], T | Unscored],
     ) -> T | Unscored:
         """Return what `read` makes of the reply, or why there is none.
+
+        `read` is also told whether the limit on its tokens ended the reply.
 
         A reply that cannot be read is asked for once more, at a higher temperature.
         """
@@ -83,15 +85,14 @@ class Asker:
         return found
 
     async def _once(
-        self, request: CompletionRequest, read: Callable[[str], T | Unscored]
+        self, request: CompletionRequest, read: Callable[[str, bool], T | Unscored]
     ) -> T | Unscored:
         completion = await complete_or_unscored(self.backend, request)
         if isinstance(completion, Unscored):
             return completion
-        found = read(completion.text)
-        if isinstance(found, Unscored) and is_cut_off(completion):
-            return saying_cut_off(found)
-        return found
+        cut_off = is_cut_off(completion)
+        found = read(completion.text, cut_off)
+        return saying_cut_off(found) if isinstance(found, Unscored) and cut_off else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +124,9 @@ class LlmQuestionWriter:
                 "answer_format": 'Reply with JSON alone: {"questions": ["...", "..."]}',
             },
             schema=_QUESTIONS,
-            read=lambda text: read_questions(text, most=n, max_words=MAX_QUESTION_WORDS),
+            read=lambda text, cut_off: read_questions(
+                text, most=n, max_words=MAX_QUESTION_WORDS, cut_off=cut_off
+            ),
         )
 
 
@@ -155,7 +158,7 @@ class LlmAnswerer:
                 'or {"answers": []} when the article does not answer the question.',
             },
             schema=_ANSWERS,
-            read=read_answers,
+            read=lambda text, cut_off: read_answers(text, cut_off=cut_off),
         )
         if isinstance(found, Unscored):
             return found
@@ -183,7 +186,7 @@ class LlmConsolidator:
                 "answer_format": 'Reply with JSON alone: {"groups": [[1, 3], [2]]}',
             },
             schema=_GROUPS,
-            read=lambda text: read_groups(text, n=len(answers)),
+            read=lambda text, _: read_groups(text, n=len(answers)),
         )
 
 
@@ -205,7 +208,7 @@ class LlmPostFilter:
                 "answer_format": 'Reply with JSON alone: {"invalid": [2, 5], "diverse": true}',
             },
             schema=_CHECK,
-            read=lambda text: read_check(text, n=len(answers)),
+            read=lambda text, _: read_check(text, n=len(answers)),
         )
 
 

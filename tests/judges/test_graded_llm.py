@@ -85,6 +85,36 @@ async def test_a_refused_sample_is_off_the_scale_and_a_lost_one_waits_for_anothe
     assert (await judged(broken)).reason == "backend"
 
 
+async def test_a_token_that_the_limit_ended_amid_reasons_is_no_verdict():
+    def reply(request):
+        tokens = (
+            TokenAlternatives(token="It deserves a", logprobs={"It deserves a": 0.0}),
+            TokenAlternatives(token=" 4", logprobs={" 4": 0.0}),
+            TokenAlternatives(token=" for style, but", logprobs={" for style, but": 0.0}),
+        )
+        text = "It deserves a 4 for style, but"
+        return Completion(text=text, tokens=tokens, finish_reason="length")
+
+    judge, _ = judge_of(reply, token_probabilities=True)
+    got = await judged(judge)
+    assert got.reason == "unparseable"
+    assert "cut off" in got.detail
+
+
+async def test_a_sample_that_the_limit_ended_counts_as_off_the_scale():
+    def reply(request):
+        cut = "It deserves a 5 for style, but"
+        if request.sample_index == 1:
+            return Completion(text=cut, finish_reason="length")
+        return "Verdict: 2"
+
+    judge, _ = judge_of(reply, samples=2)
+    got = await judged(judge)
+    assert got.value == 2.0
+    assert got.model_extra["off_scale"] == pytest.approx(0.5)
+    assert got.model_extra["samples"] == ["Verdict: 2", "It deserves a 5 for style, but"]
+
+
 async def test_samples_that_all_say_nothing_are_unscored():
     judge, _ = judge_of(lambda request: "I wonder.", samples=3)
     assert (await judged(judge)).reason == "unparseable"

@@ -9,7 +9,7 @@ import pytest
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import RefusedError
 from fairjudge.judges.units import read_units, split_units
-from fairjudge.protocols import ModelRef
+from fairjudge.protocols import Completion, ModelRef
 
 TARGET = ModelRef(provider="scripted", model="m")
 TEXT = "The mayor and the council resigned. A vote follows in May."
@@ -43,6 +43,19 @@ async def test_sentences_stand_in_and_say_why(reply, why):
     assert found.split_by == "sentences"
     assert found.units == ("The mayor and the council resigned.", "A vote follows in May.")
     assert why in found.why
+
+
+async def test_pieces_of_a_reply_that_was_cut_off_are_no_units():
+    text = '{"units": ["The mayor resigned.", "The council resigned.", "A vote follows in M'
+    found, _ = await split(Completion(text=text, finish_reason="length"))
+    assert found.split_by == "sentences"
+    assert found.why.startswith("no unit in the reply; it was cut off by the limit on its tokens")
+
+
+async def test_reasoning_holds_no_units():
+    thoughts = "<think>\nThe mayor and the council resigned, and a vote follows.\n</think>\n"
+    found, _ = await split(thoughts + "\n".join(f"- {unit}" for unit in UNITS))
+    assert (found.units, found.split_by) == (tuple(UNITS), "llm")
 
 
 async def test_without_a_model_sentences_are_the_units_and_nothing_is_nothing():

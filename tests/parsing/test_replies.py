@@ -889,3 +889,51 @@ def test_a_whole_number_scale_without_fractions_leaves_half_points_unscored():
 def test_star_scale_reads_words_signs_and_numbers():
     for reply in ("Four stars", "4", "★★★★", "4 stars.", "Rating: 4 stars"):
         assert read_verdict(reply, stars()) == 4.0
+
+
+REASONS = "It names the fire and the strike, and leaves out the mayor's denial."
+CUT_OFF = [
+    (f"Verdict: 4\n{REASONS} It also", 4),
+    (f"{REASONS}\nVerdict: 4\n", 4),
+    (f'{{"verdict": 4, "reasons": "{REASONS[:40]}', 4),
+    ('{"verdict": 4}          \n    \n   ', 4),
+    ("Verdict: 4\n" * 40 + "Verd", 4),
+    ("Verdict: 4\n" * 40 + "Verdict: 4", 4),
+    (f"{REASONS} Verdict: 4", "-"),
+    (f"{REASONS} Verdict: 4.", "-"),
+    (f"{REASONS} Verdict: 4 out of", "-"),
+    (f"Verdict: 2\n{REASONS} On reflection:\nVerdict: 4", "-"),
+    (f"This deserves a 4 for its style. {REASONS} So", "-"),
+    (f"{REASONS} I", "-"),
+    ("4", 4),
+    ("Verdict: 8\nsince it is good", "off_scale"),
+]
+
+
+@pytest.mark.parametrize(("reply", "wanted"), CUT_OFF)
+def test_in_a_reply_that_was_cut_off_only_a_settled_verdict_counts(reply, wanted):
+    got = read_verdict(reply, likert(), cut_off=True)
+    if isinstance(got, Unscored):
+        assert got.reason == {"-": "unparseable"}.get(wanted, wanted), reply
+        assert got.raw == reply
+    else:
+        assert got == wanted, reply
+
+
+def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
+    assert isinstance(
+        read_verdict("1", options([str(n) for n in range(1, 11)]), cut_off=True), Unscored
+    )
+    assert isinstance(
+        read_verdict("Verdict: 1", options([str(n) for n in range(1, 11)]), cut_off=True), Unscored
+    )
+    assert (
+        read_verdict("Verdict: 1\n", options([str(n) for n in range(1, 11)]), cut_off=True) == 1.0
+    )
+
+
+def test_a_cut_off_pair_is_settled_likewise():
+    assert read_verdict(f"Verdict: Summary 1\n{REASONS}", pairwise(), cut_off=True) == "first"
+    for reply in (f"{REASONS} Verdict: Summary 1", f"{REASONS} Summary 1 is better since it is fa"):
+        assert isinstance(read_verdict(reply, pairwise(), cut_off=True), Unscored), reply
+        assert read_verdict(reply, pairwise()) == "first", reply

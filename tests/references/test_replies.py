@@ -9,28 +9,12 @@ from hypothesis import strategies as st
 from fairjudge.domain import Unscored
 from fairjudge.references.ports import Checked
 from fairjudge.references.replies import (
-    find_json,
     read_answers,
     read_check,
     read_groups,
     read_questions,
     stands_in,
 )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"a": 1}', {"a": 1}),
-        ('Sure!\n```json\n{"a": [1, 2]}\n```\nAnything else?', {"a": [1, 2]}),
-        ("<think>[1, 2]</think> [3]", [3]),
-        ('first {"a": 1}, corrected {"a": 2}', {"a": 2}),
-        ("no { json } here", None),
-        ("[" * 5000, None),
-    ],
-)
-def test_the_last_json_value_is_found(text, expected):
-    assert find_json(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,9 +62,25 @@ def test_answers_are_read_and_none_is_a_finding(text, expected):
     assert read_answers(text) == expected
 
 
-@pytest.mark.parametrize("text", ["", '{"reply": "a fault"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '{"reply": "a fault"}',
+        '{"answers": [{"answer": "a fault"}]}',
+        '{"answers": ["He said "no" to it"]}',
+        '{"answers": ["a fault in the ga',
+        "<think>The article says it was a fault.",
+    ],
+)
 def test_answers_that_cannot_be_read_are_unscored_and_not_none(text):
     assert isinstance(read_answers(text), Unscored)
+
+
+def test_half_an_answer_is_none():
+    assert read_answers("- a fault in the gate\n- the heavy ra", cut_off=True) == (
+        "a fault in the gate",
+    )
 
 
 def test_groups_are_a_partition_sorted_by_size():

@@ -1,0 +1,93 @@
+"""Reads what models list: JSON as asked for, or a line for each item.
+
+Models wrap JSON in fences, think and talk around it, number their lists, or answer in plain lines.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fairjudge.parsing._clean import without_reasoning
+
+_OPENING = re.compile(r"[\[{]")
+_MOST_FAILURES = 500
+"""How many brackets that begin no JSON are put up with; each costs time in proportion to all."""
+_BEGUN = re.compile(r"[\[{]\s*[\"'\[{]|^\s*[\[{]\s*$", re.MULTILINE)
+_INSIDE = re.compile(r"(?:[\"']\s*:|[\[,{])\s*$")
+"""What stands before a value that lies in another one."""
+_LONGEST_BEFORE = 200
+_FENCE = re.compile(r"^\s*```\w{0,10}\s*$")
+_BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•]|Q\d{1,3}[.:)])\s*")
+
+
+def read_object(text: str, key: str) -> dict[str, Any] | None:
+    """Return the last JSON object in a reply that has `key`, or None."""
+    held = [v for _, v in _values(without_reasoning(text)) if isinstance(v, dict) and key in v]
+    return held[-1] if held else None
+
+
+def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None:
+    """Return what a reply lists.
+
+    That is the list under `key` in its last JSON object that has it; else its last JSON array; else
+    its lines, without bullets and numbers. `cut_off` says that the limit on its tokens ended the
+    reply: a line that was not ended is left out then. Linear in the length of `text`.
+
+    Returns
+    -------
+    list or None
+        None where nothing is listed: the reply is empty, or JSON that has no such list or is
+        broken. Pieces of JSON are no items.
+    """
+    text = without_reasoning(text)
+    values = [(start, value) for start, value in _values(text) if not _is_citation(value)]
+    held = [value[key] for _, value in values if isinstance(value, dict) and key in value]
+    if held:
+        return held[-1] if isinstance(held[-1], list) else None
+    arrays = [
+        value
+        for start, value in values
+        if isinstance(value, list)
+        and _stands_for(key, text[max(0, start - _LONGEST_BEFORE) : start])
+    ]
+    if arrays:
+        return arrays[-1]
+    if values or _BEGUN.search(text):
+        return None
+    lines = text.splitlines()
+    if cut_off and text == text.rstrip("\r\n"):
+        lines = lines[:-1]
+    items = (without_bullet(line) for line in lines if not _FENCE.match(line))
+    return [item for item in items if item] or None
+
+
+def _is_citation(value: Any) -> bool:
+    """Say whether `value` is but numbers: the [1] or [2, 3] of prose."""
+    return isinstance(value, list) and bool(value) and all(isinstance(n, int) for n in value)
+
+
+def _stands_for(key: str, before: str) -> bool:
+    """Say whether an array is `key`'s or by itself: not another's part in a broken object."""
+    return not _INSIDE.search(before) or bool(re.search(rf"[\"']{key}[\"']\s*:\s*$", before))
+
+
+def without_bullet(line: str) -> str:
+    """Return `line` without what marks it as an item of a list, and without spaces around."""
+    return _BULLET.sub("", line).strip()
+
+
+def _values(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield where each JSON object or array in `text` begins, and what it is."""
+    decoder = json.JSONDecoder()
+    at, n_failed = 0, 0
+    while n_failed < _MOST_FAILURES and (match := _OPENING.search(text, at)):
+        try:
+            value, at = decoder.raw_decode(text, match.start())
+        except (ValueError, RecursionError):
+            at = match.start() + 1
+            n_failed += 1
+        else:
+            yield match.start(), value

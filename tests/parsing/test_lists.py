@@ -1,0 +1,89 @@
+"""What models send when asked for a list in JSON."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fairjudge.parsing import read_list, read_object
+
+ASKED = [
+    ('{"a": ["x", "y"]}', ["x", "y"]),
+    ('["x", "y"]', ["x", "y"]),
+    ("[]", []),
+    ('Sure!\n```json\n{"a": ["x"]}\n```\nAnything else?', ["x"]),
+    ('Here you are: ["x"]', ["x"]),
+    ('first {"a": ["x"]}, corrected {"a": ["y"]}', ["y"]),
+    ('{"a": ["x"]} as source [1] says', ["x"]),
+    ('{"a": ["x"]} {"note": ["y"]}', ["x"]),
+    ('<think>["y"] or {"a": ["z"]}?</think>\n["x"]', ["x"]),
+    ('so, ["y"]</think>["x"]', ["x"]),
+    ('{"a": ["x"], "note": "not end', ["x"]),
+]
+LINES = [
+    ("1. x\n2) y\n\n", ["x", "y"]),
+    ("- x\n* y\n• z", ["x", "y", "z"]),
+    ("```\nx\n```", ["x"]),
+    ("x {as it were}\n[1] y", ["x {as it were}", "[1] y"]),
+    ("<think>x?\ny?</think>\n\nz", ["z"]),
+]
+NO_LISTS = [
+    "",
+    " \n ",
+    "<think>x\ny",
+    '{"b": ["x"]}',
+    '{"a": "x"}',
+    '{"a": {"x": 1}}',
+    '{"a": ["x", "y',
+    'Sure: {"a": ["x", "y',
+    '{\n"a": [\n"x",\n"y',
+    '```json\n[\n  "x",\n  "y',
+    '{"b": ["x"], "a": ["y',
+    '{"a": [["x"], ["y"',
+    '{"a": ["x said "y" to z"]}',
+    "{'a': ['x']}",
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), ASKED + LINES)
+def test_lists_are_read_from_json_and_from_lines(text, expected):
+    assert read_list(text, "a") == expected
+
+
+@pytest.mark.parametrize("text", NO_LISTS)
+def test_pieces_of_json_and_of_reasoning_are_no_items(text):
+    assert read_list(text, "a") is None
+
+
+@pytest.mark.parametrize(("text", "expected"), ASKED)
+def test_json_that_came_to_its_end_is_read_though_the_reply_was_cut_off(text, expected):
+    assert read_list(text + "   \n", "a", cut_off=True) == expected
+    assert read_list(text, "a", cut_off=True) == expected
+
+
+def test_the_line_that_was_cut_off_is_left_out():
+    assert read_list("x\ny\nand th", "a", cut_off=True) == ["x", "y"]
+    assert read_list("x\ny\n", "a", cut_off=True) == ["x", "y"]
+    assert read_list("and th", "a", cut_off=True) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": 1}', {"a": 1}),
+        ('{"a": 1} then {"a": 2} and {"b": 3}', {"a": 2}),
+        ('<think>{"a": 1}</think>', None),
+        ("no { json } here", None),
+        ("[" * 5000, None),
+    ],
+)
+def test_the_last_object_that_has_the_key_is_found(text, expected):
+    assert read_object(text, "a") == expected
+
+
+@given(st.text(alphabet='[]{}",:\\ ax1\n<think>/'))
+def test_no_reply_crashes_a_reader(text):
+    for cut_off in (False, True):
+        found = read_list(text, "a", cut_off=cut_off)
+        assert found is None or isinstance(found, list)
