@@ -128,7 +128,7 @@ class RunFolder:
 
     def sync(self) -> None:
         """Force what was appended to disk."""
-        for descriptor in self._files.values():
+        for descriptor in list(self._files.values()):
             os.fsync(descriptor)
 
     def _file(self, name: str) -> Path:

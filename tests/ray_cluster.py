@@ -35,13 +35,9 @@ class RayCluster:
             "RAY_AUTH_MODE": "token",
             "RAY_AUTH_TOKEN": secrets.token_hex(32),
         }
-        self.cache = self.folder / "cache" / "fairjudge"
-        """The cache folder of all its workers."""
-        self._everywhere = {
-            **os.environ,
-            **self.environment,
-            "XDG_CACHE_HOME": str(self.cache.parent),
-        }
+        # Its workers' caches are not the user's.
+        caches = str(self.folder / "cache")
+        self._everywhere = {**os.environ, **self.environment, "XDG_CACHE_HOME": caches}
         self._nodes: list[subprocess.Popen[bytes]] = []
         try:
             self._start(

@@ -55,8 +55,13 @@ class CallsUnderWay:
 
     def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
         self._tasks.pop(place, None)
-        if not task.cancelled():
-            task.exception()  # seen here, or an error nobody waits for any more is complained about
+        see_error(task)
+
+
+def see_error(task: asyncio.Task[Any]) -> None:
+    """Look at how `task` ended: asyncio complains of errors that nobody waits for any more."""
+    if not task.cancelled():
+        task.exception()
 
 
 def _place(key: str) -> tuple[int, str]:

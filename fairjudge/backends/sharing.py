@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, TypeVar
 
-from fairjudge.backends.caching import AnsweringOnce, entry, is_kept, stored_reply
+from fairjudge.backends.caching import AnsweringOnce, entry, is_kept, see_error, stored_reply
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
 from fairjudge.protocols import (
@@ -49,6 +49,14 @@ class SharedCachingBackend(AnsweringOnce):
     def __init__(self, inner: AnyBackend, *, cache: SharedCache, warn: Warn | None = None) -> None:
         super().__init__(inner, warn=warn)
         self._cache = cache
+        self._writes: set[asyncio.Task[None]] = set()
+
+    async def aclose(self) -> None:
+        """See `AnsweringOnce.aclose`; a reply that is being stored is paid for, so waited for."""
+        await super().aclose()
+        loop = asyncio.get_running_loop()
+        ours = [write for write in self._writes if write.get_loop() is loop]
+        await asyncio.gather(*ours, return_exceptions=True)
 
     async def _answer(
         self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
@@ -87,7 +95,7 @@ class SharedCachingBackend(AnsweringOnce):
         kind: type[Reply],
     ) -> Reply:
         """Ask, the claim being ours, and end it: with the reply, or without."""
-        kept = False
+        claimed = True
         try:
             found = await self._stored(key, kind)  # it may have come before the claim
             if found is not None:
@@ -96,12 +104,22 @@ class SharedCachingBackend(AnsweringOnce):
             self.misses += 1
             reply = await ask(request)
             if is_kept(reply):
-                await asyncio.to_thread(self._cache.put, key, entry(request, reply))
-                kept = True
+                claimed = False  # the write ends it, also where nobody waits for it any more
+                await asyncio.shield(self._write(key, entry(request, reply)))
             return reply
         finally:
-            if not kept:
+            if claimed:
                 await asyncio.to_thread(self._cache.release, key)
+
+    def _write(self, key: str, value: Mapping[str, Any]) -> asyncio.Task[None]:
+        write = asyncio.create_task(asyncio.to_thread(self._cache.put, key, value))
+        self._writes.add(write)
+        write.add_done_callback(self._written)
+        return write
+
+    def _written(self, write: asyncio.Task[None]) -> None:
+        self._writes.discard(write)
+        see_error(write)
 
     async def _stored(self, key: str, kind: type[Reply]) -> Reply | None:
         value = await asyncio.to_thread(self._cache.get, key)

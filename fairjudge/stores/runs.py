@@ -31,7 +31,7 @@ _READ = f"""
 SELECT place, content FROM {SCHEMA}.run_rows WHERE run = %s AND kind = %s AND place > %s
 ORDER BY place LIMIT {_PAGE}
 """  # noqa: S608
-_LOCK_SECONDS = 3.0
+LOCK_SECONDS = 10.0
 """How long the end of a killed run may take to reach the server."""
 _SESSION = """
 SELECT set_config('synchronous_commit', 'off', false),
@@ -182,12 +182,14 @@ class StoredRun:
     def _lock(self, connection: Any) -> None:
         """Take the run's lock for as long as `connection` lives."""
         number = int(self._key[:15], 16)
-        deadline = time.monotonic() + _LOCK_SECONDS
+        deadline = time.monotonic() + LOCK_SECONDS
         connection.execute(_SESSION)
         while True:
             ((taken,),) = connection.execute("SELECT pg_try_advisory_lock(%s)", (number,))
             if taken:
                 return
             if time.monotonic() > deadline:
-                raise RunError(f"{self}: another run of this name is under way")
+                raise RunError(
+                    f"{self}: another run of this name is under way, or died within the last minute"
+                )
             time.sleep(0.1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import re
 import socket
 import threading
 from pathlib import Path
@@ -41,7 +42,8 @@ def test_a_server_that_is_not_there_ends_the_run_at_once(cli, references, summar
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    done = cli(*judging(server), "--base-url", url)
+        # held, so that nobody else listens there
+        done = cli(*judging(server), "--base-url", url)
     assert done.code == 1
     assert done.out == ""
     (line,) = done.err.splitlines()
@@ -73,13 +75,12 @@ def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summ
 
 def test_no_reply_is_waited_for_longer_than_asked(cli, references, summaries, server):
     server.fail(Fault(broken="stall"))  # which hangs up by itself, after 30 s
-    done = cli(*judging(server, concurrency=1), "--timeout", "0.5")
+    done = cli(*judging(server, concurrency=1), "--timeout", "2")
     assert done.code == 0
-    # one, where the machine is quick enough for the other calls
-    n = len(server.calls) - 6
-    assert n >= 1
-    retries = "1 retry" if n == 1 else f"{n} retries"
-    assert done.err == f"openai:stub-model: {retries} (timeout: {n})\n"
+    # One, where the machine is quick enough for the other calls, and for every connection.
+    said = re.fullmatch(r"openai:stub-model: (\d+) retr(?:y|ies) \(timeout: (\d+)\)\n", done.err)
+    assert said[1] == said[2]
+    assert 7 <= len(server.calls) <= 6 + int(said[1])
 
 
 def test_a_timeout_is_no_part_of_a_run(cli, references, summaries, server):

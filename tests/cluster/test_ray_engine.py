@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,6 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
-from ray_cluster import RayCluster
 from waiting import wait_until
 
 from fairjudge.cache import ReplyCache
@@ -61,20 +61,31 @@ def ray(cluster_of_two, tmp_path, monkeypatch):
 
 
 def end(process: subprocess.Popen[str]) -> Done:
-    """Wait for a command, and end it where it takes too long."""
+    """Wait for a command, and end it where it takes too long.
+
+    What Ray's core says (of how Ray Data makes its actors, and of nodes that are lost) is left out:
+    no setting keeps it from that.
+    """
     try:
-        return finish(process, timeout=400)
+        done = finish(process, timeout=400)
     finally:
         process.kill()
+    said = [line for line in done.err.splitlines(keepends=True) if ".cc:" not in line]
+    return replace(done, err="".join(said))
 
 
 def run(*args: object) -> Done:
     return end(start(*args))
 
 
-def n_kept(ray: RayCluster) -> int:
+def keeping() -> tuple[str, str]:
+    """Return the option for a cache that the test has to itself, whatever an earlier one left."""
+    return ("--cache", str(Path("kept").absolute()))
+
+
+def n_kept() -> int:
     """Return how many replies the workers have kept: one that was answered may be on its way."""
-    cache = ReplyCache(ray.cache)
+    cache = ReplyCache(keeping()[1])
     try:
         return cache.stats().n_entries
     finally:
@@ -105,11 +116,10 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(ray, server):
         return journalist(call)
 
     server.answer = answer
-    command = judging(server, concurrency=8)
-    before = n_kept(ray)
+    command = (*judging(server, concurrency=8), *keeping())
     process = start(*command, "--engine", "ray", "--json", "report.json")
     wait_until(lambda: len(server.calls) == 68)  # 60 answered, 8 held
-    wait_until(lambda: n_kept(ray) == before + 60)
+    wait_until(lambda: n_kept() == 60)
     os.kill(ray.workers(TASK)[0], signal.SIGKILL)
     let_go.set()
     done = end(process)
@@ -203,9 +213,7 @@ def test_scorers_in_actors_give_the_same_file(ray):
         *("--aspect", "coverage", "--protocol", "likert", "-o", "judgements.jsonl"),
     )
     done = run(*command, "--engine", "ray")
-    assert done.code == 0, done.err
-    # Ray's core says how Ray Data makes its actors, and no setting keeps it from that.
-    assert all("core_worker.cc" in line for line in done.err.splitlines())
+    assert (done.code, done.err) == (0, "")
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
@@ -221,11 +229,10 @@ def test_an_actor_killed_in_the_middle_costs_nothing_but_time(ray, server):
         return journalist(call)
 
     server.answer = answer
-    command = (*judging(server, concurrency=8), "--fallback", "embedding")
-    before = n_kept(ray)
+    command = (*judging(server, concurrency=8), "--fallback", "embedding", *keeping())
     process = start(*command, "--engine", "ray")
     wait_until(lambda: len(server.calls) == 68)
-    wait_until(lambda: n_kept(ray) == before + 60)
+    wait_until(lambda: n_kept() == 60)
     os.kill(ray.workers(ACTOR)[0], signal.SIGKILL)
     let_go.set()
     done = end(process)
@@ -256,12 +263,12 @@ def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):
         return journalist(call)
 
     server.answer = answer
-    command = building(server, concurrency=130)  # enough for all four events at once
+    # Enough for all four events at once.
+    command = (*building(server, concurrency=130), *keeping())
     ray.start_node()
-    before = n_kept(ray)
     process = start(*command, "--engine", "ray")
     wait_until(lambda: len(server.calls) == 4 * (1 + 12))  # four articles of each about 3 questions
-    wait_until(lambda: n_kept(ray) == before + 4)
+    wait_until(lambda: n_kept() == 4)
     ray.kill_node(TASK)
     let_go.set()
     done = end(process)

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import psycopg
 import pytest
 from waiting import wait_until
 
+from fairjudge.backends.keys import request_key
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.sharing import SharedCachingBackend
 from fairjudge.cache import ReplyCache
@@ -242,8 +244,6 @@ async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, mo
 
 
 async def test_a_row_that_is_no_reply_is_asked_for_again(cache, told):
-    from fairjudge.backends.keys import request_key
-
     cache.put(request_key(request(1)), {"reply": {"words": "?"}})
 
     async def answer(request):
@@ -253,6 +253,40 @@ async def test_a_row_that_is_no_reply_is_asked_for_again(cache, told):
     assert (await backend.complete(request(1))).text == "here"
     assert (backend.hits, backend.misses) == (0, 1)
     assert "is not a reply" in told[0]
+
+
+async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, monkeypatch):
+    """As after an interrupt: nobody waits, and there are fewer threads than replies to store."""
+    n_asked, all_asked, may_store = 0, asyncio.Event(), threading.Event()
+
+    async def answer(request):
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked == 8:
+            all_asked.set()
+        await all_asked.wait()
+        return "here"
+
+    put = cache.put
+
+    def put_late(key, value):
+        may_store.wait(60)
+        put(key, value)
+
+    monkeypatch.setattr(cache, "put", put_late)
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+    backend = SharedCachingBackend(ScriptedBackend(answer), cache=cache)
+    asked = [asyncio.create_task(backend.complete(request(n))) for n in range(8)]
+    await asyncio.wait_for(all_asked.wait(), 60)
+    await asyncio.sleep(0.05)
+    for one in asked:
+        one.cancel()
+    closing = asyncio.create_task(backend.aclose())
+    await asyncio.sleep(0.05)
+    assert not closing.done()
+    may_store.set()
+    await asyncio.wait_for(closing, 60)
+    assert all(cache.get(request_key(request(n))) is not None for n in range(8))
 
 
 def test_a_server_that_restarts_is_waited_for(postgres, store_url):
