@@ -64,20 +64,20 @@ async def split_units(
     reply = await complete_or_unscored(backend, request)
     if isinstance(reply, Unscored):
         return Split(units=sentences, split_by="sentences", why=f"{reply.reason}: {reply.detail}")
-    cut_off = is_cut_off(reply)
-    units = read_units(reply.text, cut_off=cut_off)
-    if not units:
-        why = Unscored(reason="unparseable", detail="no unit in the reply")
-        why = saying_cut_off(why) if cut_off else why
+    if is_cut_off(reply):
+        why = saying_cut_off(Unscored(reason="unparseable", detail="not all units"))
         return Split(units=sentences, split_by="sentences", why=why.detail)
+    units = read_units(reply.text)
+    if not units:
+        return Split(units=sentences, split_by="sentences", why="no unit in the reply")
     if _share_kept(text, units) < _LEAST_SHARE:
         return Split(units=sentences, split_by="sentences", why="the units lose too much of it")
     return Split(units=units, split_by="llm")
 
 
-def read_units(reply: str, *, cut_off: bool = False) -> tuple[str, ...]:
+def read_units(reply: str) -> tuple[str, ...]:
     """Return the units of a reply, JSON or one a line, each once."""
-    listed = read_list(reply, "units", cut_off=cut_off) or ()
+    listed = read_list(reply, "units") or ()
     cleaned = (" ".join(without_bullet(u).split()) for u in listed if isinstance(u, str))
     return tuple(dict.fromkeys(u for u in cleaned if any(c.isalnum() for c in u) and u[-1] != ":"))
 

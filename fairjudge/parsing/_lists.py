@@ -16,6 +16,7 @@ _OPENING = re.compile(r"[\[{]")
 _MOST_FAILURES = 500
 """How many brackets that begin no JSON are put up with; each costs time in proportion to all."""
 _BEGUN = re.compile(r"[\[{]\s*[\"'\[{]|^\s*[\[{]\s*$", re.MULTILINE)
+_COMMA = re.compile(r"\s*,\s*")
 _INSIDE = re.compile(r"(?:[\"']\s*:|[\[,{])\s*$")
 """What stands before a value that lies in another one."""
 _LONGEST_BEFORE = 200
@@ -34,7 +35,7 @@ def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None
 
     That is the list under `key` in its last JSON object that has it; else its last JSON array; else
     its lines, without bullets and numbers. `cut_off` says that the limit on its tokens ended the
-    reply: a line that was not ended is left out then. Linear in the length of `text`.
+    reply: then the items that it came to the end of are the list. Linear in the length of `text`.
 
     Returns
     -------
@@ -56,7 +57,7 @@ def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None
     if arrays:
         return arrays[-1]
     if values or _BEGUN.search(text):
-        return None
+        return _begun_items(text, key) or None if cut_off else None
     lines = text.splitlines()
     if cut_off and text == text.rstrip("\r\n"):
         lines = lines[:-1]
@@ -72,6 +73,24 @@ def _is_citation(value: Any) -> bool:
 def _stands_for(key: str, before: str) -> bool:
     """Say whether an array is `key`'s or by itself: not another's part in a broken object."""
     return not _INSIDE.search(before) or bool(re.search(rf"[\"']{key}[\"']\s*:\s*$", before))
+
+
+def _begun_items(text: str, key: str) -> list[Any]:
+    """Return the items of an array that breaks off, up to the last one that a comma follows."""
+    decoder = json.JSONDecoder()
+    begun = re.search(rf"(?:[\"']{key}[\"']\s*:|^(?:\s*```\w{{0,10}})?)\s*\[\s*", text)
+    items, at = [], begun.end() if begun else len(text)
+    while at < len(text):
+        try:
+            item, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            break
+        comma = _COMMA.match(text, end)
+        if not comma:
+            break
+        items.append(item)
+        at = comma.end()
+    return items
 
 
 def without_bullet(line: str) -> str:

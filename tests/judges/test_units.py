@@ -49,7 +49,7 @@ async def test_pieces_of_a_reply_that_was_cut_off_are_no_units():
     text = '{"units": ["The mayor resigned.", "The council resigned.", "A vote follows in M'
     found, _ = await split(Completion(text=text, finish_reason="length"))
     assert found.split_by == "sentences"
-    assert found.why.startswith("no unit in the reply; it was cut off by the limit on its tokens")
+    assert found.why.startswith("not all units; it was cut off by the limit on its tokens")
 
 
 async def test_reasoning_holds_no_units():

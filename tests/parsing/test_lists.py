@@ -71,6 +71,27 @@ def test_the_line_that_was_cut_off_is_left_out():
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ('{"a": ["x", "y", "and th', ["x", "y"]),
+        ('{"a": ["x", "y"', ["x"]),
+        ('{"a": ["x", "y",', ["x", "y"]),
+        ('```json\n{\n  "a": [\n    "x",\n    "y",\n    "an', ["x", "y"]),
+        ('["x", "y', ["x"]),
+        ('```json\n["x", "y', ["x"]),
+        ('{"a": ["x", "said that "y", or so", "z', ["x"]),  # the second one's end is unknown
+        ('{"a": ["x said "y" to', None),
+        ('{"b": ["x", "y', None),
+        ('{"a": ["x', None),
+        ('{"a"', None),
+        ('<think>["x", "y", ', None),
+    ],
+)
+def test_of_json_that_was_cut_off_the_items_that_end_are_read(text, expected):
+    assert read_list(text, "a", cut_off=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ('{"a": 1}', {"a": 1}),
         ('{"a": 1} then {"a": 2} and {"b": 3}', {"a": 2}),
         ('<think>{"a": 1}</think>', None),

@@ -78,9 +78,11 @@ def test_answers_that_cannot_be_read_are_unscored_and_not_none(text):
 
 
 def test_half_an_answer_is_none():
-    assert read_answers("- a fault in the gate\n- the heavy ra", cut_off=True) == (
-        "a fault in the gate",
-    )
+    for text in (
+        "- a fault in the gate\n- the heavy ra",
+        '{"answers": ["a fault in the gate", "th',
+    ):
+        assert read_answers(text, cut_off=True) == ("a fault in the gate",)
 
 
 def test_groups_are_a_partition_sorted_by_size():
