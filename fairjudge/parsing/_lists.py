@@ -15,7 +15,8 @@ from fairjudge.parsing._clean import without_reasoning
 _OPENING = re.compile(r"[\[{]")
 _MOST_FAILURES = 500
 """How many brackets that begin no JSON are put up with; each costs time in proportion to all."""
-_BEGUN = re.compile(r"[\[{]\s*[\"'\[{]|^\s*[\[{]\s*$", re.MULTILINE)
+_BEGUN = re.compile(r"[\[{]\s*[\"'\[{]|^[ \t]*[\[{][ \t]*$", re.MULTILINE)
+"""What JSON begins with and prose does not."""
 _COMMA = re.compile(r"\s*,\s*")
 _INSIDE = re.compile(r"(?:[\"']\s*:|[\[,{])\s*$")
 """What stands before a value that lies in another one."""

@@ -15,6 +15,8 @@ from fairjudge.scales import Position, Scale
 
 PARSER_VERSION = "3"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
+_AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
+"""What stands after a verdict that more text would not have changed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +28,6 @@ class Reading:
     end: int
 
 
-_GOES_ON = re.compile(r"[^\n]{0,20}\n|[^\n]{20}")
-
-
 def read_verdict(text: str, scale: Scale, *, cut_off: bool = False) -> float | Position | Unscored:
     """Return the verdict that a judge's reply arrives at.
 
@@ -36,9 +35,10 @@ def read_verdict(text: str, scale: Scale, *, cut_off: bool = False) -> float | P
     rounded or guessed. Linear in the length of `text`.
 
     `cut_off` says that the limit on its tokens ended the reply. Then a verdict counts only if it is
-    stated as such, not mentioned amid reasons that were to go on, and if the line ends after it or
-    20 more characters do follow: "1" may be the beginning of "10", or of "1 out of 10". A reply
-    that is an answer and nothing else counts where no other answer begins with it.
+    stated as such, not mentioned amid reasons that were to go on, and if it is closed (by the end
+    of a line, JSON or a tag) or 20 more characters follow: "1" may be the beginning of "10", or of
+    "1 out of 10". A reply that is an answer and nothing else counts where no other answer begins
+    with it.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def _is_settled(answer: Answer, found: list[Candidate], text: str, scale: Scale)
     return any(
         one.strength == "stated"
         and one.answer.value == answer.value
-        and _GOES_ON.match(text, one.answer.end)
+        and _AFTER_SETTLED.match(text, one.answer.end)
         for one in found
     )
 

@@ -77,7 +77,7 @@ def read_groups(text: str, *, n: int) -> Groups | Unscored:
     """
     listed = read_list(text, "groups")
     try:
-        groups = [[int(number) - 1 for number in group] for group in listed or []]
+        groups = [[int(n) - 1 for n in group] for group in listed or () if isinstance(group, list)]
     except (TypeError, ValueError):
         groups = []
     if sorted(number for group in groups for number in group) != list(range(n)):

@@ -100,6 +100,9 @@ def test_groups_are_a_partition_sorted_by_size():
         '{"groups": [["x"]]}',
         '{"groups": [[0, 1]]}',
         '{"groups": 3}',
+        '{"groups": ["12"]}',
+        "12",
+        "1\n2",
     ],
 )
 def test_groups_that_are_no_partition_are_unscored(text):
