@@ -22,13 +22,14 @@ from fairjudge.protocols import (
 
 Request = TypeVar("Request", CompletionRequest, DecisionRequest)
 Reply = TypeVar("Reply", Completion, Decisions)
+T = TypeVar("T")
 
 _FIRST_WAIT_SECONDS = 0.02
 _LONGEST_WAIT_SECONDS = 0.5
 
 
 class CallsUnderWay:
-    """Calls by key: equal requests that are under way in one event loop share one."""
+    """Calls of a model or a store by key: equal ones under way in one event loop share one."""
 
     def __init__(self) -> None:
         self._tasks: dict[tuple[int, str], asyncio.Task[Any]] = {}
@@ -37,7 +38,7 @@ class CallsUnderWay:
         """Return the call for `key` that is under way, if one is."""
         return self._tasks.get(_place(key))
 
-    def begin(self, key: str, call: Coroutine[Any, Any, Reply]) -> asyncio.Task[Reply]:
+    def begin(self, key: str, call: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Begin the call for `key`, which is not under way."""
         place = _place(key)
         task = asyncio.create_task(call)
@@ -47,21 +48,22 @@ class CallsUnderWay:
 
     async def end(self) -> None:
         """Cancel the calls of the running event loop, and wait until they are over."""
-        loop = id(asyncio.get_running_loop())
-        left = [task for (place, _), task in self._tasks.items() if place == loop]
-        for task in left:
+        for task in self._of_this_loop():
             task.cancel()
-        await asyncio.gather(*left, return_exceptions=True)
+        await self.wait()
+
+    async def wait(self) -> None:
+        """Wait until the calls of the running event loop are over, however they end."""
+        await asyncio.gather(*self._of_this_loop(), return_exceptions=True)
+
+    def _of_this_loop(self) -> list[asyncio.Task[Any]]:
+        loop = id(asyncio.get_running_loop())
+        return [task for (place, _), task in self._tasks.items() if place == loop]
 
     def _finish(self, place: tuple[int, str], task: asyncio.Task[Any]) -> None:
         self._tasks.pop(place, None)
-        see_error(task)
-
-
-def see_error(task: asyncio.Task[Any]) -> None:
-    """Look at how `task` ended: asyncio complains of errors that nobody waits for any more."""
-    if not task.cancelled():
-        task.exception()
+        if not task.cancelled():
+            task.exception()  # seen here, or an error nobody waits for any more is complained about
 
 
 def _place(key: str) -> tuple[int, str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
-from fairjudge.backends.caching import AnsweringOnce, entry, is_kept, see_error, stored_reply
+from fairjudge.backends.caching import AnsweringOnce, CallsUnderWay, entry, is_kept, stored_reply
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
 from fairjudge.protocols import (
@@ -49,14 +49,12 @@ class SharedCachingBackend(AnsweringOnce):
     def __init__(self, inner: AnyBackend, *, cache: SharedCache, warn: Warn | None = None) -> None:
         super().__init__(inner, warn=warn)
         self._cache = cache
-        self._writes: set[asyncio.Task[None]] = set()
+        self._writes = CallsUnderWay()
 
     async def aclose(self) -> None:
         """See `AnsweringOnce.aclose`; a reply that is being stored is paid for, so waited for."""
         await super().aclose()
-        loop = asyncio.get_running_loop()
-        ours = [write for write in self._writes if write.get_loop() is loop]
-        await asyncio.gather(*ours, return_exceptions=True)
+        await self._writes.wait()
 
     async def _answer(
         self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
@@ -105,21 +103,12 @@ class SharedCachingBackend(AnsweringOnce):
             reply = await ask(request)
             if is_kept(reply):
                 claimed = False  # the write ends it, also where nobody waits for it any more
-                await asyncio.shield(self._write(key, entry(request, reply)))
+                put = asyncio.to_thread(self._cache.put, key, entry(request, reply))
+                await asyncio.shield(self._writes.begin(key, put))
             return reply
         finally:
             if claimed:
                 await asyncio.to_thread(self._cache.release, key)
-
-    def _write(self, key: str, value: Mapping[str, Any]) -> asyncio.Task[None]:
-        write = asyncio.create_task(asyncio.to_thread(self._cache.put, key, value))
-        self._writes.add(write)
-        write.add_done_callback(self._written)
-        return write
-
-    def _written(self, write: asyncio.Task[None]) -> None:
-        self._writes.discard(write)
-        see_error(write)
 
     async def _stored(self, key: str, kind: type[Reply]) -> Reply | None:
         value = await asyncio.to_thread(self._cache.get, key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -96,9 +96,7 @@ def plan(
     report = _report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
     if batch is not None:
         write_batch(batch, [request for one in plans for request in one.requests])
-    if json_file != "-":
-        _show(report)
-    display.write_json(json_file, report)
+    display.report(report, json_file, table=_show)
 
 
 _SUMMED = ("calls", "cached", "input_tokens", "output_tokens", "seconds")
@@ -134,7 +132,7 @@ def _report(
     return {**total, "models": rows, "assumes": assumes, "over": over}
 
 
-def _show(report: dict[str, Any]) -> None:
+def _show(report: Mapping[str, Any]) -> None:
     rows = [*report["models"], *([{"model": "all", **report}] if len(report["models"]) > 1 else [])]
     notes = [
         "Estimated, without retries; cached replies cost nothing.",

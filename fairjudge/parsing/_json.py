@@ -1,4 +1,4 @@
-"""Verdicts in JSON: whole, fenced, embedded, or a little broken."""
+"""JSON in replies, and verdicts in it: whole, fenced, embedded, or a little broken."""
 
 from __future__ import annotations
 
@@ -20,7 +20,38 @@ _BROKEN = re.compile(
 )
 _TRAILING_COMMA = re.compile(r",(\s{0,20}[}\]])")
 _SINGLE_QUOTED = re.compile(r"(?<=[{,:\[\s])'((?:[^'\\\n]|'(?=\w)){0,2000})'(?=\s{0,5}[:,}\]])")
-_MAX_FAILURES = 50
+_OBJECT = re.compile(r"\{")
+_MOST_FAILURES = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonValue:
+    """An object or array, and the stretch of text it takes."""
+
+    start: int
+    end: int
+    value: Any
+
+
+def json_values(
+    text: str, opening: re.Pattern[str], *, most_failures: int
+) -> Iterator[JsonValue | None]:
+    """Yield the JSON that begins at matches of `opening`; None for each that begins none.
+
+    Each of those costs time in proportion to all of `text`: after `most_failures` it gives up.
+    """
+    decoder = json.JSONDecoder()
+    at, n_failed = 0, 0
+    while n_failed < most_failures and (match := opening.search(text, at)):
+        start = match.start()
+        try:
+            value, at = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            at = start + 1
+            n_failed += 1
+            yield None
+        else:
+            yield JsonValue(start=start, end=at, value=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,21 +66,14 @@ class JsonVerdict:
 
 def json_verdicts(text: str) -> Iterator[JsonVerdict]:
     """Yield the verdicts of every JSON object in `text`, in order."""
-    decoder = json.JSONDecoder()
-    place, failures, found = text.find("{"), 0, False
-    while place >= 0 and failures < _MAX_FAILURES:
-        try:
-            value, end = decoder.raw_decode(text, place)
-        except (ValueError, RecursionError):
-            failures += 1
-            place = text.find("{", place + 1)
-            continue
-        values = list(_verdicts_in(value))
-        if values:
+    found = failed = False
+    for one in json_values(text, _OBJECT, most_failures=_MOST_FAILURES):
+        if one is None:
+            failed = True
+        elif values := list(_verdicts_in(one.value)):
             found = True
-            yield _one(place, end, values)
-        place = text.find("{", end)
-    if not found and failures:
+            yield _one(one.start, one.end, values)
+    if failed and not found:
         yield from _broken(text)
 
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from fairjudge.parsing._clean import without_reasoning
+from fairjudge.parsing._json import JsonValue, json_values
 
 _OPENING = re.compile(r"[\[{]")
 _MOST_FAILURES = 500
-"""How many brackets that begin no JSON are put up with; each costs time in proportion to all."""
 _BEGUN = re.compile(r"[\[{]\s*[\"'\[{]|^[ \t]*[\[{][ \t]*$", re.MULTILINE)
 """What JSON begins with and prose does not."""
 _COMMA = re.compile(r"\s*,\s*")
@@ -27,7 +26,7 @@ _BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•]|Q\d{1,3}[.:)])\s*")
 
 def read_object(text: str, key: str) -> dict[str, Any] | None:
     """Return the last JSON object in a reply that has `key`, or None."""
-    held = [v for _, v in _values(without_reasoning(text)) if isinstance(v, dict) and key in v]
+    held = [one.value for one in _values(without_reasoning(text)) if _has(one, key)]
     return held[-1] if held else None
 
 
@@ -45,25 +44,29 @@ def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None
         broken. Pieces of JSON are no items.
     """
     text = without_reasoning(text)
-    values = [(start, value) for start, value in _values(text) if not _is_citation(value)]
-    held = [value[key] for _, value in values if isinstance(value, dict) and key in value]
+    values = [one for one in _values(text) if not _is_citation(one.value)]
+    held = [one.value[key] for one in values if _has(one, key)]
     if held:
         return held[-1] if isinstance(held[-1], list) else None
     arrays = [
-        value
-        for start, value in values
-        if isinstance(value, list)
-        and _stands_for(key, text[max(0, start - _LONGEST_BEFORE) : start])
+        one.value
+        for one in values
+        if isinstance(one.value, list)
+        and _stands_for(key, text[max(0, one.start - _LONGEST_BEFORE) : one.start])
     ]
     if arrays:
         return arrays[-1]
     if values or _BEGUN.search(text):
         return _begun_items(text, key) or None if cut_off else None
     lines = text.splitlines()
-    if cut_off and text == text.rstrip("\r\n"):
+    if cut_off and not text.endswith(("\n", "\r")):
         lines = lines[:-1]
     items = (without_bullet(line) for line in lines if not _FENCE.match(line))
     return [item for item in items if item] or None
+
+
+def _has(one: JsonValue, key: str) -> bool:
+    return isinstance(one.value, dict) and key in one.value
 
 
 def _is_citation(value: Any) -> bool:
@@ -99,15 +102,6 @@ def without_bullet(line: str) -> str:
     return _BULLET.sub("", line).strip()
 
 
-def _values(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield where each JSON object or array in `text` begins, and what it is."""
-    decoder = json.JSONDecoder()
-    at, n_failed = 0, 0
-    while n_failed < _MOST_FAILURES and (match := _OPENING.search(text, at)):
-        try:
-            value, at = decoder.raw_decode(text, match.start())
-        except (ValueError, RecursionError):
-            at = match.start() + 1
-            n_failed += 1
-        else:
-            yield match.start(), value
+def _values(text: str) -> list[JsonValue]:
+    found = json_values(text, _OPENING, most_failures=_MOST_FAILURES)
+    return [one for one in found if one is not None]
