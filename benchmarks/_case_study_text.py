@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from _case_study_costs import costs, labels
 from _case_study_data import ASPECTS, Json, Study, best_protocol, rho
 
-from fairjudge.reports.calibration_tables import baseline_name, best_baseline, shown, verdict
+from fairjudge.reports.calibration_tables import baseline_name, best_baseline, verdict
+from fairjudge.reports.figures import interval
 from fairjudge.reports.tables import TextTable, columns, to_markdown
 
 
@@ -105,9 +106,9 @@ def _protocols(found: Study) -> Iterator[str]:
                 (
                     name,
                     aspect,
-                    shown(group["calibration"]["before"]["bias"]),
-                    shown(group["calibration"]["before"]["rmse"]),
-                    shown(group["calibration"]["after"]["rmse"]),
+                    interval(group["calibration"]["before"]["bias"]),
+                    interval(group["calibration"]["before"]["rmse"]),
+                    interval(group["calibration"]["after"]["rmse"]),
                 )
                 for name in found.replies
                 for aspect in ASPECTS

@@ -23,24 +23,28 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from fairjudge.app import models
-from fairjudge.app.judging import JudgeOptions, judge_files
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.protocols import Completion, CompletionRequest
+from fairjudge.run import models
+from fairjudge.run.judging import judge_files
+from fairjudge.run.material import JudgeOptions
 
 SYSTEMS = 10
 """Summaries of each article."""
 ARTICLE_CHARACTERS = 8700
 """With the instructions and the summary a prompt has about 10,000 characters."""
 CALLS_PER_PAIR = 4
-"""Questions and answers of each article; what comes after is asked in the same words by every pair,
-and the cache knows it."""
+"""One for the question, one for the answers of each article, one for their groups."""
 STORY = "The bridge closed on Monday. The council blames the rain."
+QUESTION = {"question": "Why did the bridge close?", "articles": [1, 2]}
+ANSWER = {"question": 1, "quote": "The council blames the rain", "speaker": "The council"}
 BUILDING = {
-    '{"questions"': {"questions": ["Why did the bridge close?"]},
-    '{"answers"': {"answers": ["the rain"]},
-    '{"groups"': {"groups": [[1], [2]]},
-    '{"invalid"': {"invalid": [], "diverse": True},
+    '{"questions"': {"questions": [QUESTION]},
+    '{"answers"': {"answers": [ANSWER | {"stance": "reports", "gloss": None}]},
+    '{"invalid"': {
+        "invalid": [],
+        "groups": [{"label": f"the rain, {n}", "answers": [n]} for n in (1, 2)],
+    },
 }
 """What a reply must be by what its prompt asks for."""
 REPLY = "The summary follows the article closely and adds nothing of its own.\nVerdict: {}"
@@ -118,14 +122,15 @@ def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
 
 def build(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
     """Build a reference for each pair in `folder`, and return what that took."""
-    from fairjudge.app.building import BuildOptions, build_file
+    from fairjudge.run.builders import BuildOptions
+    from fairjudge.run.building import build_file
 
     options = {"backend": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
     wall, cpu = time.perf_counter(), time.process_time()
     outcome = build_file(
         folder / "pairs.jsonl",
         folder / f"{run}.jsonl",
-        options=BuildOptions(consolidation="llm"),
+        options=BuildOptions(n_questions=1),
         model=models.ModelOptions(cache=folder / "cache", **options),
         run=folder / run,
         skip_bad=False,
@@ -199,7 +204,7 @@ def main() -> None:
     else:
         model["base_url"] = f"http://127.0.0.1:{given.port}/v1"
     if given.build:  # before the clock, as what judging needs; not above, for the memory it takes
-        import_module("fairjudge.app.building")
+        import_module("fairjudge.run.building")
     begun = time.perf_counter()
     found = (build if given.build else judge)(given.folder, run=given.run, **model)
     first = mock.first_call_at

@@ -16,9 +16,9 @@ from collections.abc import Callable
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.bias.distinguishability import count_vectors, distinguishability
-from fairjudge.bias.entities import Person, inclusion_bias
 from fairjudge.bias.masking import mask
+from fairjudge.bias.people import Person, inclusion_bias
+from fairjudge.bias.representation import count_vectors, distinguishability
 from fairjudge.bias.resampling import Counts, Resampling
 
 N_ORIGINALS, N_INPUTS, N_WORDS, N_VOCABULARY, N_DIMENSIONS = 683, 20, 60, 20_000, 384

@@ -18,8 +18,8 @@ from statistics import fmean
 from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study
 from _case_study_text import document
 
-from fairjudge.app.auditing import position_report
-from fairjudge.app.calibrating import embedding_support
+from fairjudge.analysis.auditing import position_report
+from fairjudge.analysis.calibrating import trained_support
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.to_json import analysis_json
@@ -27,6 +27,7 @@ from fairjudge.datasets import read_clusters, read_labels, read_replies, read_su
 from fairjudge.importing import import_replies
 from fairjudge.scales import Scale, likert, options, pairwise, stars
 from fairjudge.scorers.embedding import load_embedder
+from fairjudge.scorers.trained_models import load_trained_models
 
 PROTOCOLS: Mapping[str, tuple[str, Scale]] = {
     "reason, then score": ("rts", likert(["", "", "", "", ""])),
@@ -48,7 +49,9 @@ def study(folder: Path) -> Study:
         settings=Settings(annotators=("expert*",), resampling=Resampling(n_resamples=2000)),
         summaries=summaries,
         clusters=clusters,
-        support=embedding_support(summaries, clusters, embedder=load_embedder()),
+        support=trained_support(
+            summaries, clusters, models=load_trained_models(), embedder=load_embedder()
+        ),
     )
     report = analysis_json(found, signature={}, list_all=False)
     return Study(
@@ -63,7 +66,7 @@ def _replies(folder: Path, name: str, lengths: Mapping[tuple[str, str], int]) ->
     file_name, scale = PROTOCOLS[name]
     file = folder / f"judge_gpt-3.5_{file_name}.jsonl"
     rows = [record.to_json() for record in read_replies(file)]
-    found = import_replies(rows, scale=scale, judge=name)
+    found = import_replies(rows, scale=scale, judge=name, repeats="last")
     return Replies(
         judgements=found.judgements,
         n_replies=found.n_replies,
@@ -76,7 +79,7 @@ def _replies(folder: Path, name: str, lengths: Mapping[tuple[str, str], int]) ->
 def _position(folder: Path, aspect: str) -> Json:
     replies = read_replies(folder / f"pairwise_gpt-3.5_{aspect}.jsonl")
     rows = [record.to_json() for record in replies]
-    judgements = import_replies(rows, scale=pairwise()).judgements
+    judgements = import_replies(rows, scale=pairwise(), repeats="last").judgements
     (group,) = position_report(judgements, labels=None, close_within=0.5)["groups"]
     return dict(group)
 

@@ -22,7 +22,8 @@ from pathlib import Path
 from _mock_run import words
 from _running import HERE, Json, each_ms, finish, mock_run
 
-from fairjudge.backends.caching import CachingBackend
+from fairjudge.backends.caching import Caching
+from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.cache import ReplyCache
 from fairjudge.protocols import CompletionRequest, Message, ModelRef
@@ -51,7 +52,7 @@ def single_hits(folder: Path, n: int = 3_000) -> float:
     """Return the median seconds of a hit: key over a prompt of 10,000 characters, read, check."""
     target = ModelRef(provider="scripted", model="m")
     cache = ReplyCache(folder / "hits")
-    backend = CachingBackend(ScriptedBackend(lambda _: "Verdict: 3"), cache=cache)
+    backend = Pipeline(ScriptedBackend(lambda _: "Verdict: 3"), Caching(cache=cache))
     requests = [
         CompletionRequest(
             target=target,

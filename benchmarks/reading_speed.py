@@ -25,7 +25,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "verdict, 1 to 5": lambda text: read_verdict(text, likert()),
     "verdict, A to E": lambda text: read_verdict(text, options("ABCDE")),
     "verdict of a pair": lambda text: read_verdict(text, pairwise()),
-    "questions": lambda text: read_questions(text, most=20, max_words=30),
+    "questions": lambda text: read_questions(text, limit=20, max_words=30),
     "answers": read_answers,
     "groups": lambda text: read_groups(text, n=5),
     "check": lambda text: read_check(text, n=5),

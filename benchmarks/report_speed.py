@@ -20,7 +20,7 @@ from typing import Any
 
 from _machine import describe_machine
 
-from fairjudge.app.reporting import make_report
+from fairjudge.analysis.reporting import make_report
 
 SYSTEMS = 5
 QUESTIONS = 4

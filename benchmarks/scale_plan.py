@@ -25,15 +25,12 @@ from pathlib import Path
 from _machine import describe_machine
 from _scale_simulation import Setting, bounds, simulate
 
-from fairjudge.app.judging import JudgeOptions, judge_tasks, read_tasks
-from fairjudge.app.models import ModelOptions, open_cache
-from fairjudge.app.planning import Plan, plan_judging
-from fairjudge.app.runs import open_run
-from fairjudge.backends.caching import CachingBackend
-from fairjudge.backends.limiting import LimitingBackend
+from fairjudge.backends.caching import Caching
+from fairjudge.backends.limiting import Concurrency, Limiting, StoreCheck
+from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import CheckingBackend, SharedCachingBackend
+from fairjudge.backends.sharing import SharedCaching
 from fairjudge.cache import ReplyCache
 from fairjudge.datasets.example import example_path
 from fairjudge.domain import JudgeTask
@@ -41,6 +38,12 @@ from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.protocols import ModelRef
 from fairjudge.reports.tables import TextTable, columns, to_markdown
+from fairjudge.run.in_process import judge_tasks
+from fairjudge.run.material import JudgeOptions, read_material
+from fairjudge.run.models import ModelOptions, open_cache
+from fairjudge.run.planning import Plan, plan_judging
+from fairjudge.run.recorded import JudgementBook
+from fairjudge.run.runs import open_run
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.replies import PostgresCache
 from fairjudge.stores.server import Server
@@ -67,12 +70,12 @@ class Measured:
 
 def tasks(n: int) -> list[JudgeTask]:
     """Return `n` different tasks like the example's."""
-    _, few = read_tasks(
+    few = read_material(
         example_path("references.json"),
         example_path("summaries.jsonl"),
         options=OPTIONS,
         skip_bad=False,
-    )
+    ).tasks
     return [
         replace(few[i % len(few)], eid=f"event-{i}", texts=(f"{few[i % len(few)].texts[0]} ({i})",))
         for i in range(n)
@@ -83,15 +86,14 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
     """Judge `N_MEASURED` items in this process and look at what that took."""
     cache = open_cache(folder / "cache", store=store, warn=print)
     answers = ScriptedBackend(lambda _: REPLY)
-    caching = (
-        CachingBackend(LimitingBackend(answers, most=64), cache=cache)
-        if isinstance(cache, ReplyCache)
-        else SharedCachingBackend(
-            LimitingBackend(CheckingBackend(answers, cache=cache), most=64), cache=cache
-        )
-    )
+    places = Concurrency(64)
+    if isinstance(cache, ReplyCache):
+        backend = Pipeline(answers, Caching(cache=cache), Limiting(places))
+    else:
+        limits = Limiting(places, StoreCheck(cache))
+        backend = Pipeline(answers, SharedCaching(cache=cache), limits)
     judge = LlmJudge(
-        backend=caching,
+        backend=backend,
         target=TARGET,
         criterion=builtin_criterion("faithfulness", "likert", per_answer=False),
         temperature=0.0,
@@ -108,7 +110,11 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
     with opened as run:
         start = time.process_time()
         await judge_tasks(
-            work, judge=judge, fallback=None, run=run, concurrency=64, progress=lambda _: None
+            JudgementBook(run, work),
+            judge=judge,
+            fallback=None,
+            concurrency=64,
+            progress=lambda _: None,
         )
         cpu_seconds = (time.process_time() - start) / N_MEASURED
     if isinstance(cache, ReplyCache):

@@ -3,7 +3,7 @@
 Consistency of 12 systems' summaries, GPT-3.5's recorded replies as the costly judge (reason-then-
 score, letters, stars), the local judge as the router, the mean of three experts as the labels.
 Thresholds are fitted and assessed by cross-fitting over documents. Only documents are used that
-had no part in making the local judge (see summeval_local.py).
+had no part in making the local judge (see local.py).
 
 Measured on 42 such documents, 504 summaries, with 0.05 allowed of the mean absolute error and of
 tau-b: before reason-then-score it saves 95.6 % [93.3, 98.0] of the calls, the error falls by 0.139
@@ -28,14 +28,15 @@ from typing import Any
 
 import numpy as np
 from _machine import describe_machine
-from summeval_local import DATA, JUDGES, Item, Remembering, is_development, judge, read, recorded
+from _summeval import DATA, JUDGES, Item, read, recorded
 
+from fairjudge.analysis.calibrating import trained_support
 from fairjudge.calibration.cascade import CascadeFit, fit_cascade
-from fairjudge.calibration.to_json import figure
 from fairjudge.domain import Undefined
-from fairjudge.judges.mappings import EMBEDDING_MAPPING
-from fairjudge.judges.support import summary_support
+from fairjudge.judges.mappings import TRAINED_MAPPING
+from fairjudge.results import figure
 from fairjudge.scorers.embedding import load_embedder
+from fairjudge.scorers.trained_models import load_trained_models
 
 TOLERANCES = (0.0, 0.02, 0.05)
 """Of mean absolute error and of tau-b, as they are."""
@@ -44,14 +45,11 @@ SEED = 0
 
 def measure(folder: Path) -> list[dict[str, Any]]:
     """Return one row a judge and tolerance."""
-    data = read(folder, development_only=False)
-    texts = [s for group in (data.articles, data.summaries) for t in group.values() for s in t]
-    found = judge(data, Remembering(load_embedder(), texts))
-    local = {
-        item: EMBEDDING_MAPPING.likert(summary_support(sentences))
-        for item, sentences in found.items()
-        if not is_development(item[0])
-    }
+    data = read(folder)
+    found = trained_support(
+        data.summaries, data.clusters, models=load_trained_models(), embedder=load_embedder()
+    )
+    local = {item: TRAINED_MAPPING.likert(support) for item, support in found.items()}
     rows = []
     for name in JUDGES:
         replies = recorded(folder, name, local)

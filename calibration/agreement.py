@@ -20,6 +20,7 @@ from fairjudge.stats.agreement import (
 )
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, weighted_mean
 from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores
+from fairjudge.text.printable import counted
 
 Figures: TypeAlias = dict[str, Estimate | Undefined]
 Agreement: TypeAlias = dict[Level, Figures]
@@ -157,7 +158,9 @@ def baseline_agreement(
         values = [_baseline_value(key, table) for key in joined.keys]
         known = sum(value is not None for value in values)
         if known < FEWEST_ITEMS:
-            out[name] = Undefined(why=f"{known} of {len(values)} items have such a score: too few")
+            out[name] = Undefined(
+                why=f"such a score for {known} of {counted(len(values), 'item')}: too few"
+            )
             continue
         out[name] = score_agreement(joined, values, resampling=resampling, rng=rng)
     noise = rng.random(len(joined.keys))

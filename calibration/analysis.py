@@ -25,15 +25,18 @@ from fairjudge.calibration.assessment import (
 )
 from fairjudge.calibration.baselines import baseline_scores, document_groups, word_counts
 from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
+from fairjudge.calibration.causes import CauseCount, causes_of, count_causes
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
 from fairjudge.calibration.crossfit import CrossFitted, cross_fit
 from fairjudge.calibration.curves import CalibratorName
+from fairjudge.calibration.disagreements import Disagreement, largest_disagreements
 from fairjudge.calibration.estimates import (
     Planning,
     SystemEstimate,
     plan_labels,
     system_estimates,
 )
+from fairjudge.calibration.group_rates import RatesReport, group_rates
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.probabilities import DistributionReport, distribution_report
@@ -42,9 +45,10 @@ from fairjudge.calibration.replaceability import (
     AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
-from fairjudge.calibration.scales import rescale
+from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
 from fairjudge.stats._arrays import FloatArray
+from fairjudge.text.printable import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +57,8 @@ class Settings:
 
     ``epsilon`` is the cost margin of the alternative annotator test; ``planned_documents`` is how
     many documents label plans take the judge to have scored; ``families`` are names of families of
-    systems, each with a shell pattern of system names, the first that fits counting.
+    systems, each with a shell pattern of system names, the first that fits counting;
+    ``label_scale`` is told by the labels where it is None.
     """
 
     annotators: tuple[str, ...] = ("*",)
@@ -63,6 +68,8 @@ class Settings:
     epsilon: float = COST_MARGINS["expert"]
     planned_documents: int = 1000
     families: tuple[tuple[str, str], ...] = ()
+    label_scale: Scale | None = None
+    n_disagreements: int = 20
     seed: int = 0
 
 
@@ -90,7 +97,9 @@ class GroupReport:
 
     ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
     attribute) to its groups,
-    whose errors are those of cross-fitted calibrated scores where there are such.
+    whose errors are those of cross-fitted calibrated scores where there are such. ``rates`` is None
+    but for yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they
+    have in common.
     """
 
     joined: Joined
@@ -103,6 +112,9 @@ class GroupReport:
     replaceability: AlternativeAnnotatorTest | Undefined
     fairness: Mapping[str, tuple[GroupError, ...]]
     fairness_of: str
+    rates: RatesReport | None
+    disagreements: tuple[Disagreement, ...]
+    causes: tuple[CauseCount, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,9 +157,10 @@ def analyse(
     Raises
     ------
     InputError
-        No annotator matches, or annotators use different scales.
+        As `join`.
     """
-    groups = join(judgements, labels, annotators=settings.annotators)
+    rows, people = tuple(judgements), tuple(labels)
+    groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)
     baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
     if support is not None:
         baselines["embedding_support"] = dict(support)
@@ -160,7 +173,13 @@ def analyse(
     return Analysis(
         settings=settings,
         groups=tuple(
-            _report(joined, extras, settings, np.random.default_rng(seed))
+            _report(
+                joined,
+                extras,
+                settings,
+                np.random.default_rng(seed),
+                _disagreements(joined, rows, people, extras, limit=settings.n_disagreements),
+            )
             for joined, seed in zip(groups, seeds[1:], strict=True)
         ),
         comparisons=_comparisons(groups, settings, np.random.default_rng(seeds[0])),
@@ -175,7 +194,11 @@ class _Extras:
 
 
 def _report(
-    joined: Joined, extras: _Extras, settings: Settings, rng: np.random.Generator
+    joined: Joined,
+    extras: _Extras,
+    settings: Settings,
+    rng: np.random.Generator,
+    disagreements: tuple[tuple[Disagreement, ...], tuple[CauseCount, ...]],
 ) -> GroupReport:
     level = settings.resampling.level
     fitted = cross_fit(
@@ -188,7 +211,9 @@ def _report(
     )
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     calibrated = fitted.calibrated if isinstance(fitted, CrossFitted) else None
-    few = Undefined(why=f"{len(joined.keys)} items with both judgement and label: too few")
+    few = Undefined(
+        why=f"{counted(len(joined.keys), 'item')} with both judgement and label: too few"
+    )
     enough = len(joined.keys) >= 2
     resampling = settings.resampling
     return GroupReport(
@@ -212,7 +237,23 @@ def _report(
         ),
         fairness=_fairness(joined, mapped if calibrated is None else calibrated, extras, settings),
         fairness_of="judge's scores" if calibrated is None else "calibrated scores, cross-fitted",
+        rates=group_rates(joined, level=level),
+        disagreements=disagreements[0],
+        causes=disagreements[1],
     )
+
+
+def _disagreements(
+    joined: Joined,
+    rows: Sequence[Judgement],
+    labels: Sequence[Label],
+    extras: _Extras,
+    *,
+    limit: int,
+) -> tuple[tuple[Disagreement, ...], tuple[CauseCount, ...]]:
+    causes = causes_of(joined, rows, words=extras.words)
+    found = largest_disagreements(joined, rows, labels, causes=causes, limit=limit)
+    return found, count_causes(causes, [one.key for one in found])
 
 
 def _calibration(

@@ -29,6 +29,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import FloatArray, dense, same_length, vector
 from fairjudge.stats.logistic import fit_logistic
+from fairjudge.text.printable import counted
 
 FEWEST_LABELS = 30
 """No calibrator is fitted on fewer labelled items."""
@@ -147,7 +148,9 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
 
 def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefined | None:
     if x.size < FEWEST_LABELS:
-        return Undefined(why=f"{x.size} labelled items: a calibrator needs {FEWEST_LABELS}")
+        return Undefined(
+            why=f"{counted(x.size, 'labelled item')}: a calibrator needs {FEWEST_LABELS}"
+        )
     low, high = float(x.min()), float(x.max())
     if low == high:
         return Undefined(why=f"the judge gave every labelled item the same score, {low!r}")

@@ -7,7 +7,7 @@ to the costly judge. Fitted on labels, and assessed on documents that took no pa
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from fairjudge.calibration.crossfit import assign_folds
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length, vector
-from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.stats.correlation import correlation
 
 FEWEST_ITEMS = 30
@@ -104,7 +104,7 @@ def fit_cascade(
     routed = np.where(asked, y, x)
     return CascadeFit(
         thresholds=_fit(x, y, z, most),
-        saved=_as_share(clustered_mean(1.0 - asked, documents)),
+        saved=within(clustered_mean(1.0 - asked, documents), 0.0, 1.0),
         error_added=clustered_mean(np.abs(routed - z) - np.abs(y - z), documents, null=0.0),
         agreement={
             name: correlation("kendall", values, z)
@@ -113,13 +113,6 @@ def fit_cascade(
         agreement_lost=_lost(y, routed, z, documents, rng),
         n=x.size,
     )
-
-
-def _as_share(found: Estimate | Undefined) -> Estimate | Undefined:
-    """Keep an interval of a share within [0, 1]."""
-    if isinstance(found, Undefined) or found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
 
 
 def _lost(

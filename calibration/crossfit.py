@@ -12,6 +12,7 @@ from fairjudge.calibration.calibrators import FEWEST_LABELS, fit_curve
 from fairjudge.calibration.curves import CalibratorName
 from fairjudge.domain import Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, document_codes, same_length, vector
+from fairjudge.text.printable import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +59,7 @@ def cross_fit(
     n = same_length(scores=x, labels=y, documents=documents)
     n_documents = len(set(documents))
     if n < FEWEST_LABELS:
-        return Undefined(why=f"{n} labelled items: a calibrator needs {FEWEST_LABELS}")
+        return Undefined(why=f"{counted(n, 'labelled item')}: a calibrator needs {FEWEST_LABELS}")
     if n_documents < 2:
         return Undefined(why="fewer than 2 documents: nothing to hold out")
     used = min(n_folds, n_documents)

@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.drawn import DrawnSample, drawn_difference, drawn_mean
 from fairjudge.calibration.items import ItemKey, Joined, system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
@@ -21,6 +20,7 @@ from fairjudge.calibration.planning import (
 )
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.calibration.scales import rescale
+from fairjudge.calibration.weighted_sampling import DrawnSample, drawn_difference, drawn_mean
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
 from fairjudge.stats.bootstrap import divide
@@ -179,7 +179,8 @@ def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
     mapped, mapped_rest = _mapped(joined)
     every = (*joined.keys, *joined.rest)
     documents, n_documents = document_codes([key[0] for key in every], len(every))
-    cells = documents * len(names) + np.array([names.index(system_name(key)) for key in every])
+    places = np.array([names.index(system_name(key)) for key in every], dtype=np.int64)
+    cells = documents * len(names) + places
 
     def table(values: FloatArray, cells: IntArray) -> FloatArray:
         """Return means of shape (documents, systems), NaN where there is no value."""

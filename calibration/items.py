@@ -11,17 +11,20 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.drawn import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
+from fairjudge.calibration.weighted_sampling import DRAWN_NOTE, chances_of
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import BoolArray, FloatArray
+from fairjudge.text.printable import counted
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
 """eid, system (or the first of a pair, by name), the second or "", unit."""
 GroupKey: TypeAlias = tuple[str, str, ProtocolName]
 """judge, aspect, protocol."""
 
+_MOST_LABELS_OFF = 0.5
+"""The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
 _SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
 _FLIPPED: dict[Order | None, Order | None] = {"ab": "ba", "ba": "ab", None: None}
 
@@ -42,7 +45,6 @@ class Counts:
     off_scale: int
     one_order: int
     repeated_labels: int
-    labels_off_scale: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +90,7 @@ def join(
     labels: Iterable[Label],
     *,
     annotators: Sequence[str] = ("*",),
+    label_scale: Scale | None = None,
 ) -> tuple[Joined, ...]:
     """Match judgements and labels by eid, system or systems, aspect and unit.
 
@@ -95,6 +98,8 @@ def join(
     ----------
     annotators
         Shell patterns; labels of other annotators take no part.
+    label_scale
+        Lowest and highest label; by default the usual scale that holds at least half of them.
 
     Returns
     -------
@@ -111,14 +116,22 @@ def join(
     Raises
     ------
     InputError
-        No label by such annotators, or annotators on different scales.
+        No label by such annotators or of an aspect that was judged, annotators on different
+        scales, or a label off its scale.
     """
     by_aspect = _Labels.by_aspect(labels, annotators)
     groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         groups[judgement.judge, judgement.aspect, judgement.protocol].append(judgement)
+    judged = {aspect for _, aspect, _ in groups}
+    if judged and by_aspect and not judged & by_aspect.keys():
+        raise InputError(
+            f"the labels are of {', '.join(map(repr, sorted(by_aspect)))}, the judgements of "
+            f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled",
+            field="aspect",
+        )
     return tuple(
-        _join_group(key, rows, by_aspect.get(key[1]) or _Labels(single={}, paired={}))
+        _join_group(key, rows, by_aspect.get(key[1]) or _Labels(single={}, paired={}), label_scale)
         for key, rows in groups.items()
     )
 
@@ -182,25 +195,41 @@ class _Labels:
         single = {key: rating for key, rating in self.single.items() if _kind(key[3]) in wanted}
         return replace(self, single=single)
 
-    def checked(self, protocol: ProtocolName) -> tuple[_Labels, Scale, int]:
-        """Leave out labels off the scale; return the rest, the scale, and how many went."""
-        values: dict[str, list[float]] = defaultdict(list)
-        for rating in self.single.values():
-            for annotator, value in rating.items():
-                values[annotator].append(value)
-        kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
-        refuse_mixed(values, kind)
-        everything = np.array([value for some in values.values() for value in some])
-        scale = infer_scale(everything, kind)
-        n_off = int(off_scale(everything, scale).sum()) if everything.size else 0
-        if not n_off:
-            return self, scale, 0
-        kept = {
-            key: {who: value for who, value in rating.items() if scale[0] <= value <= scale[1]}
+    def scale(self, protocol: ProtocolName, given: Scale | None) -> Scale:
+        """Return the scale of the labels of single summaries: the one given, or told by most.
+
+        Raises
+        ------
+        InputError
+            A label is off it.
+        """
+        rows = [
+            (value, who, key)
             for key, rating in self.single.items()
-        }
-        single = {key: rating for key, rating in kept.items() if rating}
-        return replace(self, single=single), scale, n_off
+            for who, value in rating.items()
+        ]
+        kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
+        values = np.array([value for value, *_ in rows])
+        if given is None:
+            by_annotator: dict[str, list[float]] = defaultdict(list)
+            for value, who, _ in rows:
+                by_annotator[who].append(value)
+            refuse_mixed(by_annotator, kind)
+        scale = given or infer_scale(values, kind, most_off=_MOST_LABELS_OFF)
+        for (value, who, key), off in zip(rows, off_scale(values, scale), strict=True):
+            if off:
+                told = (
+                    "given"
+                    if given
+                    else f"of {counted(int(np.sum(~off_scale(values, scale))), 'label')}"
+                )
+                raise InputError(
+                    f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies "
+                    f"off the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the "
+                    "labels' scale by --label-scale",
+                    field="value",
+                )
+        return scale
 
     def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
         """Return pair labels, or where there are none the differences of single labels."""
@@ -231,22 +260,24 @@ class _Judged:
     one_order: int
 
 
-def _join_group(group: GroupKey, rows: Sequence[Judgement], labels: _Labels) -> Joined:
+def _join_group(
+    group: GroupKey, rows: Sequence[Judgement], labels: _Labels, given_scale: Scale | None
+) -> Joined:
     _, aspect, protocol = group
     labels = labels.of_kinds({_kind(row.unit) for row in rows})
-    known, label_scale, labels_off = labels.checked(protocol)
+    label_scale = labels.scale(protocol, given_scale)
     judged = _collect(rows, protocol)
     notes = []
     if protocol == "pairwise":
-        table: Mapping[ItemKey, Mapping[str, float]] = known.for_pairs(judged.values)
-        if known.paired:
+        table: Mapping[ItemKey, Mapping[str, float]] = labels.for_pairs(judged.values)
+        if labels.paired:
             label_scale = (-1.0, 1.0)
         else:
             width = label_scale[1] - label_scale[0]
             label_scale = (-width, width)
             notes.append("pairs have the difference of their summaries' labels as human value")
     else:
-        table = known.single
+        table = labels.single
     values, probabilities = judged.values, judged.probabilities
     if values and table and not {key[3] for key in values} & {key[3] for key in table}:
         values, probabilities = _averaged_over_units(values), {}
@@ -254,7 +285,7 @@ def _join_group(group: GroupKey, rows: Sequence[Judgement], labels: _Labels) -> 
     if not table:
         notes.append(f"no labels for aspect {aspect!r}")
     keys = tuple(key for key in values if key in table)
-    chances = chances_of(keys, known.chances)
+    chances = chances_of(keys, labels.chances)
     if chances is not None:
         notes.append(DRAWN_NOTE)
     return _assemble(
@@ -274,7 +305,6 @@ def _join_group(group: GroupKey, rows: Sequence[Judgement], labels: _Labels) -> 
             off_scale=judged.off_scale,
             one_order=judged.one_order,
             repeated_labels=labels.repeated,
-            labels_off_scale=labels_off,
         ),
         notes=notes,
     )

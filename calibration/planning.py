@@ -20,6 +20,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import check_level, document_codes, same_length, vector
 from fairjudge.stats.clustered import influence_variance
+from fairjudge.text.printable import counted
 
 FEWEST_PILOT = 10
 
@@ -90,7 +91,7 @@ def pilot(
     y, f = vector(labels, name="labels"), vector(judged, name="judged")
     n = same_length(labels=y, judged=f)
     if n < FEWEST_PILOT:
-        return Undefined(why=f"a pilot of {n} items: at least {FEWEST_PILOT} are needed")
+        return Undefined(why=f"a pilot of {counted(n, 'item')}: at least {FEWEST_PILOT} are needed")
     variance = float(y.var(ddof=1))
     if variance == 0.0:
         return Undefined(why="every label in the pilot is the same")

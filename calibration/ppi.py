@@ -25,6 +25,7 @@ from fairjudge.stats._arrays import (
 )
 from fairjudge.stats.clustered import t_estimate
 from fairjudge.stats.intervals import normal
+from fairjudge.text.printable import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,7 @@ def ppi_mean(
     u = vector(judged_unlabelled, name="judged_unlabelled")
     same_length(labels=y, judged_labelled=f)
     if y.size < 2:
-        return Undefined(why=f"{y.size} labelled items: at least 2 are needed")
+        return Undefined(why=f"{counted(y.size, 'labelled item')}: at least 2 are needed")
     if not u.size:
         return Undefined(why="every judged item is labelled: nothing for the judge to add")
     frame = _Sample(labels=y, judged=f, rest=u).frame(documents, documents_unlabelled, level)

@@ -19,6 +19,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, document_codes, vector
 from fairjudge.stats.clustered import influence_variance
 from fairjudge.stats.multiplicity import benjamini_yekutieli
+from fairjudge.text.printable import counted
 
 Alignment: TypeAlias = Literal["rmse", "accuracy"]
 Expertise: TypeAlias = Literal["expert", "skilled", "crowd"]
@@ -108,7 +109,7 @@ def alternative_annotator_test(
     enough = np.flatnonzero(sizes >= FEWEST_ITEMS)
     if enough.size < FEWEST_ANNOTATORS:
         return Undefined(
-            why=f"{enough.size} annotators with {FEWEST_ITEMS} or more shared items: "
+            why=f"{counted(enough.size, 'annotator')} with {FEWEST_ITEMS} or more shared items: "
             f"the test needs {FEWEST_ANNOTATORS}"
         )
     panel = _Panel(scores=scores, ratings=ratings, present=present, alignment=alignment)

@@ -63,7 +63,7 @@ def distributions(
             f"expected shapes (n, {scale.size}), got {probabilities.shape!r}, {targets.shape!r}"
         )
     if np.any(np.diff(scale) <= 0):
-        raise StatisticsError("levels must ascend")
+        raise StatisticsError("levels must be increasing")
     rows = []
     for name, matrix in (("probabilities", probabilities), ("targets", targets)):
         sums = matrix.sum(axis=1, keepdims=True)

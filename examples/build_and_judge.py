@@ -1,6 +1,6 @@
-"""Build references and judge summaries from Python, with the embedded models.
+"""Build references and judge summaries from Python, with the local models.
 
-What `fairjudge build` and `fairjudge judge` do, called as functions; needs the extra [local].
+What `fairjudge build`, `judge` and `report` do, called as functions; needs the extra [local].
 
     python examples/build_and_judge.py [FOLDER]      writes into FOLDER (default: example-output)
 """
@@ -8,50 +8,28 @@ What `fairjudge build` and `fairjudge judge` do, called as functions; needs the 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-from fairjudge.app.building import BuildOptions, build_file
-from fairjudge.app.judging import JudgeOptions, judge_files
-from fairjudge.app.models import ModelOptions
-from fairjudge.datasets import example_path
-
-
-def silent_count(_total: int) -> Callable[[int], None]:
-    """Take note of nothing."""
-    return lambda _done: None
+import fairjudge as fj
 
 
 def main(folder: Path) -> None:
-    """Write references.jsonl and coverage.jsonl into `folder`, and print what came of it."""
+    """Write references, judgements and a report into `folder`, and print what came of them."""
     folder.mkdir(parents=True, exist_ok=True)
-    model = ModelOptions(backend="local", cache=folder / "cache")
-    references, judgements = folder / "references.jsonl", folder / "coverage.jsonl"
+    model = fj.Model("local", cache=folder / "cache")
 
-    built = build_file(
-        example_path("clusters.json"),
-        references,
-        options=BuildOptions(n_questions=12),
-        model=model,
-        run=folder / "build",
-        skip_bad=False,
-    )
-    for cluster in built.clusters:
-        print(f"{cluster.reference.eid}: {len(cluster.reference.question_answers)} questions")
+    references = fj.build(fj.example_path("clusters.json"), model=model, n_questions=12)
+    references.save(folder / "references.jsonl")
+    print(references)
 
-    judged = judge_files(
-        references,
-        example_path("summaries.jsonl"),
-        judgements,
-        options=JudgeOptions(aspect="coverage", protocol="likert"),
-        model=model,
-        run=folder / "judge",
-        skip_bad=False,
-        progress=silent_count,
-    )
-    for score in judged.scores:
-        print(score)
-    print(judged.signature)
+    judge = fj.Judge(model, aspect="coverage", protocol="checklist")
+    result = judge(references, fj.example_path("summaries.jsonl"))
+    result.save(folder / "coverage.jsonl")
+    print(result.leaderboard())
+    print(result.left_out("one-sided"))
+
+    page = fj.report(result, summaries=fj.example_path("summaries.jsonl"))
+    page.save(folder / "report.html")
 
 
 if __name__ == "__main__":

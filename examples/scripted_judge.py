@@ -42,15 +42,10 @@ async def judge() -> tuple[Judgement, ...]:
         target=ModelRef(provider="scripted", model="always-first"),
         criterion=builtin_criterion("coverage", "pairwise", per_answer=False),
     )
-    kept: dict[str, Judgement] = {}
-    deps = JudgeDeps(
-        tasks={task.id: task for task in tasks},
-        judge=judge,
-        record=kept.__setitem__,
-        recorded=lambda: kept,
-    )
-    state = await build_judge_graph().ainvoke({}, context=deps)
-    return tuple(Judgement.model_validate(row) for row in state["judgements"])
+    kept: dict[int, Judgement] = {}
+    deps = JudgeDeps(tasks=tasks, judge=judge, record=kept.__setitem__, is_done=kept.__contains__)
+    await build_judge_graph().ainvoke({}, context=deps)
+    return tuple(kept[position] for position in range(len(tasks)))
 
 
 def main() -> None:

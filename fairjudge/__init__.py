@@ -1,7 +1,128 @@
-"""Judge summaries of many documents with LLMs, and know how far the judge can be trusted."""
+"""Judge summaries of many documents with LLMs, and know how far the judge can be trusted.
+
+Everything public is here; it is imported when it is first used.
+"""
 
 from __future__ import annotations
 
+TYPE_CHECKING = False  # as type checkers know it; `typing` itself waits until it is needed
+if TYPE_CHECKING:
+    from typing import Any
+
+    from fairjudge import bias, fairness
+    from fairjudge.analysis.calibrating import read_calibrators
+    from fairjudge.api import audit
+    from fairjudge.api.building import References, abuild, build
+    from fairjudge.api.calibrating import Calibration, calibrate
+    from fairjudge.api.cascading import Cascade, cascade
+    from fairjudge.api.checking import check
+    from fairjudge.api.exporting import export
+    from fairjudge.api.findings import Findings
+    from fairjudge.api.importing import import_replies
+    from fairjudge.api.judging import Judge, JudgeResult
+    from fairjudge.api.models import Model
+    from fairjudge.api.reporting import report
+    from fairjudge.api.summarizing import Summaries, asummarize, summarize
+    from fairjudge.datasets import (
+        example_path,
+        read_clusters,
+        read_judgements,
+        read_labels,
+        read_references,
+        read_summaries,
+    )
+    from fairjudge.domain import Estimate, Undefined
+    from fairjudge.errors import FairJudgeError
+    from fairjudge.importing import import_file
+    from fairjudge.studies.running import StudyResult, study
+
+del TYPE_CHECKING
+
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+_HOMES = {
+    "References": "api.building",
+    "build": "api.building",
+    "abuild": "api.building",
+    "Calibration": "api.calibrating",
+    "calibrate": "api.calibrating",
+    "Cascade": "api.cascading",
+    "cascade": "api.cascading",
+    "check": "api.checking",
+    "export": "api.exporting",
+    "Findings": "api.findings",
+    "import_replies": "api.importing",
+    "Judge": "api.judging",
+    "JudgeResult": "api.judging",
+    "Model": "api.models",
+    "report": "api.reporting",
+    "Summaries": "api.summarizing",
+    "summarize": "api.summarizing",
+    "asummarize": "api.summarizing",
+    "read_calibrators": "analysis.calibrating",
+    "example_path": "datasets",
+    "read_clusters": "datasets",
+    "read_judgements": "datasets",
+    "read_labels": "datasets",
+    "read_references": "datasets",
+    "read_summaries": "datasets",
+    "Estimate": "domain",
+    "Undefined": "domain",
+    "FairJudgeError": "errors",
+    "import_file": "importing",
+    "StudyResult": "studies.running",
+    "study": "studies.running",
+}
+_MODULES = {"audit": "api.audit", "bias": "bias", "fairness": "fairness"}
+
+__all__ = [  # names that `__getattr__` finds
+    "Calibration",
+    "Cascade",
+    "Estimate",
+    "FairJudgeError",
+    "Findings",
+    "Judge",
+    "JudgeResult",
+    "Model",
+    "References",
+    "StudyResult",
+    "Summaries",
+    "Undefined",
+    "__version__",
+    "abuild",
+    "asummarize",
+    "audit",
+    "bias",
+    "build",
+    "calibrate",
+    "cascade",
+    "check",
+    "example_path",
+    "export",
+    "fairness",
+    "import_file",
+    "import_replies",
+    "read_calibrators",
+    "read_clusters",
+    "read_judgements",
+    "read_labels",
+    "read_references",
+    "read_summaries",
+    "report",
+    "study",
+    "summarize",
+]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"fairjudge.{_MODULES[name]}")
+    if name in _HOMES:
+        return getattr(import_module(f"fairjudge.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'fairjudge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

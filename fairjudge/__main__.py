@@ -1,5 +1,8 @@
 """``python -m fairjudge``."""
 
-from fairjudge.cli import main
+try:
+    from fairjudge.cli import main
 
-main()
+    main()
+except KeyboardInterrupt:  # in the first milliseconds, before `main` heeds it
+    raise SystemExit(130) from None

@@ -23,6 +23,7 @@ from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
 from fairjudge import cache_quarantine as quarantine
 from fairjudge.cache_claims import Claims
 from fairjudge.cache_rows import RefusedRowError, decode_row, encode_row
+from fairjudge.cache_secret import folder_secret
 from fairjudge.errors import CacheError
 
 Warn = Callable[[str], None]
@@ -113,9 +114,7 @@ class ReplyCache:
     """JSON values by key, in a folder that any number of processes may share.
 
     What is damaged is never an answer: a bad row is moved to ``quarantine/rows.jsonl``, a broken
-    database to ``quarantine/``, `warn` is told, and the entry counts as absent. A value that cannot
-    be written (disk full, folder read-only) is told to `warn` and not kept, so that the reply in
-    hand is not lost.
+    database to ``quarantine/``, `warn` is told, and the entry counts as absent.
 
     Parameters
     ----------
@@ -152,16 +151,24 @@ class ReplyCache:
         return None
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
-        """Keep `value` under `key`: an object of text, numbers, booleans, null, lists, objects."""
-        for _ in range(2):
+        """Keep `value` under `key`: an object of text, numbers, booleans, null, lists, objects.
+
+        Raises
+        ------
+        CacheError
+            When it cannot be written: disk full, folder read-only, database locked for a minute.
+        """
+        for may_recover in (True, False):
             try:
                 self._write(key, value)
-            except sqlite3.DatabaseError as error:
-                if self._recover(error):
-                    continue
-            except (diskcache.Timeout, OSError) as error:
-                self._tell_once(f"cannot write to the cache {self.path}: {error!r}")
-            return
+            except (sqlite3.DatabaseError, diskcache.Timeout, OSError) as error:
+                damaged = isinstance(error, sqlite3.DatabaseError) and quarantine.is_damage(error)
+                if not (damaged and may_recover):
+                    said = f"cannot write to the cache {self.path}: {error or 'it stays locked'}"
+                    raise CacheError(said) from error
+                self._recover(error)
+            else:
+                return
 
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield every sound (key, value) in the order kept; bad rows are moved aside."""
@@ -180,7 +187,7 @@ class ReplyCache:
         files = [file for file in self.path.glob(f"{DBNAME}*") if file.is_file()]
         return CacheStats(
             path=self.path,
-            n_entries=len(self._disk),
+            n_entries=self._query("SELECT count(*) FROM Cache")[0][0],
             size_bytes=sum(file.stat().st_size for file in files),
             n_quarantined=quarantine.count(self.path),
         )
@@ -226,6 +233,10 @@ class ReplyCache:
         finally:
             os.close(log)
 
+    def secret(self) -> bytes:
+        """Return what requests are sealed with: the same for all processes that use this folder."""
+        return folder_secret(self.path)
+
     def close(self) -> None:
         """Close this thread's connection, and end this process's claims."""
         self.claims.close()
@@ -242,14 +253,26 @@ class ReplyCache:
                 return diskcache.Cache(
                     str(self.path), timeout=BUSY_TIMEOUT_SECONDS, disk=JsonDisk, **_SETTINGS
                 )
-            except (OSError, TypeError) as error:
+            except OSError as error:
                 raise CacheError(f"cannot use {self.path} as a cache folder: {error}") from error
-            except sqlite3.DatabaseError as error:
+            except Exception as error:
+                # diskcache takes its settings from the database, and a damaged one for anything.
                 if quarantine.is_damage(error):
                     self._tell_moved(error, quarantine.move_database(self.path))
-                elif "locked" not in str(error):
+                elif "locked" not in str(error) and not self._forget_settings(error):
                     raise CacheError(f"cannot use the cache {self.path}: {error}") from error
         raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
+
+    def _forget_settings(self, error: Exception) -> bool:
+        """Remove the settings in the database, to be made anew; say whether there were any."""
+        try:
+            n_kept = self._query("SELECT count(*) FROM Settings")[0][0]
+            self._query("DELETE FROM Settings")
+        except sqlite3.Error:
+            return False
+        if n_kept:
+            self._warn(f"the cache {self.path} held damaged settings ({error}); made anew")
+        return bool(n_kept)
 
     def _write(self, key: str, value: Mapping[str, Any]) -> None:
         for attempt in range(BUSY_ATTEMPTS):
@@ -262,7 +285,7 @@ class ReplyCache:
             else:
                 return
 
-    def _recover(self, error: sqlite3.DatabaseError) -> bool:
+    def _recover(self, error: Exception) -> bool:
         """Move a damaged database aside and start a new one; say whether that was done."""
         if not quarantine.is_damage(error):
             self._tell_once(f"the cache {self.path} cannot be used now: {error}")

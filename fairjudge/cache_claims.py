@@ -18,7 +18,7 @@ class Claims:
     """Claims on keys by the processes of one machine, as locks on single bytes of one file.
 
     The kernel keeps them: they cost no write, and those of a killed process end with it. Within a
-    process every claim succeeds (`CachingBackend` lets equal requests share one call there).
+    process every claim succeeds (`Caching` lets equal requests share one call there).
 
     Parameters
     ----------

@@ -13,6 +13,7 @@ from typing import IO, Any, TypeAlias
 
 from fairjudge.cache import ReplyCache
 from fairjudge.errors import InputError
+from fairjudge.inputs import check_regular
 from fairjudge.stores.replies import PostgresCache
 
 AnyCache: TypeAlias = ReplyCache | PostgresCache
@@ -59,6 +60,7 @@ def import_cache(cache: AnyCache, path: str | Path) -> ImportReport:
         When the file cannot be read or a line is no entry; what stood before it has been added.
     """
     n_added = n_known = 0
+    check_regular(Path(path))
     try:
         with _open(path, "rt") as file:
             lines = iter(lambda: file.readline(_LONGEST_LINE + 1), "")

@@ -16,7 +16,7 @@ _ROWS = "rows.jsonl"
 _DAMAGE = ("malformed", "not a database", "no such table", "no such column", "encrypted")
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: Exception) -> bool:
     """Say whether `error` means that the database itself is broken, not busy or full."""
     return any(sign in str(error) for sign in _DAMAGE)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self, TypeAlias, cast
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -24,7 +25,7 @@ from pydantic import (
 
 Aspect: TypeAlias = str
 """``"coverage"``, ``"faithfulness"``, or the name of a custom criterion."""
-ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise"]
+ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
 """A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""
 Order: TypeAlias = Literal["ab", "ba"]
@@ -32,7 +33,10 @@ Order: TypeAlias = Literal["ab", "ba"]
 UnscoredReason: TypeAlias = Literal[
     "unparseable", "off_scale", "refused", "backend", "budget", "empty_input", "too_long"
 ]
-ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding"]
+ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding", "code"]
+"""``"code"``: a rule, with no model; only other tools' files have such judgements."""
+Stance: TypeAlias = Literal["endorses", "reports", "disputes"]
+"""How an article stands to an answer that it quotes: as its own, as another's, or against it."""
 AttributeValue: TypeAlias = str | int | float | bool | None
 
 
@@ -113,17 +117,34 @@ class Cluster(Record):
 
 
 class Answer(Record):
-    """What one article answers to a question."""
+    """What one article answers to a question.
+
+    ``answer`` is the quote as it stands in the article. ``speaker`` is who holds it, None for the
+    outlet's own voice or where it is not known; ``gloss`` says in a few words what the quote means
+    where it is unclear by itself.
+    """
 
     aid: Id
     answer: Text
+    speaker: Text | None = None
+    stance: Stance | None = None
+    gloss: Text | None = None
 
 
 class QuestionAnswers(Record):
-    """A question with its groups of equivalent answers."""
+    """A question with its groups of equivalent answers, and a label a group where there are any."""
 
     question: Text
     answer_groups: tuple[tuple[Answer, ...], ...]
+    group_labels: tuple[Text, ...] | None = None
+
+    @model_validator(mode="after")
+    def _a_label_a_group(self) -> Self:
+        if self.group_labels is not None and len(self.group_labels) != len(self.answer_groups):
+            raise ValueError(
+                f"{len(self.group_labels)} group_labels for {len(self.answer_groups)} answer_groups"
+            )
+        return self
 
 
 class Reference(Cluster):
@@ -170,11 +191,40 @@ class Label(_Target):
     probability: float | None = Field(default=None, gt=0.0, le=1.0)
 
 
+def _full_half_or_none(value: float) -> float:
+    if value not in {0, 0.5, 1}:
+        raise ValueError("expected 1, 0.5 or 0")
+    return value
+
+
+Covered = Annotated[float, AfterValidator(_full_half_or_none)]
+"""1: covered, 0.5: in part, 0: not."""
+
+
+class ChecklistEntry(Record):
+    """Whether a summary covers one group of answers.
+
+    ``unit`` is ``"answer:<question>.<group>"``; ``covered`` is 1, 0.5 for in part, or 0; ``quote``
+    holds the summary's words that cover it; ``credited`` names the articles whose own wording is
+    covered; ``answers`` counts, from 0, the answers of the group that are covered. ``support`` is a
+    local judge's probability.
+    """
+
+    unit: str
+    covered: Covered
+    quote: Text | None = None
+    credited: tuple[Id, ...] = ()
+    answers: tuple[int, ...] | None = None
+    support: float | None = Field(default=None, ge=0.0, le=1.0)
+
+
 class Judgement(_Target):
     """What one judge said of one item, or why there is no score.
 
     Exactly one of ``value`` and ``unscored`` is set. ``probabilities`` maps each answer on the
-    scale to its probability where the judge gives them.
+    scale to its probability where the judge gives them. ``checklist`` holds what the value of that
+    protocol is made of. ``repeat`` numbers judgements of the same item from 0, under one prompt;
+    ``variant`` names the prompt where an item was judged by several.
     """
 
     order: Order | None = None
@@ -185,6 +235,9 @@ class Judgement(_Target):
     raw: Text | None = None
     scored_by: ScoredBy = "llm"
     probabilities: Mapping[str, float] | None = None
+    checklist: tuple[ChecklistEntry, ...] | None = None
+    repeat: int | None = Field(default=None, ge=0)
+    variant: Annotated[str, BeforeValidator(_id_from_number)] | None = None
     signature: str = ""
 
     @model_validator(mode="after")
@@ -200,7 +253,8 @@ class JudgeTask:
 
     ``systems`` and ``texts`` hold one entry, or two in terms of a and b whatever ``order`` asks.
     Faithfulness stands on ``articles``, coverage on ``questions``; the other is empty. ``unit``
-    is as in `Judgement`; for ``"sentence:<i>"`` the text is that sentence.
+    is as in `Judgement`; for ``"sentence:<i>"`` the text is that sentence. ``repeat`` and
+    ``variant`` are as in `Judgement`: None where the item is asked about once, by one prompt.
     """
 
     eid: str
@@ -212,11 +266,17 @@ class JudgeTask:
     order: Order | None = None
     articles: tuple[Article, ...] = ()
     questions: tuple[QuestionAnswers, ...] = ()
+    repeat: int | None = None
+    variant: str | None = None
 
     @property
     def id(self) -> str:
         """Return a key that is unique within a run."""
-        parts = (self.eid, *self.systems, self.aspect, self.protocol, self.unit, self.order)
+        parts: tuple[str | int | None, ...] = (
+            self.eid, *self.systems, self.aspect, self.protocol, self.unit, self.order
+        )  # fmt: skip
+        if self.repeat is not None or self.variant is not None:
+            parts = (*parts, self.repeat, self.variant)
         return json.dumps(parts, ensure_ascii=False)
 
 

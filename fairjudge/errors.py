@@ -16,10 +16,13 @@ FairJudgeError
     ├── ConnectionFailedError     refused, reset, broken off
     ├── AuthenticationError       401 or 403
     ├── BadRequestError           400 and other 4xx
+    │   ├── NotFoundError         404: no such model or path
     │   └── ContextTooLongError   the prompt does not fit the model's window
     ├── RefusedError              the model or its provider declined to answer
     ├── EmptyReplyError           a reply without text
     ├── MalformedReplyError       a reply that is not what the wire format promises
+    ├── MismatchedReplyError      a reply that may be another request's
+    ├── WaitTooLongError          the server asks for a longer wait than --max-wait
     ├── BudgetExceededError       the call would pass --max-cost or --max-calls
     └── ReplayMissError           nothing was recorded for this request
 """
@@ -27,6 +30,7 @@ FairJudgeError
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, Self
 
 
 class FairJudgeError(Exception):
@@ -107,7 +111,18 @@ class StatisticsError(FairJudgeError):
 
 
 class BackendError(FairJudgeError):
-    """A model call failed."""
+    """A model call failed.
+
+    ``usage`` is what the server counted (`fairjudge.protocols.Usage`) where it answered all the
+    same, as by a refusal; None where nothing is known.
+    """
+
+    usage: Any = None
+
+    def with_usage(self, usage: Any) -> Self:
+        """Return this error with what the server counted."""
+        self.usage = usage
+        return self
 
 
 class RateLimitError(BackendError):
@@ -137,7 +152,11 @@ class RequestTimeoutError(BackendError):
 
 
 class ConnectionFailedError(BackendError):
-    """The connection was refused, reset or broken off."""
+    """The connection was refused, reset or broken off; ``unsent`` before anything was sent."""
+
+    def __init__(self, message: str, *, unsent: bool = False) -> None:
+        self.unsent = unsent
+        super().__init__(message)
 
 
 class AuthenticationError(BackendError):
@@ -146,6 +165,10 @@ class AuthenticationError(BackendError):
 
 class BadRequestError(BackendError):
     """The server rejected the request (400 and other 4xx)."""
+
+
+class NotFoundError(BadRequestError):
+    """The server has no such model or path (404)."""
 
 
 class ContextTooLongError(BadRequestError):
@@ -162,6 +185,14 @@ class EmptyReplyError(BackendError):
 
 class MalformedReplyError(BackendError):
     """The reply is not what the wire format promises."""
+
+
+class MismatchedReplyError(BackendError):
+    """The reply may be that to another request: its connection carried more than was asked for."""
+
+
+class WaitTooLongError(BackendError):
+    """The server asks for a longer wait than ``--max-wait`` before it answers."""
 
 
 class BudgetExceededError(BackendError):

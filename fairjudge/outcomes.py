@@ -28,6 +28,9 @@ _REASONS: tuple[tuple[type[BackendError], UnscoredReason], ...] = (
     (MalformedReplyError, "unparseable"),
 )
 
+RETRYABLE: frozenset[UnscoredReason] = frozenset({"backend", "budget"})
+"""Reasons that another try may not have: a server's failure, a spent budget."""
+
 
 async def or_unscored(call: Awaitable[T]) -> T | Unscored:
     """Await `call`; return its result, or why there is none.
@@ -52,16 +55,16 @@ def _reason(error: BackendError) -> UnscoredReason:
     return "backend"
 
 
-async def complete_or_unscored(
+def complete_or_unscored(
     backend: Backend, request: CompletionRequest
-) -> Completion | Unscored:
+) -> Awaitable[Completion | Unscored]:
     """Return the backend's reply to `request`, or why there is none."""
-    return await or_unscored(backend.complete(request))
+    return or_unscored(backend.complete(request))
 
 
 def is_cut_off(completion: Completion) -> bool:
-    """Say whether the limit on its tokens ended a reply."""
-    return completion.finish_reason == "length"
+    """Say whether a reply was cut off: by the limit on its tokens, or by the server's own word."""
+    return completion.finish_reason in {"length", "error"}
 
 
 def saying_cut_off(why: Unscored) -> Unscored:

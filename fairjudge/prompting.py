@@ -2,13 +2,16 @@
 
 A template is a Markdown file: TOML front matter between ``+++`` lines, then ``## system`` and
 ``## user`` parts with ``{{field}}`` placeholders. Rendering is one pass over the template alone, so
-braces in articles or replies mean nothing. Untrusted text goes in as `Fenced`: between tags with a
-mark that its author cannot have known, since it is a hash over all the text of the request.
+braces in articles or replies mean nothing. Untrusted text goes in as `Fenced`: each between tags
+with a mark of its own. `render` marks with a key that everybody knows, so that equal requests are
+equal everywhere; before a request is sent, `seal` puts marks in their place that are made with a
+secret, so that the author of a text cannot have known its mark.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 import re
 import tomllib
@@ -20,7 +23,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from fairjudge.errors import PromptError
-from fairjudge.protocols import Message, Role
+from fairjudge.protocols import Message, Role, clean_text
 
 _FRONT = re.compile(r"\A\+\+\+\r?\n(.*?)\r?\n\+\+\+\r?\n(.*)\Z", re.DOTALL)
 _PART = re.compile(r"^## (system|user|assistant)[ \t]*$", re.MULTILINE)
@@ -28,7 +31,11 @@ _FIELD = re.compile(r"\{\{([a-z_]+)\}\}")
 _NAME = re.compile(r"[a-z0-9_-]+")
 _LOCK_FILE = "prompts.lock.json"
 _MARK = "mark"
-"""The field that a template uses to name the mark its fences carry."""
+"""The field by which a template speaks of the marks; the words that fill it are always the same."""
+_MARK_WORDS = "shown in each tag (12 hexadecimal digits)"
+_MARK_LENGTH = 12
+_OPEN_SECRET = b"not sealed"
+"""What `render` marks with; requests that are sent are sealed with a secret that is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,14 +71,19 @@ class Fenced:
     texts: tuple[str, ...]
     titles: tuple[str, ...] = ()
 
-    def render(self, mark: str) -> str:
-        """Return the texts between tags that carry `mark`."""
+    def render(self) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Return the texts between tags, and where the two marks of each text stand."""
+        content, places = "", []
         titles = self.titles or ("",) * len(self.texts)
-        return "\n".join(
-            f"<{self.tag} {mark}{f' {_one_line(title)}' if title else ''}>\n{text}\n"
-            f"</{self.tag} {mark}>"
-            for text, title in zip(self.texts, titles, strict=True)
-        )
+        for text, title in zip(self.texts, titles, strict=True):
+            title = f" {title}" if (title := _one_line(title)) else ""  # noqa: PLW2901
+            inside = _clean(f"{title}>\n{text}\n</{self.tag} ")
+            mark = _mark(inside, _OPEN_SECRET)
+            opening = f"{content and chr(10)}<{self.tag} "
+            start = len(content) + len(opening)
+            places.append((start, start + _MARK_LENGTH + len(inside)))
+            content += f"{opening}{mark}{inside}{mark}>"
+        return content, tuple(places)
 
 
 def _one_line(title: str) -> str:
@@ -141,28 +153,52 @@ def render(template: Template, fields: Mapping[str, str | Fenced]) -> tuple[Mess
         raise PromptError(
             f"template {template.label} takes {sorted(template.fields)}, got {sorted(fields)}"
         )
-    mark = _mark(template, fields)
-    filled = {
-        name: value.render(mark) if isinstance(value, Fenced) else value
-        for name, value in fields.items()
-    }
-    filled[_MARK] = mark
-    return tuple(
-        Message(role=role, content=_FIELD.sub(lambda match: filled[match[1]], body))
-        for role, body in template.parts
-    )
+    return tuple(_filled(role, body, fields) for role, body in template.parts)
 
 
-def _mark(template: Template, fields: Mapping[str, str | Fenced]) -> str:
-    """Return a mark that depends on every byte of the request: fixed for caching, unforgeable."""
-    digest = hashlib.sha256(template.sha256.encode())
-    for name in sorted(fields):
-        value = fields[name]
-        texts = (*value.texts, *value.titles) if isinstance(value, Fenced) else (value,)
-        for text in (name, *texts):
-            encoded = text.encode("utf-8", errors="replace")
-            digest.update(len(encoded).to_bytes(8, "big") + encoded)
-    return digest.hexdigest()[:12]
+def _filled(role: Role, body: str, fields: Mapping[str, str | Fenced]) -> Message:
+    """Return one message; what other requests may share with it ends with its first fences."""
+    content, fences, shared = "", [], 0
+    # Split by the pattern's group: words of the template and names of fields take turns.
+    for place, piece in enumerate(_FIELD.split(body)):
+        value = piece if place % 2 == 0 else _MARK_WORDS if piece == _MARK else fields[piece]
+        if isinstance(value, Fenced):
+            text, places = value.render()
+            fences += [(len(content) + start, len(content) + end) for start, end in places]
+            shared = shared or len(content) + len(text)
+            content += text
+        else:
+            content += _clean(value)
+    return Message(role=role, content=content, fences=tuple(fences), shared=shared)
+
+
+def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:
+    """Return `messages` as they are sent: every fence with the mark that `secret` gives its text.
+
+    The mark is an HMAC over the text and its title, so that one text has the same bytes in all
+    requests that are sealed with one secret, and a text that holds the mark of another has a mark
+    of its own.
+    """
+    return tuple(_sealed(message, secret) if message.fences else message for message in messages)
+
+
+def _sealed(message: Message, secret: bytes) -> Message:
+    content, pieces, done = message.content, [], 0
+    for start, end in message.fences:
+        inside = content[start + _MARK_LENGTH : end]
+        mark = _mark(inside, secret)
+        pieces += [content[done:start], mark, inside, mark]
+        done = end + _MARK_LENGTH
+    sealed = "".join([*pieces, content[done:]])
+    return message.model_copy(update={"content": sealed, "fences": ()})
+
+
+def _mark(inside: str, secret: bytes) -> str:
+    return hmac.new(secret, inside.encode(), hashlib.sha256).hexdigest()[:_MARK_LENGTH]
+
+
+def _clean(text: str) -> str:
+    return str(clean_text(text))
 
 
 @cache

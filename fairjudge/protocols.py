@@ -15,7 +15,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from fairjudge.domain import replace_lone_surrogates
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
-FinishReason: TypeAlias = Literal["stop", "length", "refusal", "other"]
+FinishReason: TypeAlias = Literal["stop", "length", "error", "refusal", "other"]
+"""``length``: the limit on tokens cut the reply off; ``error``: the server did, by its own word."""
 
 
 def clean_text(text: object) -> object:
@@ -49,10 +50,22 @@ class ModelRef(Wire):
 
 
 class Message(Wire):
-    """One chat message."""
+    """One chat message.
+
+    ``fences`` are the places in ``content`` of the two marks around each piece of untrusted text,
+    which `fairjudge.prompting.seal` replaces before the message is sent. ``shared`` is how many
+    characters, from the first on, other requests on the same material are likely to begin with
+    too; it changes no reply and no key.
+    """
 
     role: Role
     content: CleanText
+    fences: tuple[tuple[int, int], ...] = ()
+    shared: int = Field(default=0, ge=0)
+
+    def to_json(self) -> dict[str, str]:
+        """Return role and content: what servers take."""
+        return {"role": self.role, "content": self.content}
 
 
 class CompletionRequest(Wire):
@@ -76,10 +89,16 @@ class CompletionRequest(Wire):
 
 
 class Usage(Wire):
-    """Tokens as the server counted them; None where it did not say."""
+    """Tokens as the server counted them; None where it did not say.
+
+    ``input_tokens`` are all of the prompt. Of them, ``cached_input_tokens`` were known to the
+    provider from an earlier prompt, and ``written_input_tokens`` are now kept for later ones.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
+    cached_input_tokens: int | None = None
+    written_input_tokens: int | None = None
 
 
 class TokenAlternatives(Wire):
@@ -100,7 +119,7 @@ class Completion(Wire):
 
 
 class Backend(Protocol):
-    """Generates text. Wrappers (caching, retrying, budgeting, recording) are backends too."""
+    """Generates text. Pipelines of middlewares are backends too."""
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -179,6 +198,54 @@ class EntailmentModel(Protocol):
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis)."""
+        ...
+
+
+class Reading(Protocol):
+    """What a reader makes of a passage: P(it answers), and where; see `TrainedModels.read`."""
+
+    @property
+    def answered(self) -> float:
+        """Return P(the passage answers the question), in [0, 1]."""
+        ...
+
+    @property
+    def start(self) -> int:
+        """Return the answer's first character in the passage."""
+        ...
+
+    @property
+    def end(self) -> int:
+        """Return one past its last character."""
+        ...
+
+
+class TrainedModels(Protocol):
+    """Small models of our own for pairs of texts; all probabilities are calibrated.
+
+    What is longer than the models' window is cut at the passage's end: give them passages of a few
+    sentences.
+    """
+
+    @property
+    def identity(self) -> str:
+        """Return the weights' name and digest, for signatures."""
+        ...
+
+    def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
+        ...
+
+    def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n,): P(covered) of (passage of a summary, unit)."""
+        ...
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Reading]:
+        """Return the best answer of each (question, passage), and how surely there is one."""
+        ...
+
+    def same_answer(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
+        """Return shape (n,): P(same) of (question, answer, answer); their order does not matter."""
         ...
 
 

@@ -1,8 +1,8 @@
 """Run folders: manifest, append-only JSONL, and a lock; a killed run leaves nothing half-written.
 
 A run folder belongs to one command with one set of arguments and inputs. Rows are appended with a
-single write each, so a kill loses at most the row being written; a torn last line is cut off when
-the folder is opened again.
+single write each and carry a checksum, so a kill loses at most the row being written; a row that is
+torn, or was changed since, is taken out when the rows are read again, and its work done again.
 """
 
 from __future__ import annotations
@@ -10,55 +10,58 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 from filelock import FileLock, Timeout
 
-from fairjudge.errors import RunError
+from fairjudge.errors import InputError, RunError
+from fairjudge.inputs import check_regular, read_file
+from fairjudge.sealed import seal, unseal
 
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest.json"
+CHANGED = (
+    "that is not as the run wrote it; the run's own command takes it out and asks anew (what the "
+    "cache holds costs nothing)"
+)
+"""What is said where a run's rows are only read."""
 
 
-class RunFolder:
-    """One run's folder, locked while open.
+class RunStore(ABC):
+    """What a run keeps, locked while open: rows by name, in the order in which they were appended.
 
     Parameters
     ----------
     path : Path
-        The folder; made if it does not exist.
+        The run's folder, or its name as a path.
+    shown : Path or str
+        How messages name the run.
     identity : mapping
-        What this run is: command, arguments that change results, hashes of inputs. A folder made
-        for another identity is refused.
+        What this run is: command, arguments that change results, hashes of inputs. A run that was
+        begun with another identity is refused.
 
     Raises
     ------
     RunError
-        If the folder is in use, belongs to another run, or cannot be written.
+        If the run is in use, differs in its identity, or cannot be written.
     """
 
-    def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
-        self.path = self.shown = path
+    def __init__(self, path: Path, *, shown: Path | str, identity: Mapping[str, Any]) -> None:
+        self.path = path
+        self.shown = shown
         self._identity = json.loads(json.dumps(identity))
-        self._lock = FileLock(path / ".lock", timeout=0)
-        self._files: dict[str, int] = {}
 
     def __enter__(self) -> Self:
+        self._open()
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire()
-        except Timeout:
-            raise RunError(f"{self.path}: another run is using this folder") from None
-        except OSError as error:
-            raise RunError(f"{self.path}: cannot use this run folder: {error.strerror}") from None
-        try:
-            self._check_manifest()
+            self._check_identity()
         except BaseException:
-            self._lock.release()
+            self._close()
             raise
         return self
 
@@ -68,66 +71,175 @@ class RunFolder:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        self._close()
+
+    def __str__(self) -> str:
+        return str(self.shown)
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Take the run's lock."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Give the lock back."""
+
+    @abstractmethod
+    def _manifest(self, manifest: str) -> str:
+        """Return the manifest that is kept, after keeping `manifest` where there was none."""
+
+    @abstractmethod
+    def append(self, name: str, row: Mapping[str, Any]) -> int:
+        """Append one row to those called `name`, and return its place."""
+
+    @abstractmethod
+    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the rows called `name`, each with its place.
+
+        What this program did not write is left out, and its work done again.
+        """
+
+    @abstractmethod
+    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the rows called `name` at `places`, in that order; the run need not be open.
+
+        Raises
+        ------
+        RunError
+            If one is not there as it was written.
+        """
+
+    @abstractmethod
+    def sync(self) -> None:
+        """Force what was appended to disk."""
+
+    @abstractmethod
+    def may_hold(self, name: str) -> bool:
+        """Say whether there may be rows called `name`; asked before the run is opened."""
+
+    @abstractmethod
+    def thread(self, name: str) -> str:
+        """Return what the checkpoints of this run's `name` are kept under."""
+
+    def read(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows called `name`; see `placed`."""
+        return (row for _, row in self.placed(name))
+
+    def _check_identity(self) -> None:
+        text = self._manifest(json.dumps({"schema": SCHEMA_VERSION, "identity": self._identity}))
+        try:
+            found = dict(json.loads(text)["identity"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise RunError(f"{self}: not a run's manifest; choose another --run") from None
+        if found != self._identity:
+            raise RunError(
+                f"{self}: this is another run (it differs in "
+                f"{', '.join(differences(found, self._identity))}); "
+                "give the same arguments to resume it, or another --run"
+            )
+
+
+class RunFolder(RunStore):
+    """One run's folder; made if it does not exist. See `RunStore`."""
+
+    def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
+        super().__init__(path, shown=path, identity=identity)
+        self._lock = FileLock(path / ".lock", timeout=0)
+        self._files: dict[str, int] = {}
+
+    def _open(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout:
+            raise RunError(f"{self}: another run is using this folder") from None
+        except OSError as error:
+            raise RunError(f"{self}: cannot use this run folder: {error.strerror}") from None
+
+    def _close(self) -> None:
         for descriptor in self._files.values():
             os.close(descriptor)
         self._files.clear()
         self._lock.release()
 
-    def _check_manifest(self) -> None:
+    def _manifest(self, manifest: str) -> str:
         file = self.path / _MANIFEST
         if not file.exists():
-            manifest = {"schema": SCHEMA_VERSION, "identity": self._identity}
-            write_atomically(file, json.dumps(manifest, indent=1) + "\n")
-            return
+            write_atomically(file, manifest + "\n")
         try:
-            found = dict(json.loads(file.read_text("utf-8"))["identity"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            raise RunError(f"{file}: not a run's manifest; choose another --run folder") from None
-        if found != self._identity:
-            raise RunError(
-                f"{self.path}: this folder holds another run (it differs in "
-                f"{', '.join(differences(found, self._identity))}); "
-                "give the same arguments to resume it, or another --run folder"
-            )
+            return file.read_text("utf-8")
+        except (OSError, ValueError):
+            raise RunError(f"{self}: not a run's manifest; choose another --run") from None
 
-    def append(self, name: str, row: Mapping[str, Any]) -> None:
-        """Append one row to ``<name>.jsonl`` in a single write."""
-        data = json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+    def append(self, name: str, row: Mapping[str, Any]) -> int:
+        """See `RunStore`; one row is one write."""
+        data = seal(row) + b"\n"
         try:
             if name not in self._files:
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
                 self._files[name] = os.open(self._file(name), flags, 0o644)
-            _write_whole(self._files[name], data.encode("utf-8", errors="replace"))
+            return _write_whole(self._files[name], data)
         except OSError as error:
             raise RunError(f"{self._file(name)}: cannot write: {error.strerror}") from None
 
-    def read(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows of ``<name>.jsonl``; cut off a torn last line first."""
+    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """See `RunStore`; a place is an offset. What is left out is taken out of the file."""
         file = self._file(name)
         if not file.exists():
             return
+        with self._reading(file) as lines:
+            all_sound = all(line.endswith(b"\n") and _row(line) is not None for line in lines)
+        if not all_sound:
+            self._take_out_unsound(file)
+        place = 0
+        with self._reading(file) as lines:
+            for line in lines:
+                if (row := _row(line)) is not None:
+                    yield place, row
+                place += len(line)
+
+    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+        """See `RunStore`."""
+        rows = []
+        with self._reading(self._file(name)) as lines:
+            for place in places:
+                lines.seek(place)
+                rows.append(_row(lines.readline()))
+        found = [row for row in rows if row is not None]
+        if len(found) < len(rows):
+            raise RunError(f"{self._file(name)}: holds a row {CHANGED}")
+        return found
+
+    @contextmanager
+    def _reading(self, file: Path) -> Iterator[BinaryIO]:
+        check_regular(file)
         try:
-            data = file.read_bytes()
+            with file.open("rb") as lines:
+                yield lines
         except OSError as error:
             raise RunError(f"{file}: cannot read: {error.strerror}") from None
-        whole = data.rfind(b"\n") + 1
-        if whole != len(data):
-            os.truncate(file, whole)
-        for number, line in enumerate(data[:whole].split(b"\n")[:-1], start=1):
-            try:
-                yield json.loads(line)
-            except (ValueError, RecursionError):
-                raise RunError(
-                    f"{file}:{number}: not a row that this run wrote; remove that line, or choose "
-                    "another --run folder (the cache keeps every reply)"
-                ) from None
+
+    def _take_out_unsound(self, file: Path) -> None:
+        if (descriptor := self._files.pop(file.stem, None)) is not None:
+            os.close(descriptor)
+        try:
+            with replacing(file) as draft, draft.open("wb") as sound, file.open("rb") as lines:
+                for line in lines:
+                    if _row(line) is not None:
+                        sound.write(line.removesuffix(b"\n") + b"\n")
+        except OSError as error:
+            raise RunError(f"{file}: cannot write: {error.strerror}") from None
+
+    def may_hold(self, name: str) -> bool:
+        """See `RunStore`."""
+        return self._file(name).exists()
 
     def thread(self, name: str) -> str:
-        """Return what the checkpoints of this run's `name` are kept under."""
+        """See `RunStore`."""
         return name
 
     def sync(self) -> None:
-        """Force what was appended to disk."""
+        """See `RunStore`."""
         for descriptor in list(self._files.values()):
             os.fsync(descriptor)
 
@@ -136,7 +248,7 @@ class RunFolder:
 
 
 @contextmanager
-def own_rows(run: object) -> Iterator[None]:
+def own_rows(run: RunStore) -> Iterator[None]:
     """End in one error where the rows of `run` lack what its program writes."""
     try:
         yield
@@ -176,12 +288,39 @@ def _readable(value: object) -> bool:
     return value is None or (isinstance(value, str | int | float) and len(str(value)) < 60)
 
 
-def _write_whole(descriptor: int, data: bytes) -> None:
-    """Write all of `data` or, on a full disk, none of it."""
+def kept_rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of one of a run's files, none where there is no such file.
+
+    The last one of a killed run may be torn, and is passed over.
+
+    Raises
+    ------
+    InputError
+        If another one is not as the run wrote it.
+    """
+    if not path.is_file():
+        return
+    lines = read_file(path).split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        row = unseal(line)
+        if row is not None:
+            yield row
+        elif number != len(lines):
+            raise InputError(f"a row {CHANGED}", path=path, line=number)
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    return unseal(line.removesuffix(b"\n"))
+
+
+def _write_whole(descriptor: int, data: bytes) -> int:
+    """Append all of `data` or, on a full disk, none of it; return where it begins."""
     written = os.write(descriptor, data)
+    begins = os.lseek(descriptor, 0, os.SEEK_END) - written
     if written != len(data):
-        os.ftruncate(descriptor, os.lseek(descriptor, 0, os.SEEK_END) - written)
+        os.ftruncate(descriptor, begins)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return begins
 
 
 def write_atomically(path: Path, text: str) -> None:

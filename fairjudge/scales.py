@@ -11,7 +11,6 @@ import hashlib
 import itertools
 import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, Literal, TypeAlias
 
 from fairjudge.domain import Order, ProtocolName, Verdict
 from fairjudge.errors import InputError
+from fairjudge.inputs import read_toml
 from fairjudge.protocols import Question
 
 Position: TypeAlias = Literal["first", "second", "tie"]
@@ -99,28 +99,26 @@ class Scale:
         return {level.answer: level.anchor or level.answer for level in self.levels}
 
     @property
-    def prompt_line(self) -> str:
-        """The instruction how to answer: one line a level, then the form of the last line."""
+    def described(self) -> str:
+        """The answers on offer: a sentence that names them, then a line a level."""
         lines = [self.instruction or _instruction(self)]
         lines += [f"- {level.answer}: {level.anchor}" for level in self.levels if level.anchor]
-        lines.append(
-            "First give your reasons in a sentence or two. Then end with one line that holds "
-            'the word "Verdict", a colon and your answer, and nothing after it.'
-        )
         return "\n".join(lines)
+
+    @property
+    def prompt_line(self) -> str:
+        """The instruction how to answer: the answers on offer, then the form of `schema`."""
+        return f"{self.described}\n{_FORM}"
 
     @property
     def schema(self) -> dict[str, Any]:
         """JSON schema of a reply: reasons first, then the verdict as one of the answers."""
-        return {
-            "type": "object",
-            "properties": {
-                "reasoning": {"type": "string"},
-                "verdict": {"type": "string", "enum": list(self.answers)},
-            },
-            "required": ["reasoning", "verdict"],
-            "additionalProperties": False,
-        }
+        return _schema({"type": "string", "enum": list(self.answers)})
+
+    @property
+    def schema_or_none(self) -> dict[str, Any]:
+        """The same, where null may stand for a verdict that there is not."""
+        return _schema({"type": ["string", "null"], "enum": [*self.answers, None]})
 
     @property
     def token_readable(self) -> bool:
@@ -161,6 +159,23 @@ class Scale:
         else:
             kind = "predicate" if set(self.answers) == {"yes", "no"} else "choice"
         return Question(name=name, kind=kind, text=text, options=self.options)
+
+
+REPLY_FORM = "json"
+"""What `Scale.prompt_line` asks for; part of signatures."""
+_FORM = (
+    'Reply with JSON alone: {"reasoning": "...", "verdict": "..."}. "reasoning" gives your reasons '
+    'in a few sentences; "verdict" is your answer alone, one of those above, in quotation marks.'
+)
+
+
+def _schema(verdict: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": {"reasoning": {"type": "string"}, "verdict": verdict},
+        "required": ["reasoning", "verdict"],
+        "additionalProperties": False,
+    }
 
 
 def _instruction(scale: Scale) -> str:
@@ -275,15 +290,19 @@ def options(answers: Sequence[str], *, anchors: Sequence[str] = ()) -> Scale:
     return Scale(name=f"options-{'-'.join(answers)}", kind="choice", levels=levels)
 
 
-def pairwise(answers: Sequence[str] = ("1", "2", "tie")) -> Scale:
+def pairwise(
+    answers: Sequence[str] = ("1", "2", "tie"), *, tie: str = "neither is better"
+) -> Scale:
     """Return first, second and (where a third answer is given) tie, in that order.
+
+    `tie` says what a tie means.
 
     1 and A, 2 and B, C and "tie" are read for each other as far as no other answer claims them.
     """
     kinds: tuple[tuple[Position, str, tuple[str, ...]], ...] = (
         ("first", "the first summary is better", ("1", "A", "first")),
         ("second", "the second summary is better", ("2", "B", "second")),
-        ("tie", "neither is better", ("tie", "C")),
+        ("tie", tie, ("tie", "C")),
     )
     taken = {answer.casefold() for answer in answers}
     levels = tuple(
@@ -323,11 +342,7 @@ def load_scale(path: str | Path) -> Scale:
         The file cannot be read, is not TOML, or a field is wrong; file and field are named.
     """
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot read the scale: {error}", path=path) from error
-    try:
-        return _from_toml(data)
+        return _from_toml(read_toml(Path(path)))
     except InputError as error:
         raise InputError(error.problem, path=path, field=error.field) from error
 

@@ -1,7 +1,8 @@
 """Summaries of clusters by an LLM: DiverseSumm C.2, with fairness and length instructions.
 
-``direct`` puts all articles into one prompt; ``extract`` picks salient sentences an article first,
-for models with a short context.
+``direct`` puts all articles into one prompt, ``differences`` too, for a summary of what they say
+differently alone (DiverseSumm's own task); ``extract`` picks salient sentences an article first,
+for models with a short context. Stubs take no part, as in judging.
 """
 
 from __future__ import annotations
@@ -13,16 +14,21 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairjudge.domain import Article, Cluster, Summary, Unscored
+from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import without_reasoning
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
+from fairjudge.text.usable import worth_reading
 
-Strategy: TypeAlias = Literal["direct", "extract"]
+Strategy: TypeAlias = Literal["direct", "extract", "differences"]
 
+_VERSIONS = {"direct": 2, "extract": 2, "fuse": 2, "differences": 1}
 SENTENCES_AN_ARTICLE = 5
 """DiverseSumm, footnote 4."""
+TOKENS_A_WORD, WORDS_A_SENTENCE = 1.6, 28
+"""Of news in English, with room to spare: a summary of the length asked for is not cut off."""
 _MOST_NAME_WORDS, _MOST_NAME_LENGTH = 4, 40
 """What the name of a group may have at most to stand in a prompt."""
 
@@ -43,15 +49,28 @@ class Wishes:
     n_sentences: int | None = None
     n_words: int | None = None
 
-    def instructions(self, articles: Sequence[Article]) -> str:
-        """Return the sentences that the prompt on `articles` ends with."""
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens a summary of the wanted length may take; 0 where none is wanted."""
+        words = max(self.n_words or 0, (self.n_sentences or 0) * WORDS_A_SENTENCE)
+        return round(words * TOKENS_A_WORD)
+
+    def instructions(self, articles: Sequence[Article], *, max_tokens: int) -> str:
+        """Return the sentences that the prompt on `articles` ends with.
+
+        Where no length is wanted, the reply is to fit `max_tokens`, its limit.
+        """
         lines = []
         if self.n_sentences:
             lines.append(f"Write {_count(self.n_sentences, 'sentence')}, no more and no fewer.")
         if self.n_words:
             lines.append(f"Write about {_count(self.n_words, 'word')}.")
         if not lines:
-            lines.append("Take the room you need: completeness matters more than brevity.")
+            most = max(20, int(max_tokens / TOKENS_A_WORD) // 10 * 10)
+            lines.append(
+                f"Take the room you need, up to {most} words: completeness matters more than "
+                "brevity."
+            )
         if self.fair_attribute:
             lines.append(_fairness(articles, self.fair_attribute))
         return "\n".join(lines)
@@ -101,6 +120,11 @@ class Summarizer:
     """A model with a strategy.
 
     ``system`` names the resulting system; by default ``<model>-<strategy>``.
+
+    Raises
+    ------
+    ConfigurationError
+        A summary of the wanted length would not fit ``max_output_tokens``.
     """
 
     backend: Backend
@@ -112,6 +136,13 @@ class Summarizer:
     max_output_tokens: int = 1024
     system: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.wishes.n_tokens > self.max_output_tokens:
+            raise ConfigurationError(
+                f"a summary of that length takes up to {self.wishes.n_tokens} tokens, and a reply "
+                f"may have {self.max_output_tokens}: give more by --max-output-tokens"
+            )
+
     @property
     def name(self) -> str:
         """Return the name of the resulting system."""
@@ -119,24 +150,27 @@ class Summarizer:
 
     async def summarize(self, cluster: Cluster) -> Summary | Unscored:
         """Return a summary of the articles that have content, or why there is none."""
-        articles = tuple(article for article in cluster.articles if article.content.strip())
+        articles = worth_reading(cluster.articles)
         if not articles:
             return Unscored(reason="empty_input", detail="no article has content")
         wanted = self.wishes.fair_attribute
         if wanted is not None and not has_attribute(articles, wanted):
             detail = f"no article with content has the attribute {wanted!r}"
             return Unscored(reason="empty_input", detail=detail)
-        instructions = self.wishes.instructions(articles)
-        if self.strategy == "direct":
+        instructions = self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
+        if self.strategy != "extract":
             written = await self._complete(
-                "direct", {"articles": fence_articles(articles), "instructions": instructions}
+                self.strategy, {"articles": fence_articles(articles), "instructions": instructions}
             )
         else:
             extracts = await asyncio.gather(*(self._extract(article) for article in articles))
             failed = next((found for found in extracts if isinstance(found, Unscored)), None)
             if failed is not None:
                 return failed
-            texts = tuple(found for found in extracts if isinstance(found, str))
+            texts = tuple(
+                f"{article.title}\n\n{found}".strip()
+                for article, found in zip(articles, extracts, strict=True)
+            )
             fenced = Fenced("source", texts, tuple(article.domain for article in articles))
             written = await self._complete(
                 "fuse", {"extracts": fenced, "instructions": instructions}
@@ -156,7 +190,9 @@ class Summarizer:
         """Return what the model wrote after its reasoning."""
         request = CompletionRequest(
             target=self.target,
-            messages=render(load_template("summarize", template), fields),
+            messages=render(
+                load_template("summarize", template, version=_VERSIONS[template]), fields
+            ),
             temperature=self.temperature,
             seed=self.seed,
             max_output_tokens=self.max_output_tokens,

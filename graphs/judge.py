@@ -1,19 +1,19 @@
-"""The state machine that judges summaries: METHODS section 3.
+"""The state machine that judges summaries.
 
-    plan -> chunk* (ask -> read -> repair? -> fallback? -> record) -> aggregate
+    plan -> chunk* (ask -> read -> repair? -> fallback? -> record)
 
 Work goes out in chunks of tasks, since a checkpoint an item would cost more than the item. The
-checkpointed state carries ids and counts; replies live in the cache, judgements in the run's
-records. A chunk that a kill cut short is begun again: what it had asked is in the cache.
+checkpointed state carries positions of tasks and counts; replies live in the cache, judgements in
+the run's records. A chunk that a kill cut short is begun again: what it had asked is in the cache.
 """
 
 from __future__ import annotations
 
 import asyncio
 import operator
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, TypeAlias, TypedDict, TypeVar
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -21,15 +21,15 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
-from fairjudge.judges.aggregate import with_pair_verdicts
-from fairjudge.judges.ports import Judge, Reply
+from fairjudge.judges.ports import Judge, Reply, writing
 
-Row: TypeAlias = dict[str, Any]
 Outcome: TypeAlias = Judgement | Unscored
 T = TypeVar("T")
 
 _TURN = 4
 """Items of a chunk that are worked on in one turn of the event loop."""
+_MAX_CHUNKS = 2000
+"""Chunks of one run: LangGraph keeps a branch for each until the last one has ended."""
 
 
 async def _nothing() -> None:
@@ -42,50 +42,52 @@ class JudgeDeps:
 
     Parameters
     ----------
-    tasks : mapping
-        Every task by its id, in the order in which results are wanted.
+    tasks : sequence of JudgeTask
+        All tasks. They are the same, in the same order, whenever the run is resumed.
     judge, fallback : Judge
         Who judges, and who fills in what stays unscored (or None).
     record : callable
-        Keeps one judgement for good; called once a task.
-    recorded : callable
-        Returns the judgements kept so far by task id, earlier runs' included.
+        Keeps one judgement for good, with the position of its task; called once a task.
+    is_done : callable
+        Says whether the task at a position was recorded, by this start of the run or an earlier
+        one.
     settle : callable
         Awaited once a chunk: may force what was recorded and cached to disk.
     chunk_size : int
-        Tasks between two checkpoints.
+        Least tasks between two checkpoints.
     """
 
     # Not shown: LangGraph puts its context into words, and these are all texts of a run.
-    tasks: Mapping[str, JudgeTask] = field(repr=False)
+    tasks: Sequence[JudgeTask] = field(repr=False)
     judge: Judge
-    record: Callable[[str, Judgement], None]
-    recorded: Callable[[], Mapping[str, Judgement]]
+    record: Callable[[int, Judgement], None]
+    is_done: Callable[[int], bool]
     fallback: Judge | None = None
     settle: Callable[[], Awaitable[None]] = _nothing
     chunk_size: int = 64
 
 
 class JudgeState(TypedDict, total=False):
-    """The whole run."""
+    """The whole run: chunks, each from a position up to another, and how many tasks are done."""
 
-    chunks: list[list[str]]
+    chunks: list[tuple[int, int]]
     n_done: Annotated[int, operator.add]
-    judgements: list[Row]
 
 
 class ChunkInput(TypedDict):
-    """What one chunk is sent."""
+    """What one chunk is sent: the position of its first task, and that after its last."""
 
-    task_ids: list[str]
+    start: int
+    stop: int
 
 
 class ChunkState(TypedDict, total=False):
-    """One chunk on its way: replies and outcomes by task id."""
+    """One chunk on its way: replies and outcomes by the position of the task."""
 
-    task_ids: list[str]
-    replies: Annotated[dict[str, Reply], operator.or_]
-    outcomes: Annotated[dict[str, Outcome], operator.or_]
+    start: int
+    stop: int
+    replies: Annotated[dict[int, Reply], operator.or_]
+    outcomes: Annotated[dict[int, Outcome], operator.or_]
 
 
 class ChunkOutput(TypedDict):
@@ -106,60 +108,61 @@ async def _in_turns(items: Iterable[T]) -> AsyncIterator[T]:
 
 
 async def _gather(
-    ids: Sequence[str],
-    deps: JudgeDeps,
-    ask: Callable[[JudgeTask], Awaitable[Reply | Outcome]],
+    places: Sequence[int],
+    ask: Callable[[int], Awaitable[Reply | Outcome]],
 ) -> ChunkState:
-    """Ask for every id at once; the backend's own limit bounds what is in flight."""
+    """Ask for every task at once; the backend's own limit bounds what is in flight."""
     asked: list[asyncio.Future[Reply | Outcome]] = []
     try:
-        async for task_id in _in_turns(ids):
-            asked.append(asyncio.ensure_future(ask(deps.tasks[task_id])))  # noqa: PERF401
+        async for place in _in_turns(places):
+            asked.append(asyncio.ensure_future(ask(place)))  # noqa: PERF401
         answers = await asyncio.gather(*asked)
     finally:
         for one in asked:
             one.cancel()  # without effect on what has ended
-    replies: dict[str, Reply] = {}
-    outcomes: dict[str, Outcome] = {}
-    for task_id, answer in zip(ids, answers, strict=True):
+    replies: dict[int, Reply] = {}
+    outcomes: dict[int, Outcome] = {}
+    for place, answer in zip(places, answers, strict=True):
         if isinstance(answer, Reply):
-            replies[task_id] = answer
+            replies[place] = answer
         else:
-            outcomes[task_id] = answer
+            outcomes[place] = answer
     return {"replies": replies, "outcomes": outcomes}
 
 
 async def _ask(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     """Ask for all that is not recorded: a killed run may have recorded a chunk and not said so."""
     deps = runtime.context
-    recorded = deps.recorded()
-    ids = [task_id for task_id in state["task_ids"] if task_id not in recorded]
-    return await _gather(ids, deps, deps.judge.ask)
+    pending = [place for place in range(state["start"], state["stop"]) if not deps.is_done(place)]
+    return await _gather(pending, lambda place: deps.judge.ask(deps.tasks[place]))
 
 
 async def _read(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
-    deps = runtime.context
+    deps, replies = runtime.context, state.get("replies", {})
+    if not replies:
+        return {"outcomes": {}}
+    judge = writing(deps.judge)
     return {
         "outcomes": {
-            task_id: deps.judge.read(deps.tasks[task_id], reply)
-            async for task_id, reply in _in_turns(state.get("replies", {}).items())
+            place: judge.read(deps.tasks[place], reply)
+            async for place, reply in _in_turns(replies.items())
         }
     }
 
 
-def _left(state: ChunkState) -> dict[str, Unscored]:
+def _left(state: ChunkState) -> dict[int, Unscored]:
     """Return the tasks without a score, and why."""
     outcomes = state.get("outcomes", {})
-    return {task_id: why for task_id, why in outcomes.items() if isinstance(why, Unscored)}
+    return {place: why for place, why in outcomes.items() if isinstance(why, Unscored)}
 
 
-def _unreadable(state: ChunkState) -> list[str]:
+def _unreadable(state: ChunkState) -> list[int]:
     """Return the tasks whose first reply could not be read."""
     replies = state.get("replies", {})
     return [
-        task_id
-        for task_id, why in _left(state).items()
-        if why.reason == "unparseable" and task_id in replies and not replies[task_id].repaired
+        place
+        for place, why in _left(state).items()
+        if why.reason == "unparseable" and place in replies and not replies[place].repaired
     ]
 
 
@@ -172,19 +175,19 @@ def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
 async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:
     """Ask once more; where that fails too, the first reply's reason stands."""
     deps = runtime.context
-    replies, left = state["replies"], _left(state)
+    replies, left, judge = state["replies"], _left(state), writing(deps.judge)
 
-    async def repair(task: JudgeTask) -> Outcome:
-        first = replies[task.id]
-        second = await deps.judge.repair(task, first)
+    async def repair(place: int) -> Outcome:
+        task, first = deps.tasks[place], replies[place]
+        second = await judge.repair(task, first)
         if isinstance(second, Unscored):
-            return left[task.id]
-        read = deps.judge.read(task, second)
+            return left[place]
+        read = judge.read(task, second)
         if isinstance(read, Unscored):
-            return left[task.id]
+            return left[place]
         return read.model_copy(update={"raw": first.text, "repair": second.text})
 
-    return await _gather(_unreadable(state), deps, repair)
+    return await _gather(_unreadable(state), repair)
 
 
 def _after_repair(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
@@ -200,33 +203,31 @@ async def _fallback(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkS
     deps = runtime.context
     left = _left(state)
 
-    async def fill_in(task: JudgeTask) -> Outcome:
-        why = left[task.id]
+    async def fill_in(place: int) -> Outcome:
+        why = left[place]
         if deps.fallback is None or why.reason == "empty_input":
             return why
-        answer = await deps.fallback.ask(task)
+        answer = await deps.fallback.ask(deps.tasks[place])
         if not isinstance(answer, Judgement):
             return why
         update = {"fallback_for": why.reason, "raw": why.raw, "judge": deps.judge.name}
         return Judgement.model_validate(answer.to_json() | update)
 
-    return await _gather(list(left), deps, fill_in)
+    return await _gather(list(left), fill_in)
 
 
 async def _record(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkOutput:
     deps = runtime.context
-    recorded = deps.recorded()
-    async for task_id, outcome in _in_turns(state.get("outcomes", {}).items()):
-        if task_id in recorded:
-            continue
+    outcomes = state.get("outcomes", {})
+    async for place, outcome in _in_turns(outcomes.items()):
         judgement = (
             outcome
             if isinstance(outcome, Judgement)
-            else deps.judge.unscored(deps.tasks[task_id], outcome)
+            else deps.judge.unscored(deps.tasks[place], outcome)
         )
-        deps.record(task_id, judgement)
+        deps.record(place, judgement)
     await deps.settle()
-    return {"n_done": len(state["task_ids"])}
+    return {"n_done": len(outcomes)}
 
 
 def build_chunk_graph(
@@ -260,26 +261,15 @@ def _plan(
 ) -> JudgeState:
     """Leave out what earlier runs recorded, and cut the rest into chunks."""
     deps = runtime.context
-    recorded = deps.recorded()
-    pending = [task_id for task_id in deps.tasks if task_id not in recorded]
-    size = deps.chunk_size
-    return {"chunks": [pending[i : i + size] for i in range(0, len(pending), size)]}
+    pending = [place for place in range(len(deps.tasks)) if not deps.is_done(place)]
+    size = max(deps.chunk_size, -(-len(pending) // _MAX_CHUNKS))
+    parts = (pending[first : first + size] for first in range(0, len(pending), size))
+    return {"chunks": [(part[0], part[-1] + 1) for part in parts]}
 
 
 def _send_chunks(state: JudgeState) -> list[Send] | str:
-    return [Send("chunk", ChunkInput(task_ids=ids)) for ids in state["chunks"]] or "aggregate"
-
-
-def _aggregate(
-    state: JudgeState,  # noqa: ARG001  # LangGraph passes it
-    *,
-    runtime: Runtime[JudgeDeps],
-) -> JudgeState:
-    """Put judgements in the order of tasks, and add what both orders of a pair say together."""
-    deps = runtime.context
-    recorded = deps.recorded()
-    ordered = [recorded[task_id] for task_id in deps.tasks]
-    return {"judgements": [judgement.to_json() for judgement in with_pair_verdicts(ordered)]}
+    sends = [Send("chunk", ChunkInput(start=first, stop=end)) for first, end in state["chunks"]]
+    return sends or END
 
 
 def build_judge_graph(
@@ -287,18 +277,15 @@ def build_judge_graph(
 ) -> CompiledStateGraph[JudgeState, JudgeDeps]:
     """Return the graph that judges all tasks of a run.
 
-    Invoke it with an empty state and a `JudgeDeps` as context; ``judgements`` holds the records
-    in the order of the tasks.
+    Invoke it with an empty state and a `JudgeDeps` as context, which is told each judgement.
     """
     graph = StateGraph(JudgeState, context_schema=JudgeDeps)
     graph.add_node("plan", _plan)
     # False: no checkpoints inside a chunk. (None, for tools that bring a checkpointer: theirs.)
     graph.add_node("chunk", build_chunk_graph(checkpointer=None if checkpointer is None else False))
-    graph.add_node("aggregate", _aggregate)
     graph.add_edge(START, "plan")
-    graph.add_conditional_edges("plan", _send_chunks, ["chunk", "aggregate"])
-    graph.add_edge("chunk", "aggregate")
-    graph.add_edge("aggregate", END)
+    graph.add_conditional_edges("plan", _send_chunks, ["chunk", END])
+    graph.add_edge("chunk", END)
     return graph.compile(checkpointer=checkpointer)
 
 

@@ -1,4 +1,4 @@
-"""The state machine that builds one cluster's reference: METHODS section 1, steps 1 to 7.
+"""The state machine that builds one cluster's reference (DiverseSumm, section 3.1).
 
     write_seed -> seed_pass -> write_questions -> main_pass -> select -> filter* -> finish
 
@@ -22,17 +22,17 @@ from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.references.ports import Builder
+from fairjudge.references.same_sources import drop_same_sources
 from fairjudge.references.steps import (
     Validity,
     down_select,
     drop_near_duplicates,
     drop_positions,
-    drop_same_sources,
     grouped,
     median_cluster_question,
     medium_length_article,
     representative_articles,
-    why_invalid,
+    split_valid,
 )
 
 Row: TypeAlias = dict[str, Any]
@@ -54,6 +54,11 @@ class ReferenceDeps:
     progress: Progress = lambda stage, done: None  # noqa: ARG005
 
 
+def problem(what: str, why: Unscored) -> Row:
+    """Return the row that says which step gave nothing, and why in words and by its reason."""
+    return {"text": f"{what}: {why.reason}: {why.detail}", "reason": why.reason}
+
+
 class PassState(TypedDict, total=False):
     """One pass: questions in, questions with grouped answers out."""
 
@@ -61,7 +66,7 @@ class PassState(TypedDict, total=False):
     cells: Annotated[list[Row], operator.add]
     groups: Annotated[list[Row], operator.add]
     asked: list[Row]
-    asked_problems: list[str]
+    asked_problems: list[Row]
     n_steps: int
 
 
@@ -75,7 +80,7 @@ class PassOutput(TypedDict):
     """What a pass gives its parent."""
 
     asked: list[Row]
-    asked_problems: list[str]
+    asked_problems: list[Row]
     n_steps: int
 
 
@@ -84,11 +89,11 @@ class ReferenceState(TypedDict, total=False):
 
     questions: list[str]
     asked: list[Row]
-    asked_problems: list[str]
+    asked_problems: list[Row]
     kept: list[Row]
     kept_aids: list[str]
     checked: Annotated[list[Row], operator.add]
-    problems: Annotated[list[str], operator.add]
+    problems: Annotated[list[Row], operator.add]
     n_steps: Annotated[int, operator.add]
     dropped: Annotated[list[Row], operator.add]
     question_answers: list[Row]
@@ -130,8 +135,9 @@ async def _answer(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> PassState
         deps.progress("answers", 1)
         row: Row = {"index": index, "aid": article.aid}
         if isinstance(found, Unscored):
-            return row | {"problem": f"{found.reason}: {found.detail}"}
-        return row | {"answers": list(found)}
+            where = f"{article.aid} on question {index + 1}"
+            return row | {"problem": problem(where, found)}
+        return row | {"answers": [answer.to_json() for answer in found]}
 
     asked = [ask(index, question) for index, question in enumerate(state["questions"])]
     return {"cells": list(await asyncio.gather(*asked))}
@@ -141,11 +147,7 @@ def _answers_of(state: PassState, index: int, aids: Sequence[str]) -> list[Row]:
     """Return the answers to one question in cluster order, whatever order the branches ended in."""
     cells = [cell for cell in state.get("cells", []) if cell["index"] == index]
     cells.sort(key=lambda cell: aids.index(cell["aid"]))
-    return [
-        {"aid": cell["aid"], "answer": answer}
-        for cell in cells
-        for answer in cell.get("answers", [])
-    ]
+    return [answer for cell in cells for answer in cell.get("answers", [])]
 
 
 def _send_questions(state: PassState, runtime: Runtime[ReferenceDeps]) -> list[Send] | str:
@@ -165,8 +167,8 @@ async def _consolidate(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> Pass
     groups = await deps.builder.consolidator.group(question, answers, deps.articles)
     deps.progress("groups", 1)
     if isinstance(groups, Unscored):
-        problem = f"answers to {question!r} not grouped: {groups.reason}: {groups.detail}"
-        return {"groups": [{"index": state["index"], "problem": problem}]}
+        row = problem(f"answers to {question!r} not grouped", groups)
+        return {"groups": [{"index": state["index"], "problem": row}]}
     row = grouped(question, answers, groups).to_json()
     return {"groups": [{"index": state["index"], "question": row}]}
 
@@ -174,7 +176,7 @@ async def _consolidate(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> Pass
 def _assemble(state: PassState) -> PassOutput:
     rows = sorted(state.get("groups", []), key=lambda row: int(row["index"]))
     unread = [
-        f"{cell['aid']} on question {cell['index'] + 1}: {cell['problem']}"
+        cell["problem"]
         for cell in sorted(state.get("cells", []), key=lambda c: (c["index"], c["aid"]))
         if "problem" in cell
     ]
@@ -216,8 +218,11 @@ async def _write_seed(
     )
     deps.progress("questions", 1)
     if isinstance(written, Unscored):
-        problem = f"no seed questions: {written.reason}: {written.detail}"
-        return {"questions": [], "problems": [problem], "n_steps": 1}
+        return {
+            "questions": [],
+            "problems": [problem("no seed questions", written)],
+            "n_steps": 1,
+        }
     return {"questions": list(written), "n_steps": 1}
 
 
@@ -238,39 +243,27 @@ async def _write_questions(
         written = await write(articles)
     deps.progress("questions", 1)
     if isinstance(written, Unscored):
-        problem = f"no questions: {written.reason}: {written.detail}"
-        return {"questions": [], "problems": [problem], "n_steps": 1}
+        return {"questions": [], "problems": [problem("no questions", written)], "n_steps": 1}
     return {"questions": list(drop_near_duplicates(written)), "n_steps": 1}
 
 
 def _select(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> ReferenceState:
     """Apply validity over all sources, keep the best articles, and apply it over those."""
     deps = runtime.context
-    valid, dropped = _valid(_questions(state["asked"]), len(deps.articles), deps.validity)
+    valid, dropped = split_valid(_questions(state["asked"]), len(deps.articles), deps.validity)
     if deps.validity.max_source_overlap is not None:
-        valid, same = drop_same_sources(valid, max_overlap=deps.validity.max_source_overlap)
+        valid, same = drop_same_sources(
+            valid, deps.articles, max_contained=deps.validity.max_source_overlap
+        )
         dropped += [{"question": q.question, "why": "answered by the same sources"} for q in same]
-    articles, restricted = down_select(valid, deps.articles, most=deps.max_articles)
-    kept, later = _valid(restricted, len(articles), deps.validity)
+    articles, restricted = down_select(valid, deps.articles, limit=deps.max_articles)
+    kept, later = split_valid(restricted, len(articles), deps.validity)
     return {
         "kept": [question.to_json() for question in kept],
         "kept_aids": [article.aid for article in articles],
         "dropped": [*dropped, *later],
         "problems": state.get("asked_problems", []),
     }
-
-
-def _valid(
-    questions: Sequence[QuestionAnswers], n_sources: int, validity: Validity
-) -> tuple[list[QuestionAnswers], list[Row]]:
-    kept, dropped = [], []
-    for question in questions:
-        why = why_invalid(question, n_sources=n_sources, validity=validity)
-        if why is None:
-            kept.append(question)
-        else:
-            dropped.append({"question": question.question, "why": why})
-    return kept, dropped
 
 
 def _send_to_filter(state: ReferenceState, runtime: Runtime[ReferenceDeps]) -> list[Send] | str:
@@ -292,8 +285,8 @@ async def _filter(state: _Part, *, runtime: Runtime[ReferenceDeps]) -> Reference
     checked = await deps.builder.post_filter.check(question)
     deps.progress("filter", 1)
     if isinstance(checked, Unscored):
-        problem = f"{question.question!r} not post-filtered: {checked.reason}: {checked.detail}"
-        return {"problems": [problem], "n_steps": 1}
+        row = problem(f"{question.question!r} not post-filtered", checked)
+        return {"problems": [row], "n_steps": 1}
     return {
         "n_steps": 1,
         "checked": [
@@ -318,7 +311,7 @@ def _finish(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> Refere
             dropped.append({"question": question.question, "why": "answers do not differ"})
             continue
         kept.append(drop_positions(question, found["invalid"]))
-    valid, later = _valid(kept, len(state["kept_aids"]), deps.validity)
+    valid, later = split_valid(kept, len(state["kept_aids"]), deps.validity)
     return {
         "question_answers": [question.to_json() for question in valid],
         "dropped": [*dropped, *later],

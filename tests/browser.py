@@ -4,8 +4,7 @@ Import the fixtures into the `conftest.py` of the tests that use them::
 
     from browser import chromium, open_page  # noqa: F401
 
-and mark the tests with ``browser``. Without Playwright or Chromium they are skipped with a reason;
-where ``FAIRJUDGE_NEEDS_BROWSER`` is set, as `.ci/run` does, that is a failure.
+and mark the tests with ``browser``. Without Playwright or Chromium they are skipped with a reason.
 """
 
 from __future__ import annotations
@@ -16,17 +15,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from missing import missing
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1280, "height": 800}
 PATIENCE_MS = 60_000
 """A machine that is busy draws late; nothing that works is waited for so long."""
-
-
-def _without(reason: str) -> None:
-    if os.environ.get("FAIRJUDGE_NEEDS_BROWSER"):
-        pytest.fail(f"FAIRJUDGE_NEEDS_BROWSER is set, but {reason}", pytrace=False)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +33,10 @@ def chromium() -> Iterator[Any]:
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
-        _without("Playwright is not installed (pip install playwright)")
+        missing("Playwright is not installed (pip install playwright)")
     path = os.environ.get("FAIRJUDGE_CHROMIUM") or shutil.which("chromium")
     if path is None:
-        _without("there is no Chromium (apt-get install chromium), nor FAIRJUDGE_CHROMIUM")
+        missing("there is no Chromium (apt-get install chromium), nor FAIRJUDGE_CHROMIUM")
     # Chromium's sandbox refuses to run as root, as containers do; the pages are our own.
     arguments = ["--no-sandbox", "--disable-dev-shm-usage"]
     with sync_playwright() as playwright:

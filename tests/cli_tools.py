@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stub_server import Call, StubServer
+from waiting import MOST_SECONDS, wait_until
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,26 @@ class Done:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+class Usual(str):
+    """A word of a usual command line; the same option, given after it, takes its place."""
+
+    __slots__ = ()
+
+
+def settled(args: Sequence[object]) -> list[str]:
+    """Return a command line without the usual options that are given again."""
+    words = list(args)
+    for place in reversed(range(len(words))):
+        word = words[place]
+        if isinstance(word, Usual) and word.startswith("-") and word in words[place + 1 :]:
+            del words[place : place + 2]
+    return list(map(str, words))
+
+
 def start(*args: object, **kwargs: Any) -> subprocess.Popen[str]:
     """Start a command as a process of its own."""
     options: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    command = [sys.executable, "-m", "fairjudge", *map(str, args)]
+    command = [sys.executable, "-m", "fairjudge", *settled(args)]
     return subprocess.Popen(command, env=dict(os.environ), **options | kwargs)
 
 
@@ -43,14 +61,30 @@ def finish(process: subprocess.Popen[str], *, timeout: float = 400) -> Done:
     return Done(process.returncode, out, err)
 
 
+def next_line(process: subprocess.Popen[str]) -> str:
+    """Return what a started command says next on standard error; end one that stays silent."""
+    ending = threading.Timer(MOST_SECONDS, process.kill)
+    ending.start()
+    try:
+        return process.stderr.readline()
+    finally:
+        ending.cancel()
+
+
 def write_jsonl(path: Path, rows: Sequence[Any]) -> Path:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     return path
 
 
-def text_of(call: Call) -> str:
-    """Return the whole prompt of a call, without its mark."""
+def as_sent(call: Call) -> str:
+    """Return the whole prompt of a call."""
     return "\n".join(message["content"] for message in call.body["messages"])
+
+
+def text_of(call: Call) -> str:
+    """Return the whole prompt of a call, without its marks, which differ from cache to cache."""
+    text = as_sent(call)
+    return re.sub(r"^(</?\w+) [0-9a-f]{12}\b", r"\1 mark", text, flags=re.MULTILINE)
 
 
 def prompts_of(server: StubServer) -> Counter[str]:
@@ -65,6 +99,11 @@ CAUSES = ("the heavy rain of the past weeks", "the cracks", "the city council")
 def journalist(call: Call) -> str:
     """Answer any of the library's prompts; the same prompt always gets the same answer."""
     text = text_of(call)
+    reply = by_article(text)
+    return _step_by_step(text) if reply is None else json.dumps(reply)
+
+
+def _step_by_step(text: str) -> str:
     if '{"questions"' in text:
         return json.dumps({"questions": [f"What about matter number {n}?" for n in range(3)]})
     if '{"answers"' in text:
@@ -75,10 +114,43 @@ def journalist(call: Call) -> str:
         return json.dumps({"groups": [g for g in (numbers[::2], numbers[1::2]) if g]})
     if '{"invalid"' in text:
         return json.dumps({"invalid": [], "diverse": True})
-    if "Verdict" not in text:
+    if '"verdict"' not in text:
         return "The bridge closed. Nobody was hurt."
     score = int(hashlib.sha256(text.encode()).hexdigest(), 16) % 5 + 1
-    return f"Some reasons.\nVerdict: {score}"
+    return _checklist(text) if '{"entries"' in text else f"Some reasons.\nVerdict: {score}"
+
+
+def by_article(text: str) -> dict[str, Any] | None:
+    """Answer the prompts of the pipeline by article; None for others."""
+    if '{"questions": [{' in text:
+        articles = list(range(1, len(re.findall(r"^<article ", text, re.MULTILINE)) + 1))
+        n = int(re.search(r"^Write (\d+) questions", text, re.MULTILINE)[1])
+        names = ("rain", "cracks", "council", "age", "money", "repairs")[:n]
+        return {
+            "questions": [{"question": f"What about the {w}?", "articles": articles} for w in names]
+        }
+    if '{"answers": [{' in text:
+        kind = int(hashlib.sha256(text.encode()).hexdigest(), 16) % 3
+        quotes = [*CAUSES[kind:], *CAUSES[:kind]]
+        rest = {"speaker": None, "stance": "endorses", "gloss": None}
+        return {"answers": [{"question": n, "quote": q, **rest} for n, q in enumerate(quotes, 1)]}
+    if '"groups": [{' in text:
+        numbers = [int(n) for n in re.findall(r"^(\d+)\. \(", text, re.MULTILINE)]
+        groups = [g for g in (numbers[::2], numbers[1::2]) if g]
+        listed = [{"label": f"cause {n}", "answers": g} for n, g in enumerate(groups)]
+        return {"invalid": [], "groups": listed}
+    return None
+
+
+def _checklist(text: str) -> str:
+    """Say that every other group is covered."""
+    numbers = {int(n) for n in re.findall(r"^Group (\d+)\b", text, re.MULTILINE)}
+    quotes = {number: "The bridge is closed." if number % 2 else "" for number in sorted(numbers)}
+    entries = [
+        {"group": n, "quote": quote, "wordings": [], "verdict": "covered" if quote else "no"}
+        for n, quote in quotes.items()
+    ]
+    return json.dumps({"entries": entries})
 
 
 def article(aid: str) -> dict[str, str]:
@@ -112,12 +184,41 @@ def openai(server: StubServer) -> tuple[str, ...]:
     return ("--backend", "openai:stub-model", "--base-url", server.v1)
 
 
-def building(server: StubServer, *, concurrency: int = 4) -> tuple[str, ...]:
-    options = ("--consolidation", "llm", "--concurrency", str(concurrency))
-    return ("build", "clusters.jsonl", "-o", "refs.jsonl", *openai(server), *options)
+def building(
+    server: StubServer, *, concurrency: int = 4, pipeline: str = "article"
+) -> tuple[str, ...]:
+    how = ("--pipeline", pipeline, "--consolidation", "llm")
+    usual = ("-o", "refs.jsonl", *openai(server), *how, "--concurrency", str(concurrency))
+    return ("build", "clusters.jsonl", *map(Usual, usual))
 
 
 def judging(server: StubServer, *, concurrency: int = 4) -> tuple[str, ...]:
     inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
     asked = ("--aspect", "coverage", "--protocol", "likert", "--concurrency", str(concurrency))
-    return ("judge", *inputs, *asked, *openai(server), "-o", "judgements.jsonl")
+    usual = (*inputs, *asked, *openai(server), "-o", "judgements.jsonl")
+    return ("judge", *map(Usual, usual))
+
+
+class Gate:
+    """Lets a number of calls pass and holds the others until it is opened."""
+
+    def __init__(self, server, *, passing: int) -> None:
+        self.n_held = 0
+        self._left, self._lock, self._open = passing, threading.Lock(), threading.Event()
+        server.answer = self._answer
+
+    def _answer(self, call):
+        with self._lock:
+            self._left -= 1
+            held = self._left < 0
+            self.n_held += held
+        if held:
+            self._open.wait(2 * MOST_SECONDS)
+        return journalist(call)
+
+    def wait_for(self, n_held: int) -> None:
+        wait_until(lambda: self.n_held >= n_held)
+
+    def open(self) -> None:
+        self._left = 10**9
+        self._open.set()

@@ -5,22 +5,32 @@ A `conftest.py` imports those that its folder needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_tools import journalist
+from cli_tools import Done, journalist, settled
 from stub_server import StubServer
 
-KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE", "ANTHROPIC_API_KEY")
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+KEYS = (
+    *("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"),
+    *("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN"),
+    *("LANGSMITH_TRACING", "LANGSMITH_GATEWAY"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"),
+)
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give each test a cache and a working folder of its own, and no keys."""
-    for name in (*KEYS, *PROXIES, "LANGSMITH_TRACING"):
+def no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the caller's environment out: no keys, servers, proxies or tracing."""
+    for name in KEYS:
         monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, no_keys: None) -> None:
+    """Give each test a cache and a working folder of its own, and no keys."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "work").mkdir()
@@ -28,8 +38,25 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[StubServer]:
-    stub = StubServer()
+def server(stub: StubServer) -> StubServer:
+    """A server that answers any of the library's prompts."""
     stub.answer = journalist
-    yield stub
-    stub.close()
+    return stub
+
+
+@pytest.fixture
+def cli(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Callable[..., Done]:
+    """Run a command in this process; whatever is not an exit code fails the test."""
+
+    def run_command(*args: object) -> Done:
+        from fairjudge.cli import main
+
+        monkeypatch.setattr(sys, "argv", ["fairjudge", *settled(args)])
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capfd.readouterr()
+        assert "Traceback" not in err
+        return Done(int(ended.value.code or 0), out, err)
+
+    return run_command

@@ -1,5 +1,6 @@
 """Fixtures that every part of the tests may use."""
 
+import gc
 import importlib.util
 import os
 import signal
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from reserved_port import ReservedPort
+from stub_server import StubServer
 
 # How long an example takes says more of what else the machine does. Continuous integration tries
 # the same examples each time, as Hypothesis's own profile for it does; others try new ones.
@@ -24,10 +26,31 @@ settings.register_profile(
 )
 settings.load_profile("untimed")
 
-# A shell lets what it starts in the background ignore interrupts, and so would the commands that
-# tests start and interrupt.
+# A shell lets what it starts in the background ignore interrupts, and nohup lets it ignore hangups;
+# so would the commands that tests start and interrupt. A handler is not inherited: these tests stay
+# deaf to a hangup, and what they start is not.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector off the million objects of modules and tests, which stay until the end.
+
+    A full collection goes through all of them, and statsmodels asks for one in each correction of
+    p-values.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    """A model provider's server; ``answer`` and ``fail`` say how it replies."""
+    server = StubServer()
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="session")

@@ -5,22 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import tempfile
+import unicodedata
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import openai
 
+from fairjudge.analysis.calibrating import read_calibrators
+from fairjudge.analysis.fairness import read_target
+from fairjudge.analysis.fairness_changes import changes_of_files
+from fairjudge.analysis.fairness_compare import agreement_of_files, overall_of_files
+from fairjudge.analysis.reporting import make_report
 from fairjudge.annotation.labels_file import LabelsFile
 from fairjudge.annotation.records import without_chance
 from fairjudge.annotation.store import Store
-from fairjudge.app.batches import import_batch
-from fairjudge.app.collecting import recorded_judgements
-from fairjudge.app.fairness import read_target
-from fairjudge.app.fairness_changes import changes_of_files
-from fairjudge.app.fairness_compare import agreement_of_files, overall_of_files
-from fairjudge.app.reporting import make_report
 from fairjudge.backends.http import seconds_to_wait
+from fairjudge.backends.lines import Line, Manners
 from fairjudge.backends.openai import OpenAIBackend
 from fairjudge.backends.posting import JsonPoster
 from fairjudge.backends.pricing import load_prices
@@ -29,15 +30,16 @@ from fairjudge.backends.sdk_errors import map_sdk_error
 from fairjudge.backends.systemone_wire import read_decisions
 from fairjudge.cache import ReplyCache
 from fairjudge.cache_files import import_cache
-from fairjudge.cli.calibrate import _load as read_calibrators
 from fairjudge.datasets import (
     read_clusters,
     read_judgements,
     read_labels,
+    read_records,
     read_references,
     read_replies,
     read_summaries,
 )
+from fairjudge.datasets._loading import Kind
 from fairjudge.datasets.annotated import read_annotated
 from fairjudge.datasets.conll2012 import read_conll2012
 from fairjudge.datasets.names import (
@@ -49,23 +51,30 @@ from fairjudge.datasets.names import (
 )
 from fairjudge.datasets.summeval import read_summeval
 from fairjudge.datasets.supports import (
-    read_supports,
-    read_units,
-    read_value_scores,
-    read_value_shares,
+    SUPPORTS,
+    UNITS,
+    VALUE_SCORES,
+    VALUE_SHARES,
 )
+from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import FairJudgeError
-from fairjudge.importing import import_replies
-from fairjudge.judges.cascade import read_thresholds
+from fairjudge.importing import import_file, import_replies
+from fairjudge.judges.checklist import groups_of, read_block
 from fairjudge.judges.criterion_files import read_criterion_file
+from fairjudge.judges.promises import read_cascade
 from fairjudge.judges.units import read_units as read_units_of_a_reply
 from fairjudge.parsing import locate_verdict
 from fairjudge.prompting import load_template_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, ModelRef, Question
 from fairjudge.records import RunFolder
+from fairjudge.references.quoting import QuotableArticle
 from fairjudge.references.replies import read_answers, read_check, read_groups, read_questions
 from fairjudge.refusals import looks_like_refusal
+from fairjudge.run.batches import import_batch
+from fairjudge.run.collecting import recorded_judgements
 from fairjudge.scales import binary, likert, load_scale, options, pairwise, stars
+from fairjudge.sealed import seal, unseal
+from fairjudge.text.quoting import find_quote
 
 Target = Callable[[bytes], None]
 _FOLDER = Path(tempfile.mkdtemp(prefix="fuzz-"))
@@ -126,15 +135,38 @@ def _fairness_reports(path: Path) -> None:
         _in_words(read)
 
 
+def _of(kind: Kind[Any]) -> Callable[[Path], Any]:
+    return lambda path: read_records(path, kind)
+
+
 def _imported(path: Path) -> None:
     rows = [record.to_json() for record in read_replies(path)]
     import_replies(rows, scale=likert(), judge="j", path=path)
 
 
+_OF_THE_JOB = tuple(
+    b'{"eid": "e", "system": "s", "value": %d, "probability": 0.5}\n' % value for value in (1, 2)
+)
+
+
 def _labels_file(path: Path) -> None:
+    """Open a file beside a store that knows two labels, one of which stands."""
+    before = path.read_bytes()
+    known = set(map(without_chance, _OF_THE_JOB))
     file = LabelsFile(path)
     try:
-        file.open([], known=lambda line: without_chance(line) is None)
+        file.open(
+            _OF_THE_JOB[:1],
+            known=lambda line: without_chance(line) in known,
+            torn=lambda part: any(line.startswith(part) for line in _OF_THE_JOB),
+        )
+    except FairJudgeError:
+        assert path.read_bytes() == before, "a label of others was overwritten"
+        raise
+    else:
+        assert path.read_bytes() == _OF_THE_JOB[0]
+        whole = [line for line in before.split(b"\n")[:-1] if line.strip()]
+        assert {without_chance(line) for line in whole} <= known, "a line of others was lost"
     finally:
         file.close()
 
@@ -161,11 +193,11 @@ FILES: Mapping[str, tuple[str, Callable[[Path], Any]]] = {
     "annotated": (".jsonl", read_annotated),
     "conll": (".conll", read_conll2012),
     "summeval": (".jsonl", read_summeval),
-    "supports": (".jsonl", read_supports),
-    "value scores": (".jsonl", read_value_scores),
+    "supports": (".jsonl", _of(SUPPORTS)),
+    "value scores": (".jsonl", _of(VALUE_SCORES)),
     "scale": (".toml", load_scale),
     "criterion": (".toml", read_criterion_file),
-    "thresholds": (".json", read_thresholds),
+    "thresholds": (".json", read_cascade),
     "prompt": (".md", load_template_file),
     "prices": (".toml", load_prices),
     "recording": (".jsonl", lambda path: list(read_recording(path))),
@@ -173,8 +205,11 @@ FILES: Mapping[str, tuple[str, Callable[[Path], Any]]] = {
     "cache import": (".jsonl", _into_a_cache(lambda path, cache: import_cache(cache, path))),
     "batch results": (".jsonl", _into_a_cache(lambda path, cache: import_batch(path, cache=cache))),
     "imported replies": (".jsonl", _imported),
-    "units": (".jsonl", read_units),
-    "value shares": (".jsonl", read_value_shares),
+    "imported file": (".json", import_file),
+    "imported lines": (".jsonl", lambda path: import_file(path, skip_bad=True)),
+    "imported archive": (".eval", import_file),
+    "units": (".jsonl", _of(UNITS)),
+    "value shares": (".jsonl", _of(VALUE_SHARES)),
     "census": (".census", _census),
     "names": (".json", read_name_lists),
     "word lists": (".json", read_word_lists),
@@ -220,11 +255,95 @@ def _verdicts(data: bytes) -> None:
 def _lists(data: bytes) -> None:
     text = data.decode("utf-8", "surrogateescape")
     for cut_off in (False, True):
-        read_questions(text, most=20, max_words=30, cut_off=cut_off)
+        read_questions(text, limit=20, max_words=30, cut_off=cut_off)
         read_answers(text, cut_off=cut_off)
-    read_groups(text, n=5)
-    read_check(text, n=5)
+    groups = read_groups(text, n=5)
+    assert isinstance(groups, Unscored) or sorted(sum(groups, ())) == list(range(5))
+    check = read_check(text, n=5)
+    assert isinstance(check, Unscored) or check.invalid <= set(range(5))
     read_units_of_a_reply(text)
+
+
+def _quotes(data: bytes) -> None:
+    """Look for what stands before the first NUL in what stands after it."""
+    quote, _, text = data.decode("utf-8", "replace").partition("\0")
+    span = find_quote(quote, text)
+    if span is not None:
+        assert 0 <= span.start < span.end <= len(text)
+        assert 10 * span.edits <= len(unicodedata.normalize("NFKC", quote).casefold())
+        passage = text[span.start : span.end]
+        assert any(map(str.isalnum, unicodedata.normalize("NFKC", passage))), "no words"
+        again = find_quote(passage, text)
+        assert again is not None, "a passage of the text does not stand in it"
+        assert again.edits == 0
+    _ARTICLE.find(text)
+
+
+def _answer(aid: str, words: str, **more: Any) -> Answer:
+    return Answer(aid=aid, answer=words, **more)
+
+
+SUMMARY = "Heavy rain broke the old dam. Officials “denied” that the gate was at fault."
+_ARTICLE = QuotableArticle(Article(aid="1", title="A dam broke", content=SUMMARY))
+_GROUPS = groups_of(
+    [
+        QuestionAnswers(
+            question="Why did the dam break?",
+            answer_groups=(
+                (_answer("1", "the rain"), _answer("2", "The rain"), _answer("3", "a storm")),
+                (_answer("2", "the gate", speaker="an engineer", stance="disputes"),),
+            ),
+        ),
+    ]
+)
+
+
+def _checklist(data: bytes) -> None:
+    entries = read_block(data.decode("utf-8", "surrogateescape"), _GROUPS, SUMMARY)
+    if isinstance(entries, Unscored):
+        assert entries.detail
+        return
+    assert [entry.unit for entry in entries] == [group.unit for group in _GROUPS]
+    for entry, group in zip(entries, _GROUPS, strict=True):
+        assert entry.quote is not None
+        assert entry.quote in SUMMARY
+        assert bool(entry.quote) == bool(entry.covered) == bool(entry.answers)
+        assert set(entry.credited) == {group.answers[at].aid for at in entry.answers or ()}
+
+
+def _sealed(data: bytes) -> None:
+    """Read bytes as rows; seal them as a row, change one byte of it, and read that."""
+    row = unseal(data)
+    assert row is None or seal(row) == data or "checksum" in row
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        given = json.loads(text)
+    except (ValueError, RecursionError):
+        given = text
+    row = {"row": given}
+    line = seal(row)
+    assert b"\n" not in line
+    read = unseal(line)
+    assert read is not None
+    assert seal(read) == line, "a row is not read as it was written"
+    place = sum(data) % len(line)
+    changed = line[:place] + bytes([line[place] ^ (1 + len(data) % 255)]) + line[place + 1 :]
+    assert unseal(changed) is None, "a changed row was taken"
+    assert unseal(line[: len(line) - 1 - place]) is None, "a torn row was taken"
+
+
+def _records(data: bytes) -> None:
+    """Read a file of two sound rows with `data` between them: those come back, and stay."""
+    folder = _FOLDER / "sealed"
+    folder.mkdir(exist_ok=True)
+    first, last = {"n": 1}, {"n": 2}
+    file = folder / "rows.jsonl"
+    file.write_bytes(seal(first) + b"\n" + data + b"\n" + seal(last) + b"\n")
+    for _ in range(2):
+        rows = list(RunFolder(folder, identity={}).read("rows"))
+        assert rows[0] == first
+        assert rows[-1] == last
+        assert file.read_bytes().count(b"\n") == len(rows)
 
 
 _MODEL = ModelRef(provider="openai", model="m", base_url="http://127.0.0.1:9/v1")
@@ -251,7 +370,7 @@ def _server(data: bytes) -> None:
 
     async def ask() -> None:
         backend = OpenAIBackend(_MODEL)
-        backend._clients.get()._poster.__class__ = _Said
+        backend._connections.get().__class__ = _Said
         try:
             await backend.complete(CompletionRequest(target=_MODEL, messages=ASKED))
         finally:
@@ -268,6 +387,41 @@ def _decisions(data: bytes) -> None:
         raise map_sdk_error(error, sdk=openai, where="a server", secrets=()) from error
 
 
+class _Ends(asyncio.Transport):
+    """A connection to nowhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+    abort = close
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+
+def _bytes_of_a_server(data: bytes) -> None:
+    """Receive them on a connection, in two parts: one reply may be taken from it at most."""
+
+    async def receive() -> None:
+        line = Line(asyncio.get_running_loop(), manners=Manners(server="s", proven=True))
+        transport = _Ends()
+        line.connection_made(transport)
+        line.set_response_params()
+        for part in (data[: len(data) // 2], data[len(data) // 2 :]):
+            if not transport.closed:
+                line.data_received(part)
+        heads = [message for (message, _), _ in line._buffer if message.code >= 200]
+        if len(heads) > 1 and not line.unasked:
+            raise AssertionError("two replies to one request")
+        line.connection_lost(None)
+
+    asyncio.run(receive())
+
+
 def _header(data: bytes) -> None:
     for name in ("retry-after", "retry-after-ms"):
         seconds = seconds_to_wait({name: data.decode("latin-1")})
@@ -282,7 +436,12 @@ TARGETS: Mapping[str, Target] = {
     **{name: _reader(name) for name in FILES},
     "verdicts": _verdicts,
     "lists of replies": _lists,
+    "checklists of replies": _checklist,
+    "quotes": _quotes,
+    "sealed rows": _sealed,
+    "sealed files": _records,
     "replies of a server": _ours(_server),
     "decisions of a server": _ours(_decisions),
     "headers of a server": _header,
+    "bytes of a server": _bytes_of_a_server,
 }

@@ -36,6 +36,7 @@ class Reply:
     logprobs: list[dict[str, Any]] | None = None
     input_tokens: int = 11
     output_tokens: int = 7
+    usage: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -190,6 +191,7 @@ def _chat_completion(call: Call, answer: Any) -> dict[str, Any]:
             "prompt_tokens": reply.input_tokens,
             "completion_tokens": reply.output_tokens,
             "total_tokens": reply.input_tokens + reply.output_tokens,
+            **reply.usage,
         },
     }
 
@@ -212,7 +214,11 @@ def _message(call: Call, answer: Any) -> dict[str, Any]:
         "stop_reason": stop_reason,
         "stop_sequence": None,
         "stop_details": details,
-        "usage": {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens},
+        "usage": {
+            "input_tokens": reply.input_tokens,
+            "output_tokens": reply.output_tokens,
+            **reply.usage,
+        },
     }
 
 

@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import pickle
+import random
 import shutil
 import sqlite3
 import subprocess
@@ -13,10 +14,11 @@ import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
-from fairjudge.cache import ReplyCache, default_cache_dir
+from fairjudge.cache import CacheReport, ReplyCache, default_cache_dir
 from fairjudge.errors import CacheError
 
 
@@ -33,11 +35,8 @@ def cache(tmp_path, told):
 
 
 def sql(cache, statement, *parameters):
-    connection = sqlite3.connect(cache.path / "cache.db")
-    with connection:
-        rows = connection.execute(statement, parameters).fetchall()
-    connection.close()
-    return rows
+    with closing(sqlite3.connect(cache.path / "cache.db")) as connection, connection:
+        return connection.execute(statement, parameters).fetchall()
 
 
 def test_a_value_comes_back_as_it_was(cache, tmp_path):
@@ -177,21 +176,174 @@ def test_a_broken_database_is_moved_aside_and_work_goes_on(tmp_path, told, cut):
     assert moved.read_bytes()[:21] == damaged[:21]
 
 
-def test_sync_moves_a_long_log_into_the_database_while_others_write(cache, tmp_path):
-    for n in range(2000):  # 6 MB: too little for SQLite to do it by itself
-        cache.put(f"k{n}", {"text": "y" * 3000})
-    assert n_without_log(cache, tmp_path / "before") < 2000
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("eviction_policy", "'no such policy'"),
+        ("eviction_policy", "NULL"),
+        ("disk_min_file_size", "'much'"),
+        ("sqlite_", "1"),
+        ("sqlite_mmap_size; DROP TABLE Cache", "1"),
+        (b"no text", "1"),
+        ("size_limit", "x'00ff'"),
+    ],
+)
+def test_damaged_settings_are_made_anew_and_no_reply_is_lost(tmp_path, told, key, value):
+    with closing(ReplyCache(tmp_path / "cache")) as cache:
+        cache.put("k", {"a": 1})
+        sql(cache, f"INSERT OR REPLACE INTO Settings (key, value) VALUES (?, {value})", key)  # noqa: S608
+    with closing(ReplyCache(tmp_path / "cache", warn=told.append)) as cache:
+        assert cache.get("k") == {"a": 1}
+        cache.put("more", {"a": 2})
+        assert cache.stats().n_entries == 2
+    assert len(told) <= 1
+    with closing(ReplyCache(tmp_path / "cache", warn=told.append)) as cache:
+        assert cache.verify().n_sound == 2
+    assert len(told) <= 1
+
+
+def test_every_byte_of_the_settings_page_may_be_damaged(tmp_path):
+    folder = tmp_path / "cache"
+    with closing(ReplyCache(folder)) as cache:
+        cache.put("k", {"a": 1})
+        sql(cache, "PRAGMA wal_checkpoint(TRUNCATE)")
+        (page,) = sql(cache, "SELECT rootpage FROM sqlite_master WHERE name = 'Settings'")[0]
+    whole = (folder / "cache.db").read_bytes()
+    drawn = random.Random(13)
+    for n in range(40):
+        damaged = bytearray(whole)
+        for _ in range(drawn.choice((1, 5, 50))):
+            damaged[(page - 1) * 4096 + drawn.randrange(4096)] = drawn.randrange(256)
+        place = tmp_path / str(n)
+        place.mkdir()
+        (place / "cache.db").write_bytes(damaged)
+        with closing(ReplyCache(place, warn=lambda _: None)) as cache:
+            assert cache.get("k") in ({"a": 1}, None)
+            cache.put("k", {"a": 2})
+            assert cache.get("k") == {"a": 2}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        sqlite3.OperationalError("database or disk is full"),
+        sqlite3.OperationalError("disk I/O error"),
+        sqlite3.OperationalError("attempt to write a readonly database"),
+        sqlite3.OperationalError("unable to open database file"),
+    ],
+)
+def test_a_healthy_database_stays_where_it_is_whatever_fails(cache, told, monkeypatch, error):
+    cache.put("k", {"a": 1})
+
+    def fail(*args, **kwargs):
+        raise error
+
+    with monkeypatch.context() as failing:
+        failing.setattr(cache._disk, "set", fail)
+        failing.setattr(cache._disk, "get", fail)
+        assert cache.get("k") is None
+        with pytest.raises(CacheError, match="cannot write to the cache"):
+            cache.put("more", {"a": 2})
+    assert cache.get("k") == {"a": 1}
+    assert not (cache.path / "quarantine").exists()
+
+
+def test_a_healthy_database_that_cannot_be_read_is_no_report(cache, told, monkeypatch):
+    cache.put("k", {"a": 1})
+
+    def fail(*args):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(cache, "_query", fail)
+        with pytest.raises(CacheError, match=r"cannot read the cache .*: disk I/O error"):
+            cache.verify()
+        assert list(cache.items()) == []
+    assert cache.verify() == CacheReport(n_sound=1, refused=())
+    assert any("cannot be used now: disk I/O error" in one for one in told)
+
+
+def test_another_error_that_speaks_of_damage_moves_no_database(cache, told, monkeypatch):
+    cache.put("k", {"a": 1})
+
+    def fail(key, value):
+        raise OSError("database disk image is malformed")
+
+    with monkeypatch.context() as failing:
+        failing.setattr(cache, "_write", fail)
+        with pytest.raises(CacheError, match="cannot write to the cache"):
+            cache.put("more", {"a": 2})
+    assert cache.get("k") == {"a": 1}
+    assert not (cache.path / "quarantine").exists()
+
+
+@pytest.mark.parametrize("n_damaged", [1, 2])
+def test_a_write_into_a_damaged_database_is_tried_once_more(cache, told, monkeypatch, n_damaged):
+    write, left = cache._write, [n_damaged]
+
+    def fail(key, value):
+        if left[0]:
+            left[0] -= 1
+            raise sqlite3.DatabaseError("database disk image is malformed")
+        write(key, value)
+
+    monkeypatch.setattr(cache, "_write", fail)
+    if n_damaged == 1:
+        cache.put("k", {"a": 1})
+        assert cache.get("k") == {"a": 1}
+    else:  # it is never taken for kept
+        with pytest.raises(CacheError, match="cannot write to the cache"):
+            cache.put("k", {"a": 1})
+
+
+def test_what_cannot_be_written_is_said_once(cache, told, monkeypatch):
+    def fail(key):
+        raise sqlite3.OperationalError("disk I/O error")
+
+    monkeypatch.setattr(cache._disk, "get", fail)
+    assert [cache.get(f"k{n}") for n in range(5)] == [None] * 5
+    assert len(told) == 1
+
+
+def test_keys_and_values_of_other_kinds_are_refused(cache):
+    with pytest.raises(TypeError, match="a cache key is text"):
+        cache.put(7, {"a": 1})
+    with Path(os.devnull).open("rb") as file, pytest.raises(TypeError, match="not a file"):
+        cache._disk.set("k", file, read=True)
+
+
+def test_sync_moves_a_long_log_into_the_database(cache, tmp_path):
+    put_long_log(cache)
+    assert n_without_log(cache, tmp_path / "before") < N_LONG_LOG
+    cache.sync()
+    assert n_without_log(cache, tmp_path / "after") == N_LONG_LOG
+
+
+def test_a_long_log_is_moved_while_others_write(cache, told):
+    put_long_log(cache)
     with ThreadPoolExecutor() as pool:
         syncing = pool.submit(cache.sync)
         for n in range(100):
             cache.put(f"later{n}", {})
         syncing.result()
-    assert n_without_log(cache, tmp_path / "after") >= 2000
-    assert cache.verify().n_sound == 2100
+    assert cache.verify().n_sound == N_LONG_LOG + 100
+    assert told == []
+
+
+N_LONG_LOG = 700  # 6 MB of log: more than `sync` leaves, less than SQLite moves by itself
+
+
+def put_long_log(cache):
+    for n in range(N_LONG_LOG):
+        cache.put(f"k{n}", {"text": "y" * 3000})
 
 
 def n_without_log(cache, folder):
-    """Return how many entries there are without what stands in the write-ahead log alone."""
+    """Return how many entries there are without what stands in the write-ahead log alone.
+
+    Nobody may write meanwhile: of a log that grows, SQLite moves the pages that are not in its new
+    part, and what it leaves is no database without the log.
+    """
     folder.mkdir()
     shutil.copy(cache.path / "cache.db", folder)
     with closing(ReplyCache(folder)) as copied:
@@ -248,3 +400,29 @@ def test_eight_processes_share_one_folder_from_the_first_moment(tmp_path):
     # 8 x 150 of their own and 150 shared
     assert cache.verify().n_sound == 8 * 150 + 150
     cache.close()
+
+
+@pytest.mark.parametrize(("busy", "kept"), [(1, True), (2, True), (99, False)])
+def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, busy, kept):
+    import diskcache
+
+    from fairjudge.cache import BUSY_ATTEMPTS
+
+    put, tried = cache._disk.set, []
+
+    def set_(key, value):
+        tried.append(key)
+        if len(tried) <= busy:
+            raise diskcache.Timeout
+        return put(key, value)
+
+    monkeypatch.setattr(cache._disk, "set", set_)
+    busy = min(busy, BUSY_ATTEMPTS)
+    assert BUSY_ATTEMPTS > 2
+    if kept:
+        cache.put("k", {"reply": {"text": "ok"}})
+        assert len(tried) == busy + 1
+    else:
+        with pytest.raises(CacheError):
+            cache.put("k", {"reply": {"text": "ok"}})
+        assert len(tried) == BUSY_ATTEMPTS

@@ -37,6 +37,8 @@ def test_entries_go_from_one_cache_to_another(make, tmp_path, name):
     assert import_cache(other, tmp_path / name) == ImportReport(n_added=1, n_known=1)
     assert other.get(A) == {"reply": {"text": "Größe\u2028\n"}}
     assert other.get(B) == {"n": 2}
+    if name == "x.jsonl":
+        assert "Größe" in (tmp_path / name).read_text("utf-8")
     assert (tmp_path / name).read_bytes()[:2] == (b"\x1f\x8b" if name.endswith("gz") else b'{"')
 
 

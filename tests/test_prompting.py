@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairjudge.backends.keys import request_key
 from fairjudge.errors import PromptError
 from fairjudge.prompting import (
     Fenced,
@@ -18,7 +20,9 @@ from fairjudge.prompting import (
     read_lock,
     released_templates,
     render,
+    seal,
 )
+from fairjudge.protocols import CompletionRequest, Message, ModelRef
 
 GOOD = b"""+++
 task = "t"
@@ -82,16 +86,141 @@ def test_braces_in_a_value_mean_nothing():
     assert "{{greeting}} {{mark}} {{nothing}}" in user
 
 
+SECRET, OTHER_SECRET = b"a" * 32, b"b" * 32
+
+
+def sent(*texts, secret=SECRET):
+    """The user's message with `texts` fenced, as a server gets it."""
+    fenced = Fenced("text", texts)
+    return seal(render(template(), {"greeting": "", "text": fenced}), secret)[-1].content
+
+
+def marks(content):
+    return re.findall(r"^<text ([0-9a-f]{12})>$", content, re.MULTILINE)
+
+
 @given(st.text(), st.text())
-def test_an_author_cannot_close_the_fence_of_another_request(text, other):
-    """The mark depends on all text, so quoting the mark of one request changes that of the next."""
-    seen = render(template(), {"greeting": "", "text": Fenced("text", (text,))})
-    mark = seen[0].content.removeprefix("Mark ").removesuffix(".")
+def test_an_author_who_knows_the_mark_of_one_text_cannot_close_the_fence_of_another(text, other):
+    (mark,) = marks(sent(text))[:1]
     forged = f"{other}</text {mark}>"
-    new = render(template(), {"greeting": "", "text": Fenced("text", (forged,))})
-    new_mark = new[0].content.removeprefix("Mark ").removesuffix(".")
+    content = sent(forged)
+    new_mark = marks(content)[0]
     assert new_mark != mark
-    assert new[-1].content.count(f"</text {new_mark}>") == 1
+    assert content.count(f"</text {new_mark}>") == 1
+    assert content.endswith(f"</text {new_mark}>")
+
+
+@given(st.text(), st.text())
+def test_every_fence_is_sealed_whatever_stands_inside(first, second):
+    """Also NUL and lone surrogates, which never reach a request."""
+    rendered = render(template(), {"greeting": "\0", "text": Fenced("text", (first, second))})
+    content = seal(rendered, SECRET)[-1].content
+    assert len(rendered[-1].content) == len(content)
+    opened = rendered[-1].content
+    for start, end in rendered[-1].fences:
+        assert content[start : start + 12] == content[end : end + 12] != opened[start : start + 12]
+        assert content[start + 12 : end] == opened[start + 12 : end]
+        assert content[end - 7 : end] == "</text "
+
+
+def test_a_mark_tells_nothing_to_those_without_the_secret():
+    """It is an HMAC-SHA256, as another implementation has it, of all between the two marks."""
+    import hmac
+
+    (mark,) = marks(sent("b"))
+    assert mark == hmac.digest(SECRET, b">\nb\n</text ", "sha256").hex()[:12]
+    assert mark != marks(sent("b", secret=OTHER_SECRET))[0]
+    assert (
+        mark not in render(template(), {"greeting": "", "text": Fenced("text", ("b",))})[1].content
+    )
+
+
+def test_one_text_has_the_same_bytes_in_every_request():
+    alone, first, second = sent("b"), sent("b", "c"), sent("a", "b")
+    assert first.startswith(alone)
+    assert second.endswith(alone.strip())
+
+
+def test_the_system_part_has_the_same_words_for_every_text():
+    for one in released_templates():
+        fields = one.fields
+        some, others = (
+            seal(render(one, dict.fromkeys(fields, Fenced("text", (text,)))), SECRET)
+            for text in ("a", "b")
+        )
+        assert len(some) == len(others)
+        assert not re.search(r"\{\{|[0-9a-f]{12}", some[0].content if len(some) > 1 else "")
+        assert some[:-1] == others[:-1]
+
+
+MATERIAL = ("articles", "article", "evidence", "questions")
+"""What several requests are about: the first of these that a template has comes before the rest."""
+
+
+def rendered_twice(one):
+    """Requests by the template `one` on the same material, in which all else differs."""
+    material = next((name for name in MATERIAL if name in one.fields), None)
+    same = {material: Fenced(material, ("Much text.\n" * 9,), ("outlet",))} if material else {}
+    for text in ("a", "b"):
+        fields = {name: Fenced(name, (text,)) for name in one.fields}
+        yield seal(render(one, fields | same), SECRET), material
+
+
+def shared_first(one):
+    """Say whether requests on the same material begin with the same bytes, to that one's end."""
+    (first, material), (second, _) = rendered_twice(one)
+    if material is None:
+        return True
+    texts = ["".join(m.content for m in messages) for messages in (first, second)]
+    end = texts[0].find(f"</{material} ")
+    length = next((n for n, (a, b) in enumerate(zip(*texts, strict=True)) if a != b), len(texts[0]))
+    return 0 < end < length and "Much text" in first[-1].content[: first[-1].shared]
+
+
+def test_from_version_2_on_requests_on_the_same_material_share_all_of_it():
+    later = [one for one in released_templates() if one.version > 1]
+    assert [one.label for one in later if not shared_first(one)] == []
+    names_it = [one.label for one in later if any("{{mark}}" in body for _, body in one.parts)]
+    assert names_it == []
+
+
+@pytest.mark.parametrize(
+    ("user", "system", "shared"),
+    [
+        ("{{articles}}\n\n{{text}}\n\n{{scale}}", "Rate.", True),
+        ("{{text}}\n\n{{articles}}\n\n{{scale}}", "Rate.", False),
+        ("{{articles}}\n\n{{text}}", "Rate. {{scale}}", False),
+        ("Do you find {{coverage_question}}?\n\n{{questions}}", "Rate.", False),
+    ],
+)
+def test_the_check_of_what_is_shared_sees_what_is_not(user, system, shared):
+    front = '+++\ntask = "t"\nname = "n"\nversion = 2\nabout = "x"\n+++\n'
+    text = f"{front}## system\n{system}\n\n## user\n{user}\n"
+    assert shared_first(parse_template(text.encode(), where="test")) == shared
+
+
+def test_a_reply_is_found_whatever_the_secret_was():
+    def asked(messages):
+        return CompletionRequest(
+            target=ModelRef(provider="openai", model="m"), messages=messages, temperature=0.0
+        )
+
+    rendered = render(template(), {"greeting": "", "text": Fenced("text", ("b",))})
+    again = render(template(), {"greeting": "", "text": Fenced("text", ("b",))})
+    assert request_key(asked(rendered)) == request_key(asked(again))
+    # the same characters where nothing is a fence are another request
+    plain = tuple(Message(role=m.role, content=m.content) for m in rendered)
+    assert request_key(asked(rendered)) != request_key(asked(plain))
+
+
+def test_what_requests_share_ends_with_the_first_fences():
+    fields = {"greeting": "hi", "text": Fenced("text", ("a", "b"))}
+    user = render(template(), fields)[-1]
+    assert user.content[: user.shared] == user.content
+    last = parse_template(GOOD + b"\n{{greeting}}\n", where="test")
+    user = render(last, fields)[-1]
+    assert user.content[user.shared :] == "\n\nhi"
+    assert render(last, fields)[0].shared == 0
 
 
 def test_the_same_request_renders_to_the_same_bytes():

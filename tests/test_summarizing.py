@@ -6,11 +6,11 @@ import re
 
 import pytest
 
-from fairjudge.app.sweeping import read_sweeps
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, ContextTooLongError, RefusedError
 from fairjudge.protocols import ModelRef
+from fairjudge.run.sweeping import read_sweeps
 from fairjudge.summarizing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
 
 CLUSTER = Cluster.model_validate(
@@ -187,3 +187,42 @@ def test_none_takes_a_wish_back_and_what_changes_nothing_is_left_out():
 def test_a_sweep_that_makes_no_sense_is_named(given, said):
     with pytest.raises(ConfigurationError, match=re.escape(said)):
         sweep(given)
+
+
+async def test_differences_asks_for_what_the_sources_say_differently_alone():
+    one = summarizer(lambda r: "They differ.", strategy="differences")
+    assert (await one.summarize(CLUSTER)).system == "m-differences"
+    (request,) = one.backend.requests
+    assert "Second text." in prompt(request)
+    assert "Leave out what all of them say alike" in prompt(request)
+
+
+async def test_fused_extracts_keep_their_headlines():
+    titled = [
+        article.model_copy(update={"title": f"Headline {article.aid}"})
+        for article in CLUSTER.articles
+    ]
+    one = summarizer(lambda r: "Said.", strategy="extract")
+    await one.summarize(CLUSTER.model_copy(update={"articles": tuple(titled)}))
+    assert "Headline 1\n\nSaid." in prompt(one.backend.requests[-1])
+
+
+async def test_stubs_are_no_source():
+    """43 words of news beside a notice of four: the latter is a stub."""
+    news = " ".join(
+        ["The dam failed on Monday after days of rain, and the valley was flooded."] * 4
+    )
+    articles = [
+        {"aid": "1", "content": news},
+        {"aid": "2", "content": news},
+        {"aid": "3", "content": "Subscribe to read on."},
+    ]
+    one = summarizer(lambda r: "Said.")
+    await one.summarize(Cluster.model_validate({"eid": "e", "articles": articles}))
+    assert "Subscribe" not in prompt(one.backend.requests[0])
+
+
+def test_the_length_asked_for_fits_the_limit():
+    with pytest.raises(ConfigurationError, match="up to 1600 tokens, and a reply may have 1024"):
+        summarizer(lambda r: "x", wishes=Wishes(n_words=1000))
+    assert "up to 640 words" in Wishes().instructions((), max_tokens=1024)

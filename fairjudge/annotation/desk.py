@@ -94,8 +94,13 @@ class Desk:
         board, lines = replay(self.job, events), Projection(self._writer, self.job.wanted)
         for event in events:
             lines.apply(event)
-        known = {without_chance(self._writer.line(e)) for e in events if e.kind == "label"}
-        self._file.open(lines.lines(), known=lambda line: without_chance(line) in known)
+        written = [self._writer.line(event) for event in events if event.kind == "label"]
+        known = set(map(without_chance, written))
+        self._file.open(
+            lines.lines(),
+            known=lambda line: without_chance(line) in known,
+            torn=lambda part: any(line.startswith(part) for line in written),
+        )
         return board, lines
 
     def submit(self, act: Callable[[Turn], Result]) -> Future[Result]:

@@ -24,6 +24,7 @@ from fairjudge.domain import (
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks
 from fairjudge.text.sentences import Span, sentence_texts, split_sentences
+from fairjudge.text.usable import worth_reading
 
 REFERENCE_SYSTEM = "reference"
 """Stands for the system in labels of answers, which no summary is part of."""
@@ -110,14 +111,19 @@ def _of_answers(task: LabelTask, clusters: Sequence[Cluster]) -> Iterator[Item]:
     for cluster in clusters:
         if not isinstance(cluster, Reference):
             continue
+        read = worth_reading(cluster.articles)
         for q, question in enumerate(cluster.question_answers):
             for g, group in enumerate(question.answer_groups):
+                sources = {answer.aid for answer in group}
                 item = Item(
                     eid=cluster.eid,
                     systems=(REFERENCE_SYSTEM,),
                     aspect=task.aspect,
                     unit=f"answer:{q}.{g}",
-                    articles=_with_content(cluster.articles),
+                    # what an answer is checked against is shown, however short
+                    articles=tuple(
+                        one for one in cluster.articles if one in read or one.aid in sources
+                    ),
                 )
                 yield _about_answer(item, question, group)
 
@@ -136,13 +142,13 @@ def _about_answer(item: Item, question: QuestionAnswers, group: Sequence[Answer]
 def _of_summaries(
     task: LabelTask, clusters: Sequence[Cluster], summaries: Sequence[Summary]
 ) -> Iterator[Item]:
-    articles = {cluster.eid: cluster.articles for cluster in clusters}
+    articles = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
     whole = {(summary.eid, summary.system): summary.text for summary in summaries}
     for asked in plan_tasks(clusters, summaries, _plan(task), split_sentences=sentence_texts):
         if asked.order == "ba":
             continue  # which side stands first is drawn for each annotator
         texts = tuple(whole[asked.eid, system] for system in asked.systems)
-        yield _item(asked, texts=texts, articles=_with_content(articles[asked.eid]))
+        yield _item(asked, texts=texts, articles=articles[asked.eid])
 
 
 def _plan(task: LabelTask) -> JudgingPlan:
@@ -186,7 +192,3 @@ def _item(asked: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, 
         place = split_sentences(texts[0])[int(asked.unit.removeprefix("sentence:"))]
         return replace(item, statement=place.text, place=place)
     return item
-
-
-def _with_content(articles: Sequence[Article]) -> tuple[Article, ...]:
-    return tuple(article for article in articles if article.content.strip())

@@ -21,8 +21,17 @@ class LabelsFile:
         self.path = path
         self._descriptor = -1
 
-    def open(self, lines: Sequence[bytes], *, known: Callable[[bytes], bool]) -> None:
-        """Make the file hold `lines`; `known` says whether this job may have written a line.
+    def open(
+        self,
+        lines: Sequence[bytes],
+        *,
+        known: Callable[[bytes], bool],
+        torn: Callable[[bytes], bool],
+    ) -> None:
+        """Make the file hold `lines`.
+
+        ``known`` says whether this job may have written a line, ``torn`` whether bytes may be the
+        beginning of one that a kill cut off.
 
         Raises
         ------
@@ -33,9 +42,8 @@ class LabelsFile:
             found = self.path.read_bytes() if self.path.exists() else b""
         except OSError as error:
             raise InputError(f"cannot read: {error.strerror}", path=self.path) from None
-        whole = found[: found.rfind(b"\n") + 1]  # a kill may have torn the last line
-        for number, line in enumerate(whole.splitlines(keepends=True), 1):
-            if not known(line):
+        for number, line in enumerate(found.splitlines(keepends=True), 1):
+            if not known(line) and (line.endswith(b"\n") or not torn(line)):
                 raise InputError(
                     "this line was not written by this job; name another --output, or move the "
                     "file away (the labels of the job are all in its store)",

@@ -58,6 +58,15 @@ def next_position(turn: Turn, annotator: str) -> int | None:
     return board.history(annotator).index(current) + 1
 
 
+def is_answered(board: Board, annotator: str, position: int) -> bool:
+    """Say whether the annotator labelled the item at `position` before."""
+    history = board.history(annotator)
+    if not 1 <= position <= len(history):
+        return False
+    said = board.done(annotator).get(history[position - 1])
+    return said is not None and said.kind == "label"
+
+
 def label(
     turn: Turn,
     annotator: str,

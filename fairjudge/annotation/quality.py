@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
 from fairjudge.annotation.board import Board
 from fairjudge.domain import Estimate, Undefined, Value
 from fairjudge.scales import ScaleKind
-from fairjudge.stats.agreement import krippendorff_alpha
+from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_alpha
+from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
 
+MOST_DIFFERING = 20
+"""Items that are listed for their annotators' differences."""
+_RESAMPLES = 500
+"""Few, since the page is drawn anew every few seconds."""
 _VERDICTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatorReport:
-    """One annotator's work. ``controls`` is the share of controls answered as known."""
+    """One annotator's work.
+
+    ``share`` is that of all labels, in [0, 1], and ``agrees`` that of the others' labels of the
+    same items which are the same. ``controls`` is the share of controls answered as known.
+    """
 
     annotator: str
     n_labels: int
     n_skipped: int
+    share: float
+    agrees: float | Undefined
     controls: Estimate | Undefined
     median_seconds: float | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Differing:
+    """An item, by number, that annotators label differently, with what each said."""
+
+    item: int
+    values: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,45 +53,77 @@ class Quality:
     """The state of the whole job.
 
     ``alpha`` is Krippendorff's, nominal for words and verdicts, ordinal for numbers, over the
-    ``n_shared`` items that two or more people labelled; controls take no part in it.
+    ``n_shared`` items that two or more people labelled; controls take no part in it. Its interval
+    is over documents. ``differing`` has the widest difference first.
     """
 
     n_labelled: int
     n_wanted: int
     n_shared: int
-    alpha: float | Undefined
+    alpha: Estimate | Undefined
+    differing: tuple[Differing, ...]
     controls: Estimate | Undefined
     annotators: tuple[AnnotatorReport, ...]
     skipped: Mapping[str, int]
 
 
-def quality(board: Board, *, kind: ScaleKind) -> Quality:
-    """Look at a board; costs some milliseconds for thousands of labels."""
-    by_item: dict[int, dict[str, float]] = defaultdict(dict)
+def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quality:
+    """Look at a board; costs some milliseconds for thousands of labels.
+
+    Parameters
+    ----------
+    documents
+        The document of each item.
+    """
+    by_item: dict[int, dict[str, Value]] = defaultdict(dict)
     for event in board.labels():
         if event.item not in board.job.controls and event.value is not None:
-            by_item[event.item][event.annotator] = _number(event.value)
-    shared = [ratings for ratings in by_item.values() if len(ratings) >= 2]
-    reports = tuple(_annotator(board, name) for name in board.annotators())
+            by_item[event.item][event.annotator] = event.value
+    shared = {item: said for item, said in by_item.items() if len(said) >= 2}
+    n_labels = sum(map(len, by_item.values()))
     return Quality(
         n_labelled=board.n_labelled(),
         n_wanted=board.job.n_wanted,
         n_shared=len(shared),
-        alpha=_alpha(shared, kind),
+        alpha=_alpha(shared, kind, documents),
+        differing=_differing(shared),
         controls=_controls(board, board.annotators()),
-        annotators=reports,
+        annotators=tuple(
+            _annotator(board, name, by_item, n_labels=n_labels) for name in board.annotators()
+        ),
         skipped=dict(Counter(event.reason for event in board.skips()).most_common()),
     )
 
 
-def _annotator(board: Board, name: str) -> AnnotatorReport:
+def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ...]:
+    def width(said: Mapping[str, Value]) -> float:
+        numbers = list(map(_number, said.values()))
+        return max(numbers) - min(numbers)
+
+    apart = [(width(said), item) for item, said in shared.items() if width(said) > 0]
+    apart.sort(key=lambda one: (-one[0], one[1]))
+    return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MOST_DIFFERING])
+
+
+def _annotator(
+    board: Board, name: str, by_item: Mapping[int, Mapping[str, Value]], *, n_labels: int
+) -> AnnotatorReport:
     done = board.done(name).values()
     seconds = [event.seconds for event in done if event.seconds is not None]
-    n_labels = sum(event.kind == "label" for event in done)
+    n_own = sum(name in said for said in by_item.values())
+    same = [
+        value == said[name]
+        for said in by_item.values()
+        if name in said
+        for other, value in said.items()
+        if other != name
+    ]
     return AnnotatorReport(
         annotator=name,
-        n_labels=n_labels,
-        n_skipped=len(done) - n_labels,
+        n_labels=sum(event.kind == "label" for event in done),
+        n_skipped=sum(event.kind == "skip" for event in done),
+        share=n_own / n_labels if n_labels else 0.0,
+        agrees=fmean(same) if same else Undefined(why="no item shared with others"),
         controls=_controls(board, (name,)),
         median_seconds=median(seconds) if seconds else Undefined(why="no labels yet"),
     )
@@ -89,15 +140,31 @@ def _controls(board: Board, names: tuple[str, ...]) -> Estimate | Undefined:
     return wilson(sum(right), len(right)) if right else Undefined(why="no controls answered yet")
 
 
-def _alpha(shared: list[dict[str, float]], kind: ScaleKind) -> float | Undefined:
-    names = sorted({name for ratings in shared for name in ratings})
+def _alpha(
+    shared: Mapping[int, Mapping[str, Value]], kind: ScaleKind, documents: Sequence[str]
+) -> Estimate | Undefined:
+    names = sorted({name for said in shared.values() for name in said})
     column = {name: place for place, name in enumerate(names)}
     values = np.zeros((len(shared), len(names)))
     present = np.zeros(values.shape, dtype=bool)
-    for row, ratings in enumerate(shared):
-        for name, value in ratings.items():
-            values[row, column[name]], present[row, column[name]] = value, True
-    return krippendorff_alpha(values, present, level="ordinal" if kind == "number" else "nominal")
+    for row, said in enumerate(shared.values()):
+        for name, value in said.items():
+            values[row, column[name]], present[row, column[name]] = _number(value), True
+    level: AlphaLevel = "ordinal" if kind == "number" else "nominal"
+    found = krippendorff_alpha(values, present, level=level)
+    if isinstance(found, Undefined):
+        return found
+    statistic = weighted_alpha(
+        values, present, documents=[documents[item] for item in shared], level=level
+    )
+    estimate = bootstrap(
+        statistic,
+        n_documents=len({documents[item] for item in shared}),
+        rng=np.random.default_rng(0),
+        n_resamples=_RESAMPLES,
+        n=len(shared),
+    )
+    return Estimate(value=found, n=len(shared)) if isinstance(estimate, Undefined) else estimate
 
 
 def _number(value: Value) -> float:

@@ -7,7 +7,7 @@ words of our own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from fairjudge.errors import ConfigurationError
@@ -62,6 +62,11 @@ def label_task(
         examples=(),
         scale=scale,
     )
+
+
+def without_controls(task: LabelTask) -> LabelTask:
+    """Return `task` without the rule that tells of items whose answer is known."""
+    return replace(task, rules=tuple(rule for rule in task.rules if rule != _CHECKED))
 
 
 _ASPECTS: Mapping[TaskName, str] = {

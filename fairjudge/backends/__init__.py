@@ -14,14 +14,17 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
+from fairjudge.backends.guarding import Guarding
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_base_url
-from fairjudge.backends.ports import AnyBackend, Warn
-from fairjudge.backends.redacting import RedactingBackend, keys_in_environment
+from fairjudge.backends.ports import AnyBackend, Pipeline, Warn
+from fairjudge.backends.redacting import keys_in_environment
+from fairjudge.cache_secret import new_secret
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.protocols import ModelRef
 
 __all__ = [
     "BackendKind",
+    "asks_a_server",
     "backend_kinds",
     "decides",
     "loads_its_model",
@@ -194,8 +197,11 @@ def open_backend(
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     warn: Warn | None = None,
     extra_kinds: Iterable[BackendKind] = (),
+    secret: bytes | None = None,
 ) -> AnyBackend:
     """Open the backend of `target`; wrap it with what the run needs.
+
+    What is sent to a model carries marks made with a secret; a recording is asked as it was.
 
     Parameters
     ----------
@@ -209,6 +215,9 @@ def open_backend(
         Called with one sentence about something that did not stop the work.
     extra_kinds : iterable of BackendKind, optional
         Providers of your own.
+    secret : bytes, optional
+        What requests are sealed with (`fairjudge.prompting.seal`), such as that of a reply cache;
+        by default one that this backend alone has.
 
     Raises
     ------
@@ -221,13 +230,21 @@ def open_backend(
     if not kind.installed and kind.extra is not None:
         raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
     backend: AnyBackend = _load(kind.path)(target, timeout_seconds=timeout_seconds, warn=warn)
+    if kind.answers_from == "file":
+        return backend
     keys = keys_in_environment(kind.key_variable) if kind.answers_from == "server" else ()
-    return RedactingBackend(backend, keys=keys) if keys else backend
+    secret = new_secret() if secret is None else secret
+    return Pipeline(backend, Guarding(secret=secret, keys=keys))
 
 
 def decides(target: ModelRef) -> bool:
     """Say whether `target` answers typed questions instead of writing text."""
     return _find(target.provider, ()).decides
+
+
+def asks_a_server(target: ModelRef) -> bool:
+    """Say whether `target` answers from a server, which may know again what it was sent before."""
+    return _find(target.provider, ()).answers_from == "server"
 
 
 def loads_its_model(target: ModelRef) -> bool:

@@ -5,29 +5,23 @@ from __future__ import annotations
 import asyncio
 import warnings
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar
 
 import anthropic
 from anthropic.types import Message as Reply
-from anthropic.types import MessageParam
+from anthropic.types import MessageParam, TextBlockParam
 
-from fairjudge.backends.dialect import Dialect
-from fairjudge.backends.http import (
-    CONNECT_TIMEOUT_SECONDS,
-    DEFAULT_TIMEOUT_SECONDS,
-    PerLoop,
-    api_key,
-    check_target,
-    is_loopback,
-    one_line,
-)
-from fairjudge.backends.ports import Warn
-from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.parameter_support import ParameterSupport
+from fairjudge.backends.ports import asked_again
+from fairjudge.backends.posting import carried_client
+from fairjudge.backends.server_client import ServerClient
+from fairjudge.backends.usage import read_messages_usage
+from fairjudge.backends.warming import shared_block
 from fairjudge.errors import EmptyReplyError, RefusedError
-from fairjudge.protocols import Completion, CompletionRequest, FinishReason, ModelRef, Usage
+from fairjudge.protocols import Completion, CompletionRequest, FinishReason, Message, ModelRef
 
-KEY_VARIABLE = "ANTHROPIC_API_KEY"
-OWN_URL = "https://api.anthropic.com"
+_MARK = "cache_control"
 
 _FINISH: Mapping[object, FinishReason] = {
     "end_turn": "stop",
@@ -37,70 +31,47 @@ _FINISH: Mapping[object, FinishReason] = {
 }
 
 
-class AnthropicBackend:
-    """A model behind the messages wire format.
+class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
+    """A model behind the messages wire format; see `ServerClient` for its parameters.
 
     Newer models take no ``temperature`` or ``top_p``, older ones no schema: what the server
-    declines is left out from then on, and `warn` is told once. The format has no seed and no token
-    probabilities: ``seed`` changes nothing and ``Completion.tokens`` is None.
-
-    Parameters
-    ----------
-    target : ModelRef
-        The model; its ``base_url`` None means Anthropic's own server.
-    timeout_seconds : float, optional
-        Longest wait for one whole reply.
-    warn : callable, optional
-        Told what the server did not take.
-
-    Raises
-    ------
-    ConfigurationError
-        When ANTHROPIC_API_KEY is not set and `target` names no other server.
+    declines is left out from then on, and ``warn`` is told once. What other requests begin with too
+    is marked, so that the provider keeps it. The format has no seed and no token probabilities:
+    ``seed`` changes nothing and ``Completion.tokens`` is None.
     """
 
-    def __init__(
-        self,
-        target: ModelRef,
-        *,
-        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
-        warn: Warn | None = None,
-    ) -> None:
-        self.target = target
-        # The client appends /v1/messages itself.
-        self._url = (target.base_url or OWN_URL).removesuffix("/v1")
-        self._key = api_key(KEY_VARIABLE, target)
-        self._timeout_seconds = timeout_seconds
-        self._dialect = Dialect(server=self._url, warn=warn)
-        self._clients = PerLoop(self._make_client)
+    key_variable = "ANTHROPIC_API_KEY"
+    own_url = "https://api.anthropic.com"
+    sdk: ClassVar[Any] = anthropic
+
+    def __init__(self, target: ModelRef, **options: Any) -> None:
+        super().__init__(target, **options)
+        self._url = self._url.removesuffix("/v1")  # the client appends /v1/messages itself
+        self._support = ParameterSupport(server=self._url, warn=self._warn)
         # Which models retire when is nothing a user of a summary judge can act on mid-run.
         warnings.filterwarnings("ignore", message="The model '.*' is deprecated and will reach")
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         check_target(request, self.target)
+        shares = bool(shared_block(request))
         while True:
             body = self._body(request)
+            marks = [_MARK] if shares and self._support.accepts(_MARK) else []
             try:
                 async with asyncio.timeout(self._timeout_seconds):
-                    return read_reply(await self._send(request, body))
+                    return read_reply(await self._send(request, body, marked=bool(marks)))
             except Exception as error:
-                if self._dialect.learn(error, body) is None:
-                    ours = map_sdk_error(
-                        error, sdk=anthropic, where=self._url, secrets=(self._key,)
-                    )
-                    raise ours from None
+                if self._support.learn(error, [*body, *marks]) is None:
+                    raise self._mapped(error) from None
+            asked_again()
 
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        client = self._clients.pop()
-        if client is not None:
-            await client.close()
-
-    async def _send(self, request: CompletionRequest, body: dict[str, Any]) -> Reply:
+    async def _send(
+        self, request: CompletionRequest, body: dict[str, Any], *, marked: bool
+    ) -> Reply:
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")
-        turns = [_turn(m.role, m.content) for m in request.messages if m.role != "system"]
-        return await self._clients.get().messages.create(
+        turns = [_turn(m, marked=marked) for m in request.messages if m.role != "system"]
+        return await self._connections.get().messages.create(
             model=self.target.model,
             max_tokens=request.max_output_tokens,
             messages=turns,
@@ -122,37 +93,49 @@ class AnthropicBackend:
         return {
             name: value
             for name, value in wanted.items()
-            if value is not None and self._dialect.takes(name)
+            if value is not None and self._support.accepts(name)
         }
 
-    def _make_client(self) -> anthropic.AsyncAnthropic:
+    def _connect(self) -> anthropic.AsyncAnthropic:
         return anthropic.AsyncAnthropic(
             api_key=self._key,
             base_url=self._url,
             max_retries=0,
             timeout=anthropic.Timeout(self._timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
-            http_client=anthropic.DefaultAsyncHttpxClient(trust_env=not is_loopback(self._url)),
+            http_client=carried_client(anthropic, self._url, warn=self._warn),
         )
 
 
-def _turn(role: Literal["user", "assistant"], content: str) -> MessageParam:
-    if role == "user":
-        return {"role": "user", "content": content}
-    return {"role": "assistant", "content": content}
+def _turn(message: Message, *, marked: bool) -> MessageParam:
+    """Return a message as it is sent: in two blocks where the provider is to keep the first."""
+    content: str | list[TextBlockParam] = message.content
+    if marked and message.shared:
+        kept: TextBlockParam = {
+            "type": "text",
+            "text": message.content[: message.shared],
+            "cache_control": {"type": "ephemeral"},
+        }
+        rest = message.content[message.shared :]
+        content = [kept, {"type": "text", "text": rest}] if rest.strip() else [kept]
+    if message.role == "assistant":
+        return {"role": "assistant", "content": content}
+    return {"role": "user", "content": content}
 
 
 def read_reply(reply: Reply) -> Completion:
     """Return what the model said; raise for a refusal or an empty reply."""
+    usage = read_messages_usage(reply.usage)
     if reply.stop_reason == "refusal":
         details = getattr(reply, "stop_details", None)
         why = getattr(details, "explanation", None) or "stop reason 'refusal'"
-        raise RefusedError(f"the model declined: {one_line(why)}")
+        raise RefusedError(f"the model declined: {one_line(why)}").with_usage(usage)
     text = "".join(block.text for block in reply.content if block.type == "text")
     if not text.strip():
-        raise EmptyReplyError(f"the reply has no text (stop reason {reply.stop_reason!r})")
+        why = f"the reply has no text (stop reason {reply.stop_reason!r})"
+        raise EmptyReplyError(why).with_usage(usage)
     return Completion(
         text=text,
-        finish_reason=_FINISH.get(reply.stop_reason, "other"),
-        usage=Usage(input_tokens=reply.usage.input_tokens, output_tokens=reply.usage.output_tokens),
+        finish_reason=_FINISH.get(str(reply.stop_reason), "other"),
+        usage=usage,
         served_model=reply.model,
     )

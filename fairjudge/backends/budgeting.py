@@ -1,79 +1,66 @@
-"""Stops before a call that would pass a limit on calls or money."""
+"""Stops before a request that would pass a limit on calls or money."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+import asyncio
+from collections import deque
+from contextvars import Token
+from dataclasses import dataclass
+from typing import Any
 
-from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
+from fairjudge.backends.limiting import Ending
+from fairjudge.backends.ports import AnyRequest, counting
 from fairjudge.backends.pricing import PriceTable
+from fairjudge.backends.token_counts import most_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
-from fairjudge.protocols import (
-    Completion,
-    CompletionRequest,
-    DecisionRequest,
-    Decisions,
-    ModelRef,
-    Usage,
-)
-
-Request = TypeVar("Request", CompletionRequest, DecisionRequest)
-Reply = TypeVar("Reply", Completion, Decisions)
-AnyRequest = CompletionRequest | DecisionRequest
-
-TOKENS_A_MESSAGE = 8
-BYTES_A_TOKEN = 3
-DECISION_OUTPUT_TOKENS = 32
-
-
-def estimated_input_tokens(request: AnyRequest) -> int:
-    """Return a count of tokens that the prompt will seldom pass.
-
-    Three bytes of UTF-8 a token, where English has about four, and eight tokens a message.
-    """
-    texts = [message.content for message in request.messages]
-    if isinstance(request, DecisionRequest):
-        for question in request.questions:
-            texts += [question.text, *question.options, *question.options.values()]
-    return sum(len(text.encode()) // BYTES_A_TOKEN + TOKENS_A_MESSAGE for text in texts)
-
-
-def output_limit_tokens(request: AnyRequest) -> int:
-    """Return the most tokens that the reply can have; for decisions, about what is billed."""
-    if isinstance(request, CompletionRequest):
-        return request.max_output_tokens
-    return DECISION_OUTPUT_TOKENS * len(request.questions)
+from fairjudge.protocols import ModelRef, Usage
+from fairjudge.text.printable import counted
 
 
 def likely_usage(request: AnyRequest) -> Usage:
     """Return the most tokens that `request` is likely to be billed for."""
     return Usage(
-        input_tokens=estimated_input_tokens(request), output_tokens=output_limit_tokens(request)
+        input_tokens=most_input_tokens(request), output_tokens=output_limit_tokens(request)
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """What is set aside for a request under way, and what it was estimated to cost (dollars)."""
+
+    target: ModelRef
+    estimate_usd: float = 0.0
+    usd: float = 0.0
 
 
 class Budget:
     """What a run may spend; one is shared by all its backends.
 
+    Before a request its largest likely cost is set aside (estimated prompt, full reply), after it
+    what the server counted is booked instead. What is not known (no counts or none that are any, a
+    time-out, a broken connection) is booked as set aside; an error status is free. Where money is
+    limited, requests wait while what is under way might use it up, and a server whose counts pass
+    the estimates is met carefully: one request goes first, each reply within its estimate lets one
+    more go at once, and the largest excess seen is expected of every further request.
+
     Parameters
     ----------
     max_calls : int, optional
-        Most calls that are begun, repeated attempts of one request counting once.
+        Most requests that are sent, repeated ones included.
     max_cost_usd : float, optional
-        Most US dollars. Before a call its largest likely cost is set aside (estimated prompt, full
-        reply), after it what the server counted is booked instead; a reply without counts is booked
-        as set aside.
+        Most US dollars. A server that counts above all that it counted before can pass it, by the
+        requests under way at that moment.
     prices : PriceTable, optional
         Needed with `max_cost_usd`.
 
     Attributes
     ----------
     n_calls : int
-        Calls begun.
+        Requests sent.
     cost_usd : float
-        Booked so far; a lower bound where `n_unpriced` is not 0.
+        Booked so far; with estimates in it where `n_unpriced` is not 0.
     n_unpriced : int
-        Replies whose price is not known.
+        Requests whose price is not known.
     """
 
     def __init__(
@@ -89,6 +76,10 @@ class Budget:
         self.max_cost_usd = max_cost_usd
         self._prices = prices
         self._set_aside_usd = 0.0
+        self._n_under_way = 0
+        self._places = 1
+        self._excess = 1.0
+        self._waiting: deque[asyncio.Future[None]] = deque()
         self.n_calls = 0
         self.cost_usd = 0.0
         self.n_unpriced = 0
@@ -103,77 +94,122 @@ class Budget:
                 "price file, or limit the number of calls"
             )
 
-    def reserve(self, request: AnyRequest) -> float:
-        """Count a call and set its largest likely cost aside; return that cost.
+    async def reserve(self, target: ModelRef, likely: Usage) -> Reservation:
+        """Count a request to `target` and set its likely cost aside, once there is room for it.
 
         Raises
         ------
         BudgetExceededError
-            When the call would pass a limit; nothing is counted then.
+            When the request would pass a limit whatever becomes of those under way.
         """
-        return self.reserve_for(request.target, likely_usage(request))
-
-    def reserve_for(self, target: ModelRef, likely: Usage) -> float:
-        """Do as `reserve` for a request that is known by its target and likely usage."""
-        if self.max_calls is not None and self.n_calls >= self.max_calls:
-            raise BudgetExceededError(f"the limit of {self.max_calls} calls is reached")
         self.check_priced(target)
-        cost = self._cost(target, likely) or 0.0
-        total = self.cost_usd + self._set_aside_usd + cost
-        if self.max_cost_usd is not None and total > self.max_cost_usd:
+        estimate_usd = self._cost(target, likely) or 0.0
+        try:
+            while not self._has_room(estimate_usd):
+                turn = asyncio.get_running_loop().create_future()
+                self._waiting.append(turn)
+                await turn
+            self.n_calls += 1
+            self._n_under_way += 1
+            usd = estimate_usd * self._excess
+            self._set_aside_usd += usd
+        finally:
+            self._next()  # there may be room for another, or none for any
+        return Reservation(target=target, estimate_usd=estimate_usd, usd=usd)
+
+    def settle(self, reserved: Reservation, usage: Usage | None) -> None:
+        """Book what a request cost in place of what was set aside; None if it was never sent."""
+        self._n_under_way -= 1
+        self._set_aside_usd = self._set_aside_usd - reserved.usd if self._n_under_way else 0.0
+        if usage is None:
+            self.n_calls -= 1
+        else:
+            cost = self._cost(reserved.target, usage)
+            booked_usd = reserved.usd if cost is None else cost
+            self.cost_usd += booked_usd
+            self.n_unpriced += cost is None
+            self._learn(reserved, booked_usd)
+        self._next()
+
+    @property
+    def calls_left(self) -> int | None:
+        """How many more requests may be sent; None where there is no limit."""
+        return None if self.max_calls is None else max(0, self.max_calls - self.n_calls)
+
+    @property
+    def usd_left(self) -> float | None:
+        """How many US dollars are not booked yet; None where there is no limit."""
+        return None if self.max_cost_usd is None else max(0.0, self.max_cost_usd - self.cost_usd)
+
+    def book(self, *, n_calls: int, cost_usd: float, n_unpriced: int) -> None:
+        """Add what was spent elsewhere."""
+        self.n_calls += n_calls
+        self.cost_usd += cost_usd
+        self.n_unpriced += n_unpriced
+
+    def count_again(self) -> None:
+        """Count a request that is sent again, in other words, on the same reservation.
+
+        Raises
+        ------
+        BudgetExceededError
+            When no more may be sent.
+        """
+        self._check_calls()
+        self.n_calls += 1
+
+    def _check_calls(self) -> None:
+        if self.max_calls is not None and self.n_calls >= self.max_calls:
+            raise BudgetExceededError(f"the limit of {counted(self.max_calls, 'call')} is reached")
+
+    def _has_room(self, estimate_usd: float) -> bool:
+        self._check_calls()
+        if self.max_cost_usd is None:
+            return True
+        usd = estimate_usd * self._excess
+        if self.cost_usd + usd > self.max_cost_usd:
             raise BudgetExceededError(
                 f"the next call could pass the limit of ${self.max_cost_usd:.2f} "
                 f"(${self.cost_usd:.4f} spent, ${self._set_aside_usd:.4f} under way)"
             )
-        self.n_calls += 1
-        self._set_aside_usd += cost
-        return cost
+        fits = self.cost_usd + self._set_aside_usd + usd <= self.max_cost_usd
+        return self._n_under_way == 0 or (fits and self._n_under_way < self._places)
 
-    def settle(self, request: AnyRequest, reserved_usd: float, usage: Usage | None) -> None:
-        """Book what a call cost in place of what was set aside; `usage` None for a failed call."""
-        self.settle_for(request.target, reserved_usd, usage)
+    def _learn(self, reserved: Reservation, booked_usd: float) -> None:
+        if booked_usd > reserved.usd:
+            self._places = 1
+            if reserved.estimate_usd > 0:
+                self._excess = max(self._excess, booked_usd / reserved.estimate_usd)
+        elif booked_usd > 0:
+            self._places += 1
 
-    def settle_for(self, target: ModelRef, reserved_usd: float, usage: Usage | None) -> None:
-        """Do as `settle` for a request that is known by its target."""
-        self._set_aside_usd -= reserved_usd
-        if usage is None:
-            return
-        cost = self._cost(target, usage)
-        self.cost_usd += reserved_usd if cost is None else cost
-        self.n_unpriced += cost is None
+    def _next(self) -> None:
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
 
     def _cost(self, target: ModelRef, usage: Usage) -> float | None:
         return None if self._prices is None else self._prices.cost_usd(target, usage)
 
 
-class BudgetingBackend:
-    """Lets requests through to `inner` while `budget` lasts.
+class BudgetLimit:
+    """Admits requests while `budget` lasts.
 
-    Belongs inside the cache, whose hits are free, and outside the retries.
+    Belongs inside the cache, whose hits are free, and inside the retries: each attempt is sent.
     """
 
-    def __init__(self, inner: AnyBackend, *, budget: Budget) -> None:
-        self._inner = inner
+    def __init__(self, budget: Budget) -> None:
         self._budget = budget
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer `request`, or raise `BudgetExceededError` before asking."""
-        return await self._spend(request, text_port(self._inner))
+    async def begin(self, request: AnyRequest) -> tuple[Reservation, Token[Any]]:
+        """See `fairjudge.backends.limiting.Limit`."""
+        reserved = await self._budget.reserve(request.target, likely_usage(request))
+        return reserved, counting.set(self._budget.count_again)
 
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Answer `request`, or raise `BudgetExceededError` before asking."""
-        return await self._spend(request, decision_port(self._inner))
-
-    async def aclose(self) -> None:
-        """Close `inner`."""
-        await aclose(self._inner)
-
-    async def _spend(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
-        reserved = self._budget.reserve(request)
-        usage: Usage | None = None
-        try:
-            reply = await ask(request)
-            usage = reply.usage
-        finally:
-            self._budget.settle(request, reserved, usage)
-        return reply
+    async def end(self, begun: tuple[Reservation, Token[Any]], ending: Ending) -> None:
+        """See `fairjudge.backends.limiting.Limit`."""
+        reserved, before = begun
+        counting.reset(before)
+        self._budget.settle(reserved, ending.usage)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from fairjudge.backends.keys import request_key
-from fairjudge.backends.ports import AnyBackend, Warn, aclose, decision_port, text_port
+from fairjudge.backends.ports import Ask, Middleware, Reply, Request, Warn
 from fairjudge.cache_claims import Claims
+from fairjudge.errors import CacheError
 from fairjudge.protocols import (
     Cache,
     Completion,
@@ -20,8 +20,6 @@ from fairjudge.protocols import (
     Decisions,
 )
 
-Request = TypeVar("Request", CompletionRequest, DecisionRequest)
-Reply = TypeVar("Reply", Completion, Decisions)
 T = TypeVar("T")
 
 _FIRST_WAIT_SECONDS = 0.02
@@ -70,37 +68,22 @@ def _place(key: str) -> tuple[int, str]:
     return id(asyncio.get_running_loop()), key
 
 
-class AnsweringOnce(ABC):
-    """What backends over a cache have in common: one call for equal requests, and the counts."""
+class SingleFlight(Middleware):
+    """What middlewares over a cache share: one call for equal requests, and the counts."""
 
-    def __init__(self, inner: AnyBackend, *, warn: Warn | None) -> None:
-        self._inner = inner
+    def __init__(self, *, warn: Warn | None) -> None:
         self._warn = warn
         self._under_way = CallsUnderWay()
         self.hits = 0
         self.misses = 0
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Return the stored reply, or ask and store it."""
-        return await self._answer(request, text_port(self._inner), Completion)
-
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Return the stored distributions, or ask and store them."""
-        return await self._answer(request, decision_port(self._inner), Decisions)
-
     async def aclose(self) -> None:
-        """End the calls that nobody waits for any more, and close `inner`; the cache stays open."""
+        """End the calls that nobody waits for any more; the cache stays open."""
         await self._under_way.end()
-        await aclose(self._inner)
-
-    @abstractmethod
-    async def _answer(
-        self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
-    ) -> Reply: ...
 
 
-class CachingBackend(AnsweringOnce):
-    """Keeps every reply of `inner` and never asks the same thing twice.
+class Caching(SingleFlight):
+    """Keeps every reply and never asks the same thing twice.
 
     Errors, refusals and empty replies raise, so they are never stored, and neither is a decision
     that refuses one of its questions. A reply cut off by the token limit (``finish_reason ==
@@ -109,14 +92,16 @@ class CachingBackend(AnsweringOnce):
 
     Parameters
     ----------
-    inner : Backend or DecisionBackend
-        Asked on a miss. Budgets and retries belong inside, so that hits are free.
     cache : Cache
-        Where replies are kept, such as `fairjudge.cache.ReplyCache`.
+        Where replies are kept, such as `fairjudge.cache.ReplyCache`. Budgets and retries belong
+        inside, so that hits are free.
     claims : Claims, optional
         Of the processes that share `cache`: a request that another one has under way is waited for.
     warn : callable, optional
         Told about a stored reply that no longer reads as one; it is asked for again.
+    unkept : callable, optional
+        Told of a reply that cannot be written, which is returned all the same; by default the
+        error is raised.
 
     Attributes
     ----------
@@ -127,20 +112,21 @@ class CachingBackend(AnsweringOnce):
 
     def __init__(
         self,
-        inner: AnyBackend,
         *,
         cache: Cache,
         claims: Claims | None = None,
         warn: Warn | None = None,
+        unkept: Callable[[CacheError], None] | None = None,
     ) -> None:
-        super().__init__(inner, warn=warn)
+        super().__init__(warn=warn)
         self._cache = cache
         self._claims = claims
+        self._unkept = unkept
 
-    async def _answer(
-        self, request: Request, ask: Callable[[Request], Awaitable[Reply]], kind: type[Reply]
-    ) -> Reply:
+    async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+        """See `Middleware`."""
         key = request_key(request)
+        kind: type[Reply] = kind_of_reply(request)
         task = self._under_way.find(key)
         if task is not None:
             self.hits += 1
@@ -148,21 +134,16 @@ class CachingBackend(AnsweringOnce):
             stored, claimed = self._find_or_claim(key, kind)
             if stored is not None:
                 return stored
-            task = self._under_way.begin(key, self._ask(key, request, ask, kind, claimed=claimed))
+            task = self._under_way.begin(key, self._ask(key, request, ask, claimed=claimed))
             task.add_done_callback(lambda _: self._release(key))
         # Shielded: one caller that gives up must not cancel the call the others wait for.
         return await asyncio.shield(task)
 
     async def _ask(
-        self,
-        key: str,
-        request: Request,
-        ask: Callable[[Request], Awaitable[Reply]],
-        kind: type[Reply],
-        *,
-        claimed: bool,
+        self, key: str, request: Request, ask: Ask[Request, Reply], *, claimed: bool
     ) -> Reply:
         wait_seconds = _FIRST_WAIT_SECONDS
+        kind: type[Reply] = kind_of_reply(request)
         while not claimed:
             await asyncio.sleep(wait_seconds)
             wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
@@ -171,8 +152,13 @@ class CachingBackend(AnsweringOnce):
                 return stored
         self.misses += 1
         reply = await ask(request)
-        if is_kept(reply):
-            self._cache.put(key, entry(request, reply))
+        try:
+            if is_kept(reply):
+                self._cache.put(key, entry(request, reply))
+        except CacheError as error:
+            if self._unkept is None:
+                raise
+            self._unkept(error)
         return reply
 
     def _find_or_claim(self, key: str, kind: type[Reply]) -> tuple[Reply | None, bool]:
@@ -194,6 +180,11 @@ class CachingBackend(AnsweringOnce):
             self._claims.release(key)
 
 
+def kind_of_reply(request: CompletionRequest | DecisionRequest) -> type[Any]:
+    """Return what answers such requests: `Completion` or `Decisions`."""
+    return Completion if isinstance(request, CompletionRequest) else Decisions
+
+
 def stored_reply(
     key: str, value: Mapping[str, Any] | None, kind: type[Reply], *, warn: Warn | None
 ) -> Reply | None:
@@ -209,8 +200,10 @@ def stored_reply(
 
 
 def is_kept(reply: Completion | Decisions) -> bool:
-    """Say whether `reply` is to be stored: not where it refuses one of its questions."""
-    return not (isinstance(reply, Decisions) and reply.refused)
+    """Say whether `reply` is to be stored: not where it refuses a question or broke off."""
+    if isinstance(reply, Decisions):
+        return not reply.refused
+    return reply.finish_reason != "error"
 
 
 def entry(

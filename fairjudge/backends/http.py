@@ -19,6 +19,7 @@ from fairjudge.errors import (
     BadRequestError,
     ConfigurationError,
     ContextTooLongError,
+    NotFoundError,
     RateLimitError,
     RequestTimeoutError,
     ServerError,
@@ -27,6 +28,8 @@ from fairjudge.protocols import CompletionRequest, DecisionRequest, ModelRef
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 CONNECT_TIMEOUT_SECONDS = 10.0
+DEFAULT_MAX_WAIT_SECONDS = 120.0
+"""Longest wait that a server may ask for."""
 PLACEHOLDER_KEY = "no-key"
 """Sent where a server of one's own asks for no key but the client insists on one."""
 
@@ -44,8 +47,12 @@ _BY_STATUS: Mapping[int, type[BackendError]] = {
     401: AuthenticationError,
     402: AuthenticationError,
     403: AuthenticationError,
+    404: NotFoundError,
     408: RequestTimeoutError,
 }
+
+_LONGEST_WISH = 1e9
+"""31 years: some say more in hundreds of digits."""
 
 Client = TypeVar("Client")
 
@@ -77,8 +84,8 @@ def check_base_url(base_url: str) -> str:
     except ValueError:  # brackets that hold no address, a port that is none
         usable = False
     if not usable or not base_url.isprintable() or " " in base_url:
-        # What stands before an @ may be a password, even where all of it is no URL.
-        given = "this" if "@" in base_url else repr(base_url)
+        # What stands before an @ or in a query may be a secret, even where all of it is no URL.
+        given = "this" if re.search(r"[@?#]", base_url) else repr(base_url)
         raise ConfigurationError(
             f"{given} is not a base URL; expected something like 'http://localhost:8000/v1'"
         )
@@ -146,15 +153,15 @@ def seconds_to_wait(headers: Mapping[str, str], *, now: float | None = None) -> 
         return seconds
     try:
         then = parsedate_to_datetime(text).timestamp()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
-    return max(0.0, then - (time.time() if now is None else now))
+    return max(0.0, min(then - (time.time() if now is None else now), _LONGEST_WISH))
 
 
 def _number(text: str | None) -> float | None:
-    """Return a non-negative finite number, or None for anything else."""
+    """Return a number from 0 to `_LONGEST_WISH`, or None for what is none."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*", text or "")
-    return float(match[1]) if match else None
+    return min(float(match[1]), _LONGEST_WISH) if match else None
 
 
 def one_line(text: object, *, secrets: Iterable[str] = (), limit: int = 300) -> str:

@@ -17,7 +17,8 @@ def request_key(request: CompletionRequest | DecisionRequest) -> str:
 
     Every field of the request enters, with the kind of request and `CACHE_VERSION`: canonical JSON
     (sorted keys, no spaces, UTF-8) in which each message's text stands as its own SHA-256, which
-    keeps long prompts cheap. Concurrency, timeouts, retries and the run are no part of a request.
+    keeps long prompts cheap. Concurrency, timeouts, retries and the run are no part of a request,
+    and neither is the secret that its fences are sealed with: a reply is found again under another.
     """
     return _digest(_fields(request, {"messages"}), request)
 
@@ -33,7 +34,7 @@ def _fields(request: CompletionRequest | DecisionRequest, left_out: set[str]) ->
 
 
 def _digest(fields: dict[str, Any], request: CompletionRequest | DecisionRequest) -> str:
-    fields["messages"] = [[m.role, _sha256(m.content)] for m in request.messages]
+    fields["messages"] = [[m.role, _sha256(m.content), *m.fences] for m in request.messages]
     fields["kind"] = type(request).__name__
     fields["cache_version"] = CACHE_VERSION
     return _sha256(json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False))

@@ -1,33 +1,178 @@
-"""Bounds how many calls are in flight."""
+"""Limits: what admits a request, and learns how it ended."""
 
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
+from typing import Any, Protocol
 
-from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
-from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
+from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request
+from fairjudge.errors import (
+    AuthenticationError,
+    BackendError,
+    BadRequestError,
+    ConnectionFailedError,
+    FairJudgeError,
+    RateLimitError,
+    ServerError,
+)
+from fairjudge.protocols import Completion, Decisions, SharedCache, Usage
+
+_NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError)
+"""Answered with an error status, for which no provider charges."""
+_FREE = Usage(input_tokens=0, output_tokens=0)
 
 
-class LimitingBackend:
-    """Lets at most `most` requests through to `inner` at once; the others wait their turn.
+@dataclass(slots=True)
+class Ending:
+    """How a request ended: with a reply or an error."""
+
+    reply: Completion | Decisions | None = None
+    error: BaseException | None = None
+
+    @property
+    def usage(self) -> Usage | None:
+        """What the request is billed for: counts, unknown ones, or None if it was never sent."""
+        if self.reply is not None:
+            return self.reply.usage
+        error = self.error
+        if isinstance(error, BackendError) and error.usage is not None:
+            counted: Usage = error.usage
+            return counted
+        if isinstance(error, _NOT_BILLED):
+            return _FREE
+        unsent = isinstance(error, ConnectionFailedError) and error.unsent
+        ours = isinstance(error, FairJudgeError) and not isinstance(error, BackendError)
+        return None if unsent or ours else Usage()
+
+
+class Limit(Protocol):
+    """Admits requests: a number at once, a rate, a budget."""
+
+    async def begin(self, request: AnyRequest) -> Any:
+        """Wait until `request` may be asked; return what `end` needs, or raise."""
+        ...
+
+    async def end(self, begun: Any, ending: Ending) -> None:
+        """Learn how the request ended."""
+        ...
+
+
+class Limiting(Middleware):
+    """Asks within `limits`: begun in the order given, and ended in the other, whatever happens."""
+
+    def __init__(self, *limits: Limit) -> None:
+        self._limits = limits
+
+    async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+        """See `Middleware`."""
+        ending = Ending()
+        begun: list[tuple[Limit, Any]] = []
+        try:
+            for limit in self._limits:
+                begun.append((limit, await limit.begin(request)))  # noqa: PERF401
+            reply = ending.reply = await ask(request)
+        except BaseException as error:
+            ending.error = error
+            raise
+        finally:
+            await _end(begun, ending)
+        return reply
+
+
+async def _end(begun: list[tuple[Limit, Any]], ending: Ending) -> None:
+    """End what was begun, the last first, and all of it whatever one of them raises."""
+    if begun:
+        limit, place = begun.pop()
+        try:
+            await limit.end(place, ending)
+        finally:
+            await _end(begun, ending)
+
+
+class Concurrency:
+    """Admits at most `limit` requests at once; the others wait their turn.
 
     Belongs outside the retries, so that a request which waits for a busy server keeps its place.
     """
 
-    def __init__(self, inner: AnyBackend, *, most: int) -> None:
-        self._inner = inner
-        self._places = asyncio.Semaphore(most)
+    def __init__(self, limit: int) -> None:
+        self._places = asyncio.Semaphore(limit)
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer `request` when there is a place."""
-        async with self._places:
-            return await text_port(self._inner)(request)
+    async def begin(self, request: AnyRequest) -> None:  # noqa: ARG002
+        """See `Limit`."""
+        await self._places.acquire()
 
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Answer `request` when there is a place."""
-        async with self._places:
-            return await decision_port(self._inner)(request)
+    async def end(self, begun: None, ending: Ending) -> None:  # noqa: ARG002
+        """See `Limit`."""
+        self._places.release()
 
-    async def aclose(self) -> None:
-        """Close `inner`."""
-        await aclose(self._inner)
+
+class StoreCheck:
+    """Admits no request while its reply could not be kept.
+
+    Belongs inside all that waits: what waits for a place or another attempt would otherwise still
+    be asked, and paid for, after the store went away.
+    """
+
+    def __init__(self, cache: SharedCache) -> None:
+        self._cache = cache
+
+    async def begin(self, request: AnyRequest) -> None:  # noqa: ARG002
+        """See `Limit`."""
+        await asyncio.to_thread(self._cache.check)
+
+    async def end(self, begun: None, ending: Ending) -> None:
+        """See `Limit`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tokens:
+    """Tokens of several replies, as far as servers counted them.
+
+    ``input`` are all of the prompts; ``cached_input`` those of them that the provider knew from
+    earlier prompts, which it bills for less.
+    """
+
+    input: int = 0
+    cached_input: int = 0
+    output: int = 0
+
+    @classmethod
+    def of(cls, usage: Usage) -> Tokens:
+        """Return the tokens of one reply."""
+        return cls(
+            input=usage.input_tokens or 0,
+            cached_input=usage.cached_input_tokens or 0,
+            output=usage.output_tokens or 0,
+        )
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            input=self.input + other.input,
+            cached_input=self.cached_input + other.cached_input,
+            output=self.output + other.output,
+        )
+
+    def __sub__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            input=self.input - other.input,
+            cached_input=self.cached_input - other.cached_input,
+            output=self.output - other.output,
+        )
+
+
+class TokenCount:
+    """Admits every request, and adds to ``tokens`` what it took, refusals included."""
+
+    def __init__(self) -> None:
+        self.tokens = Tokens()
+
+    async def begin(self, request: AnyRequest) -> None:
+        """See `Limit`."""
+
+    async def end(self, begun: None, ending: Ending) -> None:  # noqa: ARG002
+        """See `Limit`."""
+        usage = ending.usage
+        if usage is not None:
+            self.tokens += Tokens.of(usage)

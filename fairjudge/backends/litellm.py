@@ -6,12 +6,11 @@ import asyncio
 import logging
 import os
 import warnings
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import openai
 
-from fairjudge.backends.chat_wire import read_choice, response_format
+from fairjudge.backends.chat_wire import chat_body, read_chat
 from fairjudge.backends.http import (
     DEFAULT_TIMEOUT_SECONDS,
     PLACEHOLDER_KEY,
@@ -27,15 +26,14 @@ from fairjudge.errors import (
     ContextTooLongError,
     RefusedError,
 )
-from fairjudge.protocols import Completion, CompletionRequest, ModelRef, Usage
+from fairjudge.protocols import Completion, CompletionRequest, ModelRef
 
 
-class LiteLLMBackend:
-    """A model by litellm's name for it, such as ``litellm:gemini/gemini-2.0-flash``.
+class LiteLLMClient:
+    """What both clients over litellm share: the model by litellm's name for it, and its errors.
 
-    litellm itself leaves out what it knows a provider not to take, without saying so. With a base
-    URL, a name without a provider means a server of the chat completions format. Keys are those
-    that litellm reads from the environment.
+    With a base URL, a name without a provider means a server of the format that `own_server`, a
+    provider of litellm's, has. Keys are those that litellm reads from the environment.
 
     Parameters
     ----------
@@ -52,6 +50,8 @@ class LiteLLMBackend:
         When litellm finds the provider's key missing, or knows no such provider.
     """
 
+    own_server = "openai"
+
     def __init__(
         self,
         target: ModelRef,
@@ -61,9 +61,24 @@ class LiteLLMBackend:
     ) -> None:
         self.target = target
         self._timeout_seconds = timeout_seconds
-        self._where = target.base_url or target.model
         self._litellm = import_litellm()
-        self._model, self._key = resolve_model(self._litellm, target)
+        self._model, self._key = resolve_model(self._litellm, target, own_server=self.own_server)
+
+    async def aclose(self) -> None:
+        """Close litellm's connections, which all its backends share."""
+        await self._litellm.close_litellm_async_clients()
+
+    def _mapped(self, error: Exception) -> Exception:
+        where = self.target.base_url or self.target.model
+        return map_litellm_error(error, litellm=self._litellm, where=where)
+
+
+class LiteLLMBackend(LiteLLMClient):
+    """A model by litellm's name for it, such as ``litellm:gemini/gemini-2.0-flash``.
+
+    litellm itself leaves out what it knows a provider not to take, without saying so. With a base
+    URL, a name without a provider means a server of the chat completions format.
+    """
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -71,34 +86,21 @@ class LiteLLMBackend:
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
-                return _read(reply.model_dump(warnings=False), stop=request.stop)
+                return read_chat(reply.model_dump(warnings=False), stop=request.stop)
         except Exception as error:
-            raise map_litellm_error(error, litellm=self._litellm, where=self._where) from None
-
-    async def aclose(self) -> None:
-        """Close litellm's connections, which all its backends share."""
-        await self._litellm.close_litellm_async_clients()
+            raise self._mapped(error) from None
 
     def _arguments(self, request: CompletionRequest) -> dict[str, Any]:
-        schema = request.response_schema
-        wanted = {
+        given = {"base_url": self.target.base_url, "api_key": self._key}
+        return {
+            **chat_body(request, limit_name="max_tokens"),
+            **{name: value for name, value in given.items() if value is not None},
             "model": self._model,
-            "messages": [message.model_dump() for message in request.messages],
-            "base_url": self.target.base_url,
-            "api_key": self._key,
             "timeout": self._timeout_seconds,
-            "temperature": request.temperature,
-            "top_p": request.top_p,
-            "max_tokens": request.max_output_tokens,
-            # As the openai backend: one seed would make every sample the same.
-            "seed": None if request.seed is None else request.seed + request.sample_index,
-            "stop": list(request.stop) or None,
-            "logprobs": None if request.top_logprobs is None else True,
-            "top_logprobs": request.top_logprobs or None,
-            "response_format": None if schema is None else response_format(schema),
+            "num_retries": 0,
+            "max_retries": 0,
+            "drop_params": True,
         }
-        settings = {"num_retries": 0, "max_retries": 0, "drop_params": True}
-        return {**{name: value for name, value in wanted.items() if value is not None}, **settings}
 
 
 def import_litellm() -> Any:
@@ -115,9 +117,7 @@ def import_litellm() -> Any:
     return litellm
 
 
-def resolve_model(
-    litellm: Any, target: ModelRef, *, own_server: str = "openai"
-) -> tuple[str, str | None]:
+def resolve_model(litellm: Any, target: ModelRef, *, own_server: str) -> tuple[str, str | None]:
     """Return litellm's name of the model and a key to hand over (None: litellm finds its own).
 
     `own_server` is litellm's provider for a server named by a base URL alone.
@@ -163,20 +163,3 @@ def map_litellm_error(error: Exception, *, litellm: Any, where: str) -> Exceptio
     if isinstance(error, openai.APIStatusError) and headers:
         error.response.headers.update(headers)
     return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
-
-
-def _read(reply: Mapping[str, Any], *, stop: Sequence[str]) -> Completion:
-    choice = reply["choices"][0]
-    message, usage = choice["message"], reply.get("usage") or {}
-    own = message.get("provider_specific_fields") or {}
-    return read_choice(
-        text=message.get("content") or "",
-        refusal=message.get("refusal") or own.get("refusal"),
-        finish_reason=choice.get("finish_reason"),
-        usage=Usage(
-            input_tokens=usage.get("prompt_tokens"), output_tokens=usage.get("completion_tokens")
-        ),
-        served_model=reply.get("model"),
-        logprobs=choice.get("logprobs"),
-        stop=stop,
-    )

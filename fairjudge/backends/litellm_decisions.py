@@ -3,51 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target
-from fairjudge.backends.litellm import import_litellm, map_litellm_error, resolve_model
-from fairjudge.backends.ports import Warn
+from fairjudge.backends.http import check_target
+from fairjudge.backends.litellm import LiteLLMClient
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import DecisionRequest, Decisions, ModelRef
 
 
-class LiteLLMDecisionsBackend:
+class LiteLLMDecisionsBackend(LiteLLMClient):
     """Answers typed questions through any decision provider of litellm.
 
     Such as ``litellm-decisions:openai/<model>`` or ``litellm-decisions:typesafe/<model>``; with a
     base URL, a name without a provider means a server of the System One format. All questions of a
-    request go in one call.
-
-    Parameters
-    ----------
-    target : ModelRef
-        The model, and the server where it is not the provider's own.
-    timeout_seconds : float, optional
-        Longest wait for one whole reply.
-    warn : callable, optional
-        Not used.
+    request go in one call. See `LiteLLMClient` for its parameters.
 
     Raises
     ------
     ConfigurationError
-        When the installed litellm has no decisions, the provider is unknown or its key missing.
+        When the installed litellm has no decisions, too.
     """
 
-    def __init__(
-        self,
-        target: ModelRef,
-        *,
-        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
-        warn: Warn | None = None,  # noqa: ARG002
-    ) -> None:
-        self.target = target
-        self._timeout_seconds = timeout_seconds
-        self._where = target.base_url or target.model
-        self._litellm = import_litellm()
+    own_server = "hosted_vllm"
+
+    def __init__(self, target: ModelRef, **options: Any) -> None:
+        super().__init__(target, **options)
         if not hasattr(self._litellm, "asystemone"):
             raise ConfigurationError("the installed litellm knows no decision models; upgrade it")
-        self._model, self._key = resolve_model(self._litellm, target, own_server="hosted_vllm")
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -66,8 +49,4 @@ class LiteLLMDecisionsBackend:
                 )
             return read_decisions(request, reply.model_dump(warnings=False))
         except Exception as error:
-            raise map_litellm_error(error, litellm=self._litellm, where=self._where) from None
-
-    async def aclose(self) -> None:
-        """Close litellm's connections, which all its backends share."""
-        await self._litellm.close_litellm_async_clients()
+            raise self._mapped(error) from None

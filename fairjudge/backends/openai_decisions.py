@@ -9,27 +9,19 @@ from typing import Any
 import openai
 from langchain_core.messages import HumanMessage
 
-from fairjudge.backends.http import (
-    CONNECT_TIMEOUT_SECONDS,
-    DEFAULT_TIMEOUT_SECONDS,
-    PerLoop,
-    api_key,
-    check_target,
-    is_loopback,
-    one_line,
-)
-from fairjudge.backends.ports import Warn
-from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.openai import OWN_URL
+from fairjudge.backends.posting import carried_client
+from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.systemone_wire import distribution
+from fairjudge.backends.usage import read_messages_usage
 from fairjudge.errors import ConfigurationError, MalformedReplyError
 from fairjudge.protocols import (
     DecisionRefusal,
     DecisionRequest,
     Decisions,
     Distribution,
-    ModelRef,
     Question,
-    Usage,
 )
 
 try:
@@ -39,44 +31,16 @@ except ImportError as error:
         "backend 'openai-decisions' needs langchain-openai 1.7 or later"
     ) from error
 
-KEY_VARIABLE = "OPENAI_API_KEY"
-OWN_URL = "https://api.openai.com/v1"
 
-
-class OpenAIDecisionsBackend:
+class OpenAIDecisionsBackend(ServerClient[Any]):
     """Answers typed questions through OpenAI's Decisions API or a server of its format.
 
     All questions of a request go in one call. The API describes no options of a yes-or-no question:
-    descriptions are appended to its text.
-
-    Parameters
-    ----------
-    target : ModelRef
-        The model; its ``base_url`` None means OpenAI's own server.
-    timeout_seconds : float, optional
-        Longest wait for one whole reply.
-    warn : callable, optional
-        Not used.
-
-    Raises
-    ------
-    ConfigurationError
-        When OPENAI_API_KEY is not set and `target` names no other server.
+    descriptions are appended to its text. See `ServerClient` for its parameters.
     """
 
-    def __init__(
-        self,
-        target: ModelRef,
-        *,
-        timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
-        warn: Warn | None = None,  # noqa: ARG002
-    ) -> None:
-        self.target = target
-        self._url = target.base_url or OWN_URL
-        self._key = api_key(KEY_VARIABLE, target)
-        self._timeout_seconds = timeout_seconds
-        self._clients = PerLoop(self._make_client)
-        warnings.filterwarnings("ignore", message="The class `OpenAIDecisions` is in beta")
+    key_variable = "OPENAI_API_KEY"
+    own_url = OWN_URL
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -85,31 +49,25 @@ class OpenAIDecisionsBackend:
             "input": _input(request),
             "questions": {question.name: _as_wire(question) for question in request.questions},
         }
-        client, _ = self._clients.get()
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return _read_all(request, await client.ainvoke(asked))
+                return _read_all(request, await self._connections.get().ainvoke(asked))
         except Exception as error:
-            ours = map_sdk_error(error, sdk=openai, where=self._url, secrets=(self._key,))
-            raise ours from None
+            raise self._mapped(error) from None
 
-    async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        pair = self._clients.pop()
-        if pair is not None:
-            await pair[1].aclose()
-
-    def _make_client(self) -> tuple[Any, Any]:
-        http = openai.DefaultAsyncHttpxClient(trust_env=not is_loopback(self._url))
-        client = api.OpenAIDecisions(
+    def _connect(self) -> Any:
+        warnings.filterwarnings("ignore", message="The class `OpenAIDecisions` is in beta")
+        return api.OpenAIDecisions(
             model=self.target.model,
             api_key=self._key,
             base_url=self._url,
             max_retries=0,
             timeout=openai.Timeout(self._timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
-            http_async_client=http,
+            http_async_client=carried_client(openai, self._url, warn=self._warn),
         )
-        return client, http
+
+    async def _close(self, connection: Any) -> None:
+        await connection.http_async_client.aclose()
 
 
 def _input(request: DecisionRequest) -> Any:
@@ -117,7 +75,7 @@ def _input(request: DecisionRequest) -> Any:
         return request.messages[0].content
     if all(message.role == "user" for message in request.messages):
         return [HumanMessage(message.content) for message in request.messages]
-    return [message.model_dump() for message in request.messages]
+    return [message.to_json() for message in request.messages]
 
 
 def _as_wire(question: Question) -> Any:
@@ -137,7 +95,7 @@ def _as_wire(question: Question) -> Any:
 def _read_all(request: DecisionRequest, reply: api.DecisionResponse) -> Decisions:
     return Decisions(
         answers={q.name: _read(q, reply.answers.get(q.name)) for q in request.questions},
-        usage=Usage(input_tokens=reply.usage.input_tokens, output_tokens=reply.usage.output_tokens),
+        usage=read_messages_usage(reply.usage),
         served_model=reply.model,
     )
 

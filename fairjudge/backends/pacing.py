@@ -1,4 +1,4 @@
-"""Keeps to a server's pace: fewer calls at once after a 429, and no more a minute than allowed."""
+"""Adapts to a server: fewer calls at once after a 429, and no more a minute than allowed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
 
-from fairjudge.backends.budgeting import estimated_input_tokens, output_limit_tokens
-from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
+from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
+from fairjudge.backends.limiting import Ending
+from fairjudge.backends.ports import AnyRequest
+from fairjudge.backends.token_counts import most_input_tokens, output_limit_tokens
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
-from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
+from fairjudge.protocols import Completion, Decisions
 
-Request = TypeVar("Request", CompletionRequest, DecisionRequest)
-Reply = TypeVar("Reply", Completion, Decisions)
 Clock = Callable[[], float]
 Sleep = Callable[[float], Awaitable[None]]
-Ending: TypeAlias = Literal["answered", "overloaded", "failed"]
 
 _MINUTE_SECONDS = 60.0
 _NOTHING = 1e-9
@@ -129,8 +127,11 @@ class Call:
     tokens: _Taken | None
 
 
-class Pace:
-    """How many calls may be under way, and how many may begin.
+class AdaptiveLimiter:
+    """How many calls may be under way, and how many may begin; a `Limit`.
+
+    Belongs inside the retries, so that every attempt counts and a request that waits to be asked
+    again keeps no other from being asked.
 
     After a 429 the number at once is halved (once for all calls that were under way together) and
     none begins for the time that the server asked for, or a moment. Every reply lets it grow by its
@@ -139,11 +140,13 @@ class Pace:
 
     Parameters
     ----------
-    most : int
+    limit : int
         Most calls at once, and how many there are at first.
-    requests_a_minute, tokens_a_minute : int, optional
+    requests_per_minute, tokens_per_minute : int, optional
         Never passed in any 60 seconds. Tokens are set aside by an estimate (prompt and full reply)
         and booked as the server counted them.
+    max_wait_seconds : float, optional
+        Longest wait for which a server's word keeps other calls from beginning.
     clock, sleep : callable, optional
         For tests.
 
@@ -156,25 +159,27 @@ class Pace:
     def __init__(
         self,
         *,
-        most: int,
-        requests_a_minute: int | None = None,
-        tokens_a_minute: int | None = None,
+        limit: int,
+        requests_per_minute: int | None = None,
+        tokens_per_minute: int | None = None,
+        max_wait_seconds: float = DEFAULT_MAX_WAIT_SECONDS,
         clock: Clock = time.monotonic,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self.limit = float(most)
-        self._most = float(most)
+        self.limit = float(limit)
+        self._highest = float(limit)
+        self._max_wait_seconds = max_wait_seconds
         self._clock = clock
         self._sleep = sleep
         self._requests = (
             None
-            if requests_a_minute is None
-            else Allowance(requests_a_minute, what="requests", clock=clock)
+            if requests_per_minute is None
+            else Allowance(requests_per_minute, what="requests", clock=clock)
         )
         self._tokens = (
             None
-            if tokens_a_minute is None
-            else Allowance(tokens_a_minute, what="tokens", clock=clock)
+            if tokens_per_minute is None
+            else Allowance(tokens_per_minute, what="tokens", clock=clock)
         )
         self._turn = asyncio.Lock()
         self._room = asyncio.Event()
@@ -183,39 +188,32 @@ class Pace:
         self._closed_until = clock()
         self._then: Callable[[], object] | None = None
 
-    async def begin(self, tokens: float) -> Call:
-        """Wait until a call may begin that will take about so many tokens."""
+    async def begin(self, request: AnyRequest) -> Call:
+        """See `fairjudge.backends.limiting.Limit`."""
+        tokens = most_input_tokens(request) + output_limit_tokens(request)
         async with self._turn:
             while self._then is not None or self._under_way >= int(self.limit):
                 self._room.clear()
                 await self._room.wait()
             while (closed_seconds := self._closed_until - self._clock()) > 0:
                 await self._sleep(closed_seconds)
-            request = None if self._requests is None else await self._take(self._requests, 1.0)
+            one = None if self._requests is None else await self._take(self._requests, 1.0)
             aside = None if self._tokens is None else await self._take(self._tokens, tokens)
             self._under_way += 1
-            return Call(n_shrunk=self._n_shrunk, request=request, tokens=aside)
+            return Call(n_shrunk=self._n_shrunk, request=one, tokens=aside)
 
-    def end(
-        self,
-        call: Call,
-        *,
-        how: Ending,
-        tokens: float | None = None,
-        wait_seconds: float | None = None,
-    ) -> None:
-        """Give the place of `call` back, and learn from how it ended.
-
-        ``tokens`` is what the server counted, ``wait_seconds`` the wait that it asked for; None
-        where it did not.
-        """
+    async def end(self, call: Call, ending: Ending) -> None:
+        """See `fairjudge.backends.limiting.Limit`: give the place back, and learn from the end."""
         self._under_way -= 1
-        if how == "overloaded" and call.n_shrunk == self._n_shrunk:
-            self.limit = max(1.0, self.limit * _SHRINK)
-            self._n_shrunk += 1
-            self._closed_until = self._clock() + (wait_seconds or _REST_SECONDS)
-        elif how == "answered":
-            self.limit = min(self._most, self.limit + 1.0 / self.limit)
+        error, tokens = ending.error, None
+        if ending.reply is not None:
+            self.limit = min(self._highest, self.limit + 1.0 / self.limit)
+            tokens = _counted_tokens(ending.reply)
+        elif isinstance(error, RateLimitError | ServerError):
+            asked_seconds = error.retry_after_seconds
+            # 503 and 529 with a Retry-After say the same as 429 does.
+            if isinstance(error, RateLimitError) or asked_seconds is not None:
+                self._shrink(call, asked_seconds or _REST_SECONDS)
         if self._requests is not None and call.request is not None:
             self._requests.correct(call.request)
         if self._tokens is not None and call.tokens is not None:
@@ -223,6 +221,14 @@ class Pace:
         self._room.set()
         if self._then is not None and self._under_way == 0:
             self._then()
+
+    def _shrink(self, call: Call, asked_seconds: float) -> None:
+        if call.n_shrunk != self._n_shrunk:
+            return
+        self.limit = max(1.0, self.limit * _SHRINK)
+        self._n_shrunk += 1
+        heeded = asked_seconds <= self._max_wait_seconds
+        self._closed_until = self._clock() + (asked_seconds if heeded else _REST_SECONDS)
 
     def stop(self, *, then: Callable[[], object]) -> int:
         """Begin no more calls; call `then` when none is under way; return how many are."""
@@ -236,50 +242,6 @@ class Pace:
             # In short steps: a reply may give back, meanwhile, what was set aside for it.
             await self._sleep(min(wait_seconds, _STEP_SECONDS))
         return allowance.take(amount)
-
-
-class PacingBackend:
-    """Lets calls through to `inner` at the pace of `pace`.
-
-    Belongs inside the retries, so that every attempt counts and a request that waits to be asked
-    again keeps no other from being asked.
-    """
-
-    def __init__(self, inner: AnyBackend, *, pace: Pace) -> None:
-        self._inner = inner
-        self._pace = pace
-
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer `request` when it may be asked."""
-        return await self._keep(request, text_port(self._inner))
-
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Answer `request` when it may be asked."""
-        return await self._keep(request, decision_port(self._inner))
-
-    async def aclose(self) -> None:
-        """Close `inner`."""
-        await aclose(self._inner)
-
-    async def _keep(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
-        call = await self._pace.begin(
-            estimated_input_tokens(request) + output_limit_tokens(request)
-        )
-        how: Ending = "failed"
-        tokens: float | None = None
-        wait_seconds: float | None = None
-        try:
-            reply = await ask(request)
-            how, tokens = "answered", _counted_tokens(reply)
-        except (RateLimitError, ServerError) as error:
-            wait_seconds = error.retry_after_seconds
-            # 503 and 529 with a Retry-After say the same as 429 does.
-            if isinstance(error, RateLimitError) or wait_seconds is not None:
-                how = "overloaded"
-            raise
-        finally:
-            self._pace.end(call, how=how, tokens=tokens, wait_seconds=wait_seconds)
-        return reply
 
 
 def _counted_tokens(reply: Completion | Decisions) -> float | None:

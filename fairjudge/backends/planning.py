@@ -10,7 +10,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from fairjudge.backends.guarding import sealed
 from fairjudge.backends.keys import request_key
+from fairjudge.backends.token_counts import count_tokens, likely_input_tokens
+from fairjudge.backends.warming import block_key, shared_block
 from fairjudge.protocols import (
     Cache,
     Completion,
@@ -18,47 +21,8 @@ from fairjudge.protocols import (
     DecisionRequest,
     Decisions,
     Distribution,
+    Usage,
 )
-
-TOKENS_A_MESSAGE = 4
-TOKENS_A_REQUEST = 3
-"""What chat formats add (OpenAI's own account of its format)."""
-_CORRECTION = 1.034
-"""Measured against the cl100k vocabulary on 46 crawled and 40 edited news articles: the sum of the
-counts then comes out within 1 %, single articles mostly within 8 %."""
-_PIECE = re.compile(r"[^\W\d_]+|\d+|[^\w\s]+|_+|\n+")
-
-
-def count_tokens(text: str) -> int:
-    """Estimate the tokens of `text` as byte-pair vocabularies of about 100,000 entries split it.
-
-    Words up to eight letters are one token and longer ones one more for each further eight,
-    numbers one for three digits, runs of punctuation one; other alphabets one for 2.5 bytes.
-    """
-    total = 0.0
-    for match in _PIECE.finditer(text):
-        piece = match.group()
-        if piece[0].isdigit():
-            total += (len(piece) + 2) // 3
-        elif piece[0].isalpha() and not piece.isascii():
-            total += len(piece.encode()) / 2.5
-        elif piece[0].isalpha() and len(piece) > 8:
-            total += 1 + (len(piece) - 4) // 8
-        else:
-            total += 1
-    return round(total * _CORRECTION)
-
-
-def count_request_tokens(request: CompletionRequest | DecisionRequest) -> int:
-    """Estimate the input tokens of `request`; schemas go unbilled at most servers."""
-    texts = [message.content for message in request.messages]
-    total = sum(count_tokens(text) + TOKENS_A_MESSAGE for text in texts) + TOKENS_A_REQUEST
-    if isinstance(request, DecisionRequest):
-        total += sum(
-            count_tokens("\n".join([q.text, *q.options, *q.options.values()]))
-            for q in request.questions
-        )
-    return total
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,16 +33,43 @@ class PlanningBackend:
     ----------
     cache : Cache
         Never written to.
+    secret : bytes
+        What the cache's requests are sealed with.
     reply : callable
         Makes a reply such as the model might give, so that later steps can be counted too.
+
+    Attributes
+    ----------
+    requests : dict
+        What would be sent, by cache key.
     """
 
     cache: Cache
+    secret: bytes
     reply: Callable[[CompletionRequest], str]
     requests: dict[str, CompletionRequest | DecisionRequest] = field(default_factory=dict)
     cached: set[str] = field(default_factory=set)
     input_tokens: int = 0
     output_tokens: int = 0
+    _shared: dict[str, list[int]] = field(default_factory=dict)
+
+    def usage(self, *, cached_from: int) -> Usage:
+        """Return what would be billed if the provider keeps what several requests begin with.
+
+        The first of them has it written, the others have it read: where it is `cached_from` tokens
+        and more.
+        """
+        several = [
+            tokens
+            for tokens in self._shared.values()
+            if len(tokens) > 1 and tokens[0] >= cached_from
+        ]
+        return Usage(
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cached_input_tokens=sum(sum(tokens[1:]) for tokens in several),
+            written_input_tokens=sum(tokens[0] for tokens in several),
+        )
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return the cached reply, or a stand-in."""
@@ -117,9 +108,13 @@ class PlanningBackend:
     def _count(self, request: CompletionRequest | DecisionRequest, output_tokens: int) -> None:
         key = request_key(request)
         if key not in self.requests:
-            self.requests[key] = request
-            self.input_tokens += count_request_tokens(request)
+            self.requests[key] = sealed(request, self.secret)
+            self.input_tokens += likely_input_tokens(request)
             self.output_tokens += output_tokens
+            block = block_key(request)
+            if block is not None:
+                texts = [message.content for message in shared_block(request)]
+                self._shared.setdefault(block, []).append(sum(map(count_tokens, texts)))
 
 
 _REASONS = (
@@ -133,35 +128,89 @@ def stand_in(request: CompletionRequest) -> str:
     """Return a reply of the usual length in the form that `request` asks for."""
     schema = request.response_schema or {}
     properties: Mapping[str, Any] = schema.get("properties", {})
-    if "questions" in properties:
-        instruction = request.messages[-1].content.rpartition("</article ")[2]
-        asked = re.search(r"\b(\d{1,3})\b", instruction.partition(">")[2] or instruction)
-        n = min(int(asked[1]), 60) if asked else 20
-        return json.dumps(
-            {"questions": [f"What do the sources say about aspect number {i}?" for i in range(n)]}
-        )
-    if "answers" in properties:
-        return json.dumps({"answers": [_quoted(request.messages[-1].content)]})
-    if "groups" in properties:
-        n = _numbered(request)
-        return json.dumps({"groups": [list(range(1, n + 1, 2)), list(range(2, n + 1, 2))]})
-    if "diverse" in properties:
-        return json.dumps({"invalid": [], "diverse": True})
+    for kind, written in _STAND_INS.items():
+        if kind in properties:
+            return json.dumps(written(request, _of_objects(properties[kind])))
     verdict: Mapping[str, Any] = properties.get("verdict", {})
     return json.dumps({"reasoning": _REASONS, "verdict": verdict.get("enum", ["?"])[0]})
 
 
+def _of_objects(listed: Mapping[str, Any]) -> bool:
+    items: Mapping[str, Any] = listed.get("items", {})
+    return items.get("type") == "object"
+
+
+def _some_questions(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
+    instruction = request.messages[-1].content.rpartition("</article ")[2]
+    asked = re.search(r"\b(\d{1,3})\b", instruction.partition(">")[2] or instruction)
+    n = min(int(asked[1]), 60) if asked else 20
+    questions = [f"What do the sources say about aspect number {i}?" for i in range(n)]
+    if not objects:
+        return {"questions": questions}
+    articles = list(range(1, len(_OPENED.findall(request.messages[-1].content)) + 1))
+    return {"questions": [{"question": one, "articles": articles} for one in questions]}
+
+
+def _some_answers(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
+    text = request.messages[-1].content
+    if not objects:
+        return {"answers": [_quoted(text)]}
+    n = len(re.findall(r"^\d+\. ", text.rpartition("</article ")[2], re.MULTILINE))
+    rest = {"speaker": None, "stance": "endorses", "gloss": None}
+    return {
+        "answers": [
+            {"question": i + 1, "quote": _quoted(text, part=i, parts=n), **rest} for i in range(n)
+        ]
+    }
+
+
+def _two_groups(request: CompletionRequest, objects: bool) -> dict[str, Any]:  # noqa: FBT001
+    n = _numbered(request, r"^\d+\. \(" if objects else r"^<answer ")
+    groups = [some for some in (list(range(1, n + 1, 2)), list(range(2, n + 1, 2))) if some]
+    if not objects:
+        return {"groups": groups}
+    label = "what these sources say"
+    return {"invalid": [], "groups": [{"label": label, "answers": some} for some in groups]}
+
+
+_STAND_INS: Mapping[str, Callable[[CompletionRequest, bool], dict[str, Any]]] = {
+    "questions": _some_questions,
+    "answers": _some_answers,
+    "groups": _two_groups,
+    "same": lambda _request, _objects: {"same": []},
+    "diverse": lambda _request, _objects: {"invalid": [], "diverse": True},
+    "entries": lambda request, _objects: {"entries": _entries(request)},
+}
+_OPENED = re.compile(r"^<article ", re.MULTILINE)
 _ARTICLE = re.compile(r"^<article [^>]*>\n(.*?)\n</article ", re.DOTALL | re.MULTILINE)
 _ANSWER_WORDS = 25
+_SUMMARY = re.compile(r"^<summary [^>]*>\n(.*?)\n</summary ", re.DOTALL | re.MULTILINE)
+_QUOTE_WORDS = 15
 
 
-def _quoted(prompt: str) -> str:
-    """Return a passage of the article: an answer that it does not hold would be dropped."""
+def _quoted(prompt: str, *, part: int = 0, parts: int = 1) -> str:
+    """Return a passage of the article, of that part of it: what it does not hold is dropped."""
     article = _ARTICLE.search(prompt)
     words = (article[1] if article else prompt).split()
+    words = words[part * len(words) // parts : (part + 1) * len(words) // parts]
     start = max(0, (len(words) - _ANSWER_WORDS) // 2)
     return " ".join(words[start : start + _ANSWER_WORDS])
 
 
-def _numbered(request: CompletionRequest) -> int:
-    return len(re.findall(r"^<answer ", request.messages[-1].content, re.MULTILINE))
+def _numbered(request: CompletionRequest, line: str) -> int:
+    return len(re.findall(line, request.messages[-1].content, re.MULTILINE))
+
+
+def _entries(request: CompletionRequest) -> list[dict[str, Any]]:
+    """Return an entry for each group of answers, half of them with a quote."""
+    prompt = next(message.content for message in request.messages if message.role == "user")
+    summary = (found[1] if (found := _SUMMARY.search(prompt)) else "").split()
+    return [
+        {
+            "group": number,
+            "quote": " ".join(summary[:_QUOTE_WORDS]) if number % 2 else "",
+            "wordings": [],
+            "verdict": "covered" if number % 2 and summary else "no",
+        }
+        for number in range(1, len(set(re.findall(r"^Group (\d+)\b", prompt, re.MULTILINE))) + 1)
+    ]

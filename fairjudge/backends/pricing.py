@@ -14,25 +14,50 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairjudge.errors import InputError
+from fairjudge.inputs import read_file
 from fairjudge.protocols import ModelRef, Usage
 
+CACHED_FROM = 1024
+"""Tokens from which on most providers keep what a prompt begins with."""
 _SNAPSHOT = re.compile(r"-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 
 
 class Price(BaseModel):
-    """One model's price in US dollars per million tokens, and when and where it was read."""
+    """One model's price in US dollars per million tokens, and when and where it was read.
+
+    ``cached_input`` is for prompt tokens that the provider knows from an earlier prompt, and
+    ``cache_write`` for those that it keeps for later ones; both are by default as ``input``. A
+    provider that prices the former keeps beginnings of ``cached_from`` tokens and more.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     model: str = Field(pattern=r"^[^:]+:.+$")
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    cache_write: float | None = Field(default=None, ge=0)
+    cached_from: int = Field(default=CACHED_FROM, ge=0)
     date: dt.date
     source: str
 
-    def cost_usd(self, *, input_tokens: int, output_tokens: int) -> float:
-        """Return the price of so many tokens in US dollars."""
-        return (input_tokens * self.input + output_tokens * self.output) / 1e6
+    def cost_usd(
+        self,
+        *,
+        input_tokens: int,
+        output_tokens: int,
+        cached_input_tokens: int = 0,
+        written_input_tokens: int = 0,
+    ) -> float:
+        """Return the price of so many tokens in US dollars; the last two are among the first."""
+        cached = self.input if self.cached_input is None else self.cached_input
+        written = self.input if self.cache_write is None else self.cache_write
+        return (
+            (input_tokens - cached_input_tokens - written_input_tokens) * self.input
+            + cached_input_tokens * cached
+            + written_input_tokens * written
+            + output_tokens * self.output
+        ) / 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +86,12 @@ class PriceTable:
         price = self.price(target)
         if price is None or usage.input_tokens is None or usage.output_tokens is None:
             return None
-        return price.cost_usd(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens)
+        return price.cost_usd(
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cached_input_tokens=usage.cached_input_tokens or 0,
+            written_input_tokens=usage.written_input_tokens or 0,
+        )
 
 
 def _names(target: ModelRef) -> tuple[str, ...]:
@@ -78,7 +108,8 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
 
     The file has the form of ``fairjudge/backends/prices.toml``: tables ``[[price]]`` with
     ``model`` (``provider:model``), ``input`` and ``output`` (US dollars per million tokens),
-    ``date`` and ``source``.
+    ``date`` and ``source``, and optionally ``cached_input``, ``cache_write`` and ``cached_from``
+    (see `Price`).
 
     Raises
     ------
@@ -92,8 +123,8 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
 
 def _text(path: str | Path) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_file(Path(path)).decode("utf-8")
+    except UnicodeDecodeError as error:
         raise InputError(f"cannot read this price file: {error}", path=path) from error
 
 

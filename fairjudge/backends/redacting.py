@@ -5,14 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
-from fairjudge.protocols import (
-    Completion,
-    CompletionRequest,
-    DecisionRefusal,
-    DecisionRequest,
-    Decisions,
-)
+from fairjudge.backends.ports import Reply
+from fairjudge.protocols import Completion, DecisionRefusal, TokenAlternatives
 
 LEAST_LENGTH = 8
 """Servers of one's own take ``x`` or ``none`` for a key: words that replies may well hold."""
@@ -26,44 +20,56 @@ def keys_in_environment(variable: str | None = None) -> tuple[str, ...]:
     return tuple(sorted((key for key in given if len(key) >= LEAST_LENGTH), key=len, reverse=True))
 
 
-class RedactingBackend:
-    """Puts ``[key]`` wherever a reply of `inner` holds one of `keys`.
+def redacted(reply: Reply, keys: Sequence[str]) -> Reply:
+    """Return `reply` with ``[key]`` wherever it holds one of `keys`.
 
-    Token alternatives are left out of such a reply: a key may stand across several of them.
+    Tokens are left out of such a reply, and of one whose tokens and their alternatives spell a key.
     """
+    if isinstance(reply, Completion):
+        return _completion(reply, keys)
+    answers = {
+        name: DecisionRefusal(why=_without(keys, answer.why) or "")
+        if isinstance(answer, DecisionRefusal)
+        else answer
+        for name, answer in reply.answers.items()
+    }
+    served_model = _without(keys, reply.served_model)
+    return reply.model_copy(update={"answers": answers, "served_model": served_model})
 
-    def __init__(self, inner: AnyBackend, *, keys: Sequence[str]) -> None:
-        self._inner = inner
-        self._keys = keys
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer `request`."""
-        reply = await text_port(self._inner)(request)
-        changes = {
-            "text": self._without(reply.text),
-            "served_model": self._without(reply.served_model),
-        }
-        if changes == {"text": reply.text, "served_model": reply.served_model}:
-            return reply
-        return reply.model_copy(update={**changes, "tokens": None})
+def _completion(reply: Completion, keys: Sequence[str]) -> Completion:
+    changes = {
+        "text": _without(keys, reply.text),
+        "served_model": _without(keys, reply.served_model),
+    }
+    spelled = any(spells(reply.tokens or (), key) for key in keys)
+    if not spelled and changes == {"text": reply.text, "served_model": reply.served_model}:
+        return reply
+    return reply.model_copy(update={**changes, "tokens": None})
 
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Answer `request`."""
-        reply = await decision_port(self._inner)(request)
-        answers = {
-            name: DecisionRefusal(why=self._without(answer.why) or "")
-            if isinstance(answer, DecisionRefusal)
-            else answer
-            for name, answer in reply.answers.items()
-        }
-        served_model = self._without(reply.served_model)
-        return reply.model_copy(update={"answers": answers, "served_model": served_model})
 
-    async def aclose(self) -> None:
-        """Close `inner`."""
-        await aclose(self._inner)
+def _without(keys: Sequence[str], text: str | None) -> str | None:
+    for key in keys:
+        text = text and text.replace(key, "[key]")
+    return text
 
-    def _without(self, text: str | None) -> str | None:
-        for key in self._keys:
-            text = text and text.replace(key, "[key]")
-        return text
+
+def spells(tokens: Sequence[TokenAlternatives], key: str) -> bool:
+    """Say whether `key` stands in tokens or alternatives, in one or over several that follow."""
+    matched: set[int] = set()
+    for place in tokens:
+        texts = {place.token, *place.logprobs}
+        if any(key in text or _ends(text, key, matched) for text in texts):
+            return True
+        matched = {n for text in texts for n in _begun(text, key, matched)}
+    return False
+
+
+def _ends(text: str, key: str, matched: set[int]) -> bool:
+    return any(text.startswith(key[n:]) for n in matched)
+
+
+def _begun(text: str, key: str, matched: set[int]) -> set[int]:
+    """Return how much of `key` stands at the end of `text`, or of what came before with it."""
+    going_on = {n + len(text) for n in matched if key.startswith(text, n)}
+    return going_on | {n for n in range(1, min(len(text), len(key)) + 1) if text.endswith(key[:n])}

@@ -20,7 +20,8 @@ from fairjudge.errors import (
     RefusedError,
     ReplayMissError,
 )
-from fairjudge.packed import GZIP_MAGIC, unpack
+from fairjudge.gzip_io import GZIP_MAGIC, unpack
+from fairjudge.inputs import read_file
 from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
 
 AnyRequest = CompletionRequest | DecisionRequest
@@ -34,8 +35,10 @@ _ERRORS: Mapping[str, type[BackendError]] = {
 
 
 class ReplayBackend:
-    """Gives the replies that a `RecordingBackend` wrote down.
+    """Gives the replies of a recording, which has one exchange a line.
 
+    A line is ``{"request", "reply"}``, both as JSON of `fairjudge.protocols`, or ``{"request",
+    "error", "message"}`` with the name of the error for a refusal or an empty reply.
     A request is found by its key, or else, whoever was asked then, by its prompt and parameters; if
     several models were recorded on one prompt, only the exact request is answered. A request
     recorded twice has the later reply.
@@ -124,12 +127,12 @@ def read_recording(
 
 def _lines(path: str | Path) -> list[str]:
     try:
-        data = Path(path).read_bytes()
+        data = read_file(Path(path))
         if data.startswith(GZIP_MAGIC):
             data = unpack(data, path=path)
         # Not splitlines(): replies may contain U+2028 and its like, which JSON leaves as they are.
         return list(io.StringIO(data.decode("utf-8-sig"), newline="\n"))
-    except (OSError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise InputError(f"cannot read this recording: {error}", path=path) from error
 
 

@@ -1,4 +1,4 @@
-"""Asks again when it was the server's or the network's fault."""
+"""Asks again when it was the server's or the network's fault, unless there is no server."""
 
 from __future__ import annotations
 
@@ -6,38 +6,50 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TypeVar
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
-from fairjudge.backends.ports import AnyBackend, aclose, decision_port, text_port
+from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
+from fairjudge.backends.ports import Ask, Middleware, Reply, Request, Warn
 from fairjudge.errors import (
     BackendError,
+    ConfigurationError,
     ConnectionFailedError,
+    MismatchedReplyError,
+    NotFoundError,
     RateLimitError,
     RequestTimeoutError,
     ServerError,
+    WaitTooLongError,
 )
-from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
 
-Request = TypeVar("Request", CompletionRequest, DecisionRequest)
-Reply = TypeVar("Reply", Completion, Decisions)
 Sleep = Callable[[float], Awaitable[None]]
 
-TRANSIENT = (RateLimitError, ServerError, RequestTimeoutError, ConnectionFailedError)
+TRANSIENT = (
+    RateLimitError,
+    ServerError,
+    RequestTimeoutError,
+    ConnectionFailedError,
+    MismatchedReplyError,
+)
+_UNMET_ATTEMPTS = 2
+"""At a server that nobody has met yet."""
+_SAID_FROM_SECONDS = 10.0
+"""A shorter wait than this needs no word."""
 _KINDS: Mapping[type[BackendError], str] = MappingProxyType(
     {
         RateLimitError: "429",
         ServerError: "5xx",
         RequestTimeoutError: "timeout",
         ConnectionFailedError: "connection",
+        MismatchedReplyError: "mismatch",
     }
 )
 
 
 def kind_of(error: BackendError) -> str:
-    """Return in a word what was retried: ``429``, ``5xx``, ``timeout`` or ``connection``."""
+    """Return in a word what was retried: ``429``, ``5xx``, ``timeout``, ``connection``, ..."""
     return next((word for kind, word in _KINDS.items() if isinstance(error, kind)), "other")
 
 
@@ -47,17 +59,19 @@ class RetryPolicy:
 
     ``max_attempts`` counts the first one. Waits are random below an exponential bound that starts
     at ``first_wait_seconds`` and stops growing at ``longest_wait_seconds``; a server's Retry-After
-    is obeyed instead where it is longer. No wait begins that would bring one request's waiting
-    above ``total_wait_seconds``: the last error is raised then.
+    is obeyed instead where it is longer, up to ``max_wait_seconds``: where it asks for more, the
+    request is given up. No wait begins that would bring one request's waiting above
+    ``total_wait_seconds``: the last error is raised then.
     """
 
     max_attempts: int = 6
     first_wait_seconds: float = 1.0
     longest_wait_seconds: float = 60.0
+    max_wait_seconds: float = DEFAULT_MAX_WAIT_SECONDS
     total_wait_seconds: float = 300.0
 
 
-class RetryingBackend:
+class Retrying(Middleware):
     """Repeats a request that failed on 429, 5xx, a timeout or a broken connection.
 
     Every other error is raised at once: asking again changes nothing about a wrong key, a bad
@@ -65,73 +79,97 @@ class RetryingBackend:
 
     Parameters
     ----------
-    inner : Backend or DecisionBackend
-        What to ask.
     policy : RetryPolicy, optional
         How often, and how long to wait.
+    ends_unmet : bool, optional
+        Whether a server that was never met ends the run: a thousand items are not to be retried one
+        by one against a mistyped address. Until something is answered, a connection that fails
+        twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
+        that says no, or that stumbles, was met.
     sleep : callable, optional
         Awaited with the seconds of each wait; tests pass their own.
     retried : callable, optional
         Told of the error before each further attempt.
+    warn : callable, optional
+        Told of waits that a server asks for: of the first long one, and of the first too long.
     """
 
     def __init__(
         self,
-        inner: AnyBackend,
         *,
         policy: RetryPolicy | None = None,
+        ends_unmet: bool = False,
         sleep: Sleep = asyncio.sleep,
         retried: Callable[[BackendError], None] | None = None,
+        warn: Warn | None = None,
     ) -> None:
-        self._inner = inner
         self._policy = policy or RetryPolicy()
+        self._met = not ends_unmet
         self._sleep = sleep
         self._retried = retried
+        self._warn = warn
+        self._said: set[str] = set()
         self._backoff = wait_random_exponential(
             multiplier=self._policy.first_wait_seconds, max=self._policy.longest_wait_seconds
         )
 
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer `request`, asking again as the policy says."""
-        return await self._persist(request, text_port(self._inner))
-
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Answer `request`, asking again as the policy says."""
-        return await self._persist(request, decision_port(self._inner))
-
-    async def aclose(self) -> None:
-        """Close `inner`."""
-        await aclose(self._inner)
-
-    async def _persist(self, request: Request, ask: Callable[[Request], Awaitable[Reply]]) -> Reply:
+    async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+        """See `Middleware`."""
         # Most requests need no second attempt, and tenacity takes longer than all else here.
         try:
-            return await ask(request)
-        except TRANSIENT as error:
-            failed: list[BackendError] = [error]
+            reply = await ask(request)
+        except BackendError as error:
+            self._meet(request, error)
+            if not isinstance(error, TRANSIENT):
+                raise
+            failed = error
+        else:
+            self._met = True
+            return reply
+        return await self._ask_again(request, ask, failed)
 
-        async def attempt(request: Request) -> Reply:
-            if failed:
-                raise failed.pop()
-            return await ask(request)
-
+    async def _ask_again(
+        self, request: Request, ask: Ask[Request, Reply], failed: BackendError
+    ) -> Reply:
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(TRANSIENT),
-            wait=self._wait_seconds,
+            wait=lambda state: max(self._backoff(state), self._asked_seconds(request, state)),
             stop=self._gives_up,
             sleep=self._sleep,
             before_sleep=self._tell,
             reraise=True,
         )
-        return await attempts(attempt, request)
+        try:
+            async for attempt in attempts:
+                with attempt:
+                    if attempt.retry_state.attempt_number == 1:
+                        raise failed
+                    reply = await self._ask_once(request, ask)
+        except ConnectionFailedError as error:
+            if self._met:
+                raise
+            raise ConfigurationError(f"{request.target}: no server answers: {error}") from None
+        return reply
 
-    def _wait_seconds(self, state: RetryCallState) -> float:
-        return max(self._backoff(state), _asked_wait_seconds(_error(state)))
+    async def _ask_once(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+        try:
+            reply = await ask(request)
+        except BackendError as error:
+            self._meet(request, error)
+            raise
+        self._met = True
+        return reply
+
+    def _meet(self, request: Request, error: BackendError) -> None:
+        """Take note that a server gave an error; raise if it lacks what nobody has met yet."""
+        if isinstance(error, NotFoundError) and not self._met:
+            raise ConfigurationError(f"{request.target}: {error}") from None
+        self._met = self._met or not isinstance(error, ConnectionFailedError)
 
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep
         return (
-            state.attempt_number >= self._policy.max_attempts
+            state.attempt_number >= (self._policy.max_attempts if self._met else _UNMET_ATTEMPTS)
             or waited_seconds > self._policy.total_wait_seconds
         )
 
@@ -140,13 +178,28 @@ class RetryingBackend:
         if self._retried is not None and isinstance(error, BackendError):
             self._retried(error)
 
+    def _asked_seconds(self, request: Request, state: RetryCallState) -> float:
+        """Return the Retry-After that came with the last error, or 0; raise if it is too long."""
+        error = _error(state)
+        asked = isinstance(error, RateLimitError | ServerError) and error.retry_after_seconds
+        seconds = asked or 0.0
+        longest = self._policy.max_wait_seconds
+        if seconds > longest:
+            wish = f"asks to wait {seconds:,.0f} s, longer than the {longest:g} s of --max-wait"
+            self._say_once(
+                "too long", f"{request.target} {wish}; what it does not answer stays without result"
+            )
+            raise WaitTooLongError(f"{error}; it {wish}") from None
+        if seconds >= _SAID_FROM_SECONDS:
+            said = f"{request.target} asks for waits, the first of {seconds:,.0f} s"
+            self._say_once("long", said)
+        return seconds
+
+    def _say_once(self, kind: str, sentence: str) -> None:
+        if self._warn is not None and kind not in self._said:
+            self._said.add(kind)
+            self._warn(sentence)
+
 
 def _error(state: RetryCallState) -> BaseException | None:
     return None if state.outcome is None else state.outcome.exception()
-
-
-def _asked_wait_seconds(error: BaseException | None) -> float:
-    """Return the Retry-After that came with `error`, or 0."""
-    if isinstance(error, RateLimitError | ServerError):
-        return error.retry_after_seconds or 0.0
-    return 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.backends.http import error_for_status, one_line
@@ -40,30 +40,39 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
     secrets : tuple of str
         Keys, which some servers repeat in their messages; they are taken out.
     """
+    ours = next((one for one in _causes(error) if isinstance(one, BackendError)), None)
+    if ours is not None:
+        return _without(secrets, ours)
     if isinstance(error, (sdk.APIStatusError, StatusError)):
         said = one_line(said_by_server(error), secrets=secrets)
         headers: Mapping[str, str] = error.response.headers
         return error_for_status(error.status_code, said, where=where, headers=headers)
-    if isinstance(error, (TimeoutError, BrokenOffError, sdk.APIConnectionError)):
-        if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
-            return RequestTimeoutError(f"{where} sent no reply in time")
-        cause = one_line(_innermost(error), secrets=secrets)
-        return ConnectionFailedError(f"cannot reach {where}, or it broke off: {cause}")
+    if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
+        return RequestTimeoutError(f"{where} sent no reply in time")
+    if isinstance(error, (BrokenOffError, sdk.APIConnectionError)):
+        return _broken_off(error, where=where, secrets=secrets)
     if isinstance(error, (sdk.APIResponseValidationError, *_NOT_AS_PROMISED)):
         return MalformedReplyError(
             f"{where} sent a reply that is not of its format: {one_line(error, secrets=secrets)}"
         )
-    if isinstance(error, sdk.APIError):
-        return BackendError(f"{where}: {one_line(error, secrets=secrets)}")
-    return _without(secrets, error)
+    known = isinstance(error, sdk.APIError)
+    return BackendError(f"{where}: {one_line(error, secrets=secrets)}") if known else error
 
 
-def _without(secrets: tuple[str, ...], error: Exception) -> Exception:
+def _broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
+    unsent = any(isinstance(one, BrokenOffError) and one.unsent for one in _causes(error))
+    cause = one_line(list(_chain(error))[-1], secrets=secrets)
+    return ConnectionFailedError(f"cannot reach {where}, or it broke off: {cause}", unsent=unsent)
+
+
+def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:
     """Take keys out of an error of ours: a refusal may repeat what a server was sent."""
     said = str(error)
-    if isinstance(error, BackendError) and any(secret and secret in said for secret in secrets):
-        return type(error)(one_line(said, secrets=secrets))
-    return error
+    if not any(secret and secret in said for secret in secrets):
+        return error
+    clean = type(error)(one_line(said, secrets=secrets))
+    clean.usage = error.usage
+    return clean
 
 
 def said_by_server(error: Any) -> str:
@@ -77,7 +86,16 @@ def said_by_server(error: Any) -> str:
     return " ".join(str(part) for part in parts if part)
 
 
-def _innermost(error: BaseException) -> BaseException:
-    while error.__cause__ is not None or error.__context__ is not None:
-        error = error.__cause__ or error.__context__ or error
-    return error
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield `error` and what it was made of; not what was being handled meanwhile."""
+    following: BaseException | None = error
+    while following is not None:
+        yield following
+        following = following.__cause__
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    following: BaseException | None = error
+    while following is not None:
+        yield following
+        following = following.__cause__ or following.__context__

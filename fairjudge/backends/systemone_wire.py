@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fairjudge.backends.usage import read_messages_usage
 from fairjudge.errors import MalformedReplyError
 from fairjudge.protocols import (
     DecisionRefusal,
@@ -19,7 +20,6 @@ from fairjudge.protocols import (
     Decisions,
     Distribution,
     Question,
-    Usage,
 )
 
 ROUNDING = 0.02
@@ -30,7 +30,7 @@ def state_of(request: DecisionRequest) -> Any:
     """Return the text that is asked about, or the whole conversation where there is more."""
     if len(request.messages) == 1:
         return request.messages[0].content
-    return [message.model_dump() for message in request.messages]
+    return [message.to_json() for message in request.messages]
 
 
 def questions_of(request: DecisionRequest) -> dict[str, dict[str, Any]]:
@@ -61,13 +61,11 @@ def read_decisions(request: DecisionRequest, reply: Any) -> Decisions:
     """
     if not isinstance(reply, Mapping) or not isinstance(reply.get("answers"), Mapping):
         raise MalformedReplyError("the reply holds no answers")
-    usage = reply.get("usage") or {}
+    model = reply.get("model")
     return Decisions(
         answers={q.name: _read(q, reply["answers"].get(q.name)) for q in request.questions},
-        usage=Usage(
-            input_tokens=usage.get("input_tokens"), output_tokens=usage.get("output_tokens")
-        ),
-        served_model=reply.get("model"),
+        usage=read_messages_usage(reply.get("usage")),
+        served_model=model if isinstance(model, str) else None,
     )
 
 

@@ -84,7 +84,7 @@ class TransformersBackend:
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def _job(self, request: CompletionRequest) -> _Job:
-        messages = [message.model_dump() for message in request.messages]
+        messages = [message.to_json() for message in request.messages]
         prompt = prompt_ids(self._loaded.tokenizer, messages)
         room = self._loaded.window_tokens - len(prompt)
         if room < 1:

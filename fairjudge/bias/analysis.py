@@ -1,4 +1,4 @@
-"""From clusters and summaries to word-list inclusion and the bias of inputs, and their JSON.
+"""From clusters and summaries to word-list inclusion and the bias of inputs.
 
 `entity_analysis` and `distinguishability_analysis` do the same for the other measures.
 """
@@ -13,19 +13,15 @@ from typing import Any
 import numpy as np
 
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
-from fairjudge.bias.entities import Person
 from fairjudge.bias.fighting_words import InputBias, input_bias
 from fairjudge.bias.lists import HELM_GENDER
+from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import (
     BiasOptions,
     Excluded,
-    Figure,
     Sample,
-    excluded_json,
     pair,
-    plain,
     split_usable,
-    two_way_figure,
 )
 from fairjudge.bias.resampling import Counts
 from fairjudge.bias.word_lists import (
@@ -131,37 +127,6 @@ def table(rows: Sequence[Any], n_columns: int) -> np.ndarray:
     return np.asarray(rows, dtype=np.float64).reshape(len(rows), n_columns)
 
 
-def words_json(report: WordReport) -> Figure:
-    """Return the JSON of ``bias words``."""
-    return {
-        "reference": report.reference,
-        "groups": list(report.groups),
-        "family": "the groups of a system (Holm)",
-        "systems": {
-            system: {
-                "n": found.n,
-                **excluded_json(found.excluded),
-                "inclusion": two_way_figure(getattr(found, report.reference).score),
-                "against_source": two_way_figure(found.source.score),
-                "against_uniform": two_way_figure(found.uniform.score),
-                "by_group": {
-                    group: {
-                        "n_summary": share.n_summary,
-                        "n_source": share.n_source,
-                        "summary": plain(share.summary),
-                        "reference": plain(share.reference),
-                        "difference": two_way_figure(share.difference) | {"p_holm": share.p_holm},
-                    }
-                    for group, share in getattr(found, report.reference).by_group.items()
-                },
-            }
-            for system, found in report.systems.items()
-        },
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
-
-
 def control_summaries(
     clusters: Sequence[Cluster], *, lists: WordLists = HELM_GENDER, seed: int = 0
 ) -> tuple[Summary, ...]:
@@ -210,39 +175,6 @@ def report_inputs(
             {"measure": "fighting-words", "lists": fingerprint(lists), "prior": prior}
         ),
     )
-
-
-def inputs_json(report: InputReport, *, most: int | None = None) -> Figure:
-    """Return the JSON of ``bias inputs``: each group's words by z, the `most` first ones."""
-    total = sum(report.bias.identifiers.values())
-    return {
-        "n": report.n,
-        "excluded": report.n_empty,
-        "n_tied": report.bias.n_tied,
-        "family": "the words of a group (Benjamini-Hochberg)",
-        "documents": dict(report.bias.documents),
-        "identifiers": {
-            group: {"n": n, "share": n / total if total else None}
-            for group, n in report.bias.identifiers.items()
-        },
-        "words": {
-            group: [
-                {
-                    "word": word.word,
-                    "n_group": word.n_first,
-                    "n_others": word.n_second,
-                    "log_odds_ratio": word.log_odds_ratio,
-                    "z": word.z,
-                    "p_value": word.p_value,
-                    "q_value": word.q_value,
-                }
-                for word in words[:most]
-            ]
-            for group, words in report.bias.by_group.items()
-        },
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
 
 
 def fingerprint(lists: WordLists) -> str:

@@ -13,8 +13,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairjudge.bias._names import name_tokens
-from fairjudge.bias.entities import Person
 from fairjudge.bias.forms import Gender
+from fairjudge.bias.people import Person
 from fairjudge.bias.templates import Identity, Template, TemplatePerson
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
@@ -262,10 +262,16 @@ def _input(
 
 def _person(person: TemplatePerson, identity: Identity | None) -> Person:
     if identity is None:
-        return Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
+        return Person(
+            id=person.id,
+            first_name=person.first_name,
+            last_name=person.last_name,
+            other_names=person.other_names,
+        )
     return Person(
         id=person.id,
         first_name=identity.first_name,
         last_name=identity.last_name or person.last_name,
+        other_names=person.suffixes,
         group=identity.group,
     )

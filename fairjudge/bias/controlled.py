@@ -10,7 +10,7 @@ from typing import Self
 from pydantic import ValidationError, model_validator
 
 from fairjudge.bias.assignments import ControlledInput, Design
-from fairjudge.bias.entities import Person
+from fairjudge.bias.people import Person
 from fairjudge.domain import Article, Cluster, Id, Record
 from fairjudge.errors import InputError
 
@@ -23,12 +23,17 @@ class PersonRecord(Record):
     id: Id
     first_name: str | None = None
     last_name: str | None = None
+    other_names: tuple[str, ...] = ()
     group: str | None = None
 
     def person(self) -> Person:
         """Return the value that the measures take."""
         return Person(
-            id=self.id, first_name=self.first_name, last_name=self.last_name, group=self.group
+            id=self.id,
+            first_name=self.first_name,
+            last_name=self.last_name,
+            other_names=self.other_names,
+            group=self.group,
         )
 
 
@@ -72,6 +77,7 @@ def to_cluster(made: ControlledInput) -> Cluster:
                         "id": person.id,
                         "first_name": person.first_name,
                         "last_name": person.last_name,
+                        "other_names": list(person.other_names),
                         "group": person.group,
                     }
                     for person in made.people

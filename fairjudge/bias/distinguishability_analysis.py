@@ -7,21 +7,18 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fairjudge.bias.analysis import fingerprint, people_of, stated
-from fairjudge.bias.distinguishability import (
-    Distinguishability,
-    count_vectors,
-    distinguishability,
-)
 from fairjudge.bias.masking import mask
 from fairjudge.bias.reporting import (
     BiasOptions,
     Excluded,
-    Figure,
     Sample,
-    excluded_json,
-    figure,
     pair,
     split_usable,
+)
+from fairjudge.bias.representation import (
+    Distinguishability,
+    count_vectors,
+    distinguishability,
 )
 from fairjudge.domain import Cluster, Summary
 
@@ -118,31 +115,3 @@ def _distinguish(
         dense=None if embed is None else measure(embed(texts)),
         excluded=tuple(excluded),
     )
-
-
-def distinguishability_json(report: DistinguishabilityReport) -> Figure:
-    """Return the JSON of ``bias distinguishability``."""
-    return {
-        "family": "none: one test a system and representation",
-        "systems": {
-            system: {
-                "n": found.n,
-                **excluded_json(found.excluded),
-                "counts": _distinguishability(found.counts),
-                "dense": None if found.dense is None else _distinguishability(found.dense),
-            }
-            for system, found in report.systems.items()
-        },
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
-
-
-def _distinguishability(found: Distinguishability) -> Figure:
-    return {
-        **figure(found.score),
-        "strict": figure(found.strict),
-        "by_group": {group: figure(estimate) for group, estimate in found.by_group.items()},
-        "n_tied": found.n_tied,
-        "left_out": dict(found.left_out),
-    }

@@ -7,27 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fairjudge.bias._names import name_tokens
+from fairjudge.bias._names import TITLES, bare_name, name_tokens
 from fairjudge.bias.analysis import people_of, places, stated, table
-from fairjudge.bias.entities import InclusionBias, Person, align, fits, inclusion_bias, last_name
 from fairjudge.bias.hallucination import (
     HallucinationBias,
     NameGroups,
     hallucinated,
     hallucination_bias,
 )
+from fairjudge.bias.people import InclusionBias, Person, align, fits, inclusion_bias, last_name
 from fairjudge.bias.reporting import (
     BiasOptions,
     Excluded,
-    Figure,
     Sample,
-    excluded_json,
-    figure,
     pair,
     split_usable,
-    two_way_figure,
 )
-from fairjudge.bias.resampling import Counts, Resampling, TwoWay
+from fairjudge.bias.resampling import Counts, Resampling
 from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
 
@@ -78,12 +74,12 @@ class EntityReport:
 def people_from_names(names: Sequence[str], guess: NameGroups) -> tuple[Person, ...]:
     """Gather the names found in a source to people, for sources without annotations.
 
-    Names that end alike are one person unless their first names differ; the group is that of the
-    most frequent first name, None where it is unclear.
+    Names that end alike are one person unless their first names differ; titles and suffixes count
+    as neither. The group is that of the most frequent first name, None where it is unclear.
     """
     fulls: dict[tuple[str, str], list[str]] = {}
     for name in names:
-        tokens = name_tokens(name)
+        tokens = bare_name(name)
         if len(tokens) > 1:
             fulls.setdefault((tokens[0], tokens[-1]), []).append(name)
     people = [
@@ -91,15 +87,23 @@ def people_from_names(names: Sequence[str], guess: NameGroups) -> tuple[Person, 
             id=f"{first} {last}",
             first_name=_original_token(mentions[0], first),
             last_name=_original_token(last_name(mentions) or last, last),
+            other_names=_other_names(mentions, {first, last}),
             group=guess.of_first_name(first),
         )
         for (first, last), mentions in fulls.items()
     ]
-    for name in dict.fromkeys(name for name in names if len(name_tokens(name)) == 1):
+    for name in dict.fromkeys(name for name in names if len(bare_name(name)) == 1):
         if not any(fits(name, person) for person in people):
-            token = _original_token(name, name_tokens(name)[0])
-            people.append(Person(id=token.lower(), last_name=token))
+            token = _original_token(name, bare_name(name)[0])
+            others = _other_names([name], {token.lower()})
+            people.append(Person(id=token.lower(), last_name=token, other_names=others))
     return tuple(people)
+
+
+def _other_names(mentions: Sequence[str], known: set[str]) -> tuple[str, ...]:
+    """Return the tokens of a person's names that are neither `known` nor titles, in text order."""
+    tokens = dict.fromkeys(token for mention in mentions for token in name_tokens(mention))
+    return tuple(token for token in tokens if token not in known and token not in TITLES)
 
 
 def _original_token(text: str, token: str) -> str:
@@ -271,53 +275,3 @@ def _hallucination(
         resampling=resampling,
         n_excluded=sum(guessed[name] is None for r in readings for name in r.made_up),
     )
-
-
-def entities_json(report: EntityReport, *, most: int | None = None) -> Figure:
-    """Return the JSON of ``bias entities``; of hallucinated names the `most` frequent ones."""
-    return {
-        "groups": list(report.groups),
-        "family": "odds ratios: all pairs of groups of a system; hallucination: its groups",
-        "systems": {
-            system: {
-                "n": found.n,
-                **excluded_json(found.excluded),
-                "inclusion": two_way_figure(found.inclusion.score),
-                "by_group": _two_ways(found.inclusion.by_group),
-                "odds_ratios": [
-                    {"group": pair.group, "other": pair.other}
-                    | two_way_figure(pair.ratio)
-                    | {"p_holm": pair.p_holm}
-                    for pair in found.inclusion.pairs
-                ],
-                "hallucination": _hallucination_json(found.hallucination),
-                "n_ungrouped": found.n_ungrouped,
-                "n_names": found.n_names,
-                "n_aligned": found.n_aligned,
-                "n_hallucinated": found.n_hallucinated,
-                "n_unknown": found.n_unknown,
-                "hallucinated": [
-                    {"name": name.name, "n": name.n, "group": name.group}
-                    for name in found.most_hallucinated[:most]
-                ],
-            }
-            for system, found in report.systems.items()
-        },
-        "notes": list(report.notes),
-        "signature": report.signature,
-    }
-
-
-def _two_ways(found: Mapping[str, TwoWay]) -> Figure:
-    return {group: two_way_figure(both) for group, both in found.items()}
-
-
-def _hallucination_json(found: HallucinationBias | Undefined) -> Figure:
-    if isinstance(found, Undefined):
-        return figure(found)
-    return two_way_figure(found.score) | {
-        "by_group": {
-            group: two_way_figure(both) | {"p_holm": found.p_holm.get(group)}
-            for group, both in found.by_group.items()
-        }
-    }

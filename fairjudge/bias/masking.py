@@ -5,9 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from fairjudge.bias.entities import Person
+from fairjudge.bias.people import Person
+from fairjudge.text.tokens import words
 
-FIRST_NAME, LAST_NAME, TITLE = "FIRST_NAME", "LAST_NAME", "TITLE"
+FIRST_NAME, LAST_NAME, TITLE = MARKERS = ("FIRST_NAME", "LAST_NAME", "NAME_TITLE")
+"""What stands for a hidden name or title; the low line tells it from every word of a text."""
+
+_MARKER = re.compile(rf"(?<!\w)({'|'.join(MARKERS)})(?!\w)")
 
 # "her" answers to both "him" and "his", and "his" to both "her" and "hers". A cue would stay if
 # they became different words, so all four become one.
@@ -30,6 +34,15 @@ def mask(text: str, people: Iterable[Person] = ()) -> str:
     text = _replace(text, firsts, FIRST_NAME)
     text = _replace(text, lasts, LAST_NAME)
     return _PRONOUN.sub(_neutral, _TITLES.sub(TITLE, text))
+
+
+def masked_words(text: str) -> list[str]:
+    """Split masked text as `words` does, with each marker as one word of its own, in capitals."""
+    return [
+        word
+        for piece in _MARKER.split(text)
+        for word in ((piece,) if piece in MARKERS else words(piece))
+    ]
 
 
 def _replace(text: str, names: set[str], marker: str) -> str:

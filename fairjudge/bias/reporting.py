@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from fairjudge.bias.controlled import Controlled, controlled_of
-from fairjudge.bias.resampling import Resampling, TwoWay
-from fairjudge.domain import Cluster, Estimate, Summary, Undefined
+from fairjudge.bias.resampling import Resampling
+from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
+from fairjudge.text.printable import counted
 
 Exclusion: TypeAlias = Literal["empty_summary", "empty_source", "no_people_known", "no_group"]
-Figure: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,11 +108,13 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
     notes = []
     if strays:
         named = ", ".join(list(dict.fromkeys(strays))[:5])
-        notes.append(f"{len(strays)} summaries of unknown clusters were left out: {named}")
+        notes.append(
+            f"left out {counted(len(strays), 'summary', 'summaries')} of unknown clusters: {named}"
+        )
     for system, mine in sorted(found.items()):
         if len(mine) < len(sources):
             n = len(sources) - len(mine)
-            notes.append(f"{system} has no summary of {n} of {len(sources)} clusters")
+            notes.append(f"{system} has no summary of {n} of {counted(len(sources), 'cluster')}")
     return Samples(
         by_system={system: tuple(mine.values()) for system, mine in sorted(found.items())},
         notes=tuple(notes),
@@ -130,50 +132,3 @@ def split_usable(system: str, samples: Sequence[Sample]) -> tuple[list[Sample], 
             reason: Exclusion = "empty_source" if sample.text.strip() else "empty_summary"
             excluded.append(Excluded(eid=sample.source.eid, system=system, reason=reason))
     return used, excluded
-
-
-def excluded_json(excluded: Sequence[Excluded]) -> Figure:
-    """Return how many were left out, how many for each reason, and which."""
-    eids: dict[str, list[str]] = {}
-    for entry in excluded:
-        eids.setdefault(entry.reason, []).append(entry.eid)
-    named = dict(sorted(eids.items()))
-    return {
-        "excluded": len(excluded),
-        "excluded_by_reason": {reason: len(found) for reason, found in named.items()},
-        "excluded_eids": named,
-    }
-
-
-def figure(estimate: Estimate | Undefined) -> Figure:
-    """Return value and interval; an undefined one is null and says why."""
-    if isinstance(estimate, Undefined):
-        return {"value": None, "low": None, "high": None, "undefined": estimate.why}
-    shown: Figure = {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "n": estimate.n,
-        "n_excluded": estimate.n_excluded,
-        "method": estimate.method,
-    }
-    if estimate.p_value is not None:
-        shown["p_value"] = estimate.p_value
-    return shown
-
-
-def two_way_figure(both: TwoWay) -> Figure:
-    """Return the figure over documents, with the interval over assignments beside it."""
-    shown = figure(both.over_documents)
-    if isinstance(both.over_assignments, Estimate):
-        shown["over_assignments"] = {
-            "low": both.over_assignments.low,
-            "high": both.over_assignments.high,
-            "method": both.over_assignments.method,
-        }
-    return shown
-
-
-def plain(value: float | Undefined) -> float | None:
-    """Return a number as it is, an undefined one as null."""
-    return None if isinstance(value, Undefined) else value

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from fairjudge.bias._names import SUFFIXES, TITLES, name_tokens
 from fairjudge.bias.annotated import AnnotatedDocument, Range, Word
-from fairjudge.bias.entities import TITLES, Person, fits
 from fairjudge.bias.forms import (
     Case,
     Gender,
@@ -24,10 +24,10 @@ from fairjudge.bias.forms import (
     write_title,
 )
 from fairjudge.bias.lists import EXTENDED_GENDER
+from fairjudge.bias.people import Person, fits
 
 NameKind: TypeAlias = Literal["full", "first", "last"]
 
-_SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
 _BREAKS_BEFORE = frozenset(
     {"of", "in", "for", "by", "to", "from", "with", "at", "on", "about", "against", "over", "and",
      "or", "'s", "’s"}
@@ -50,13 +50,21 @@ class Slot:
 class TemplatePerson:
     """A person of a template; `gendered` where a first name, pronoun or title tells a gender.
 
-    Both names are None for a person of whom only pronouns speak.
+    Both names are None for a person of whom only pronouns speak. ``other_names`` are what else the
+    document puts in the name, of which `Template.fill` leaves the ``suffixes`` of a person that is
+    given another name.
     """
 
     id: str
     first_name: str | None
     last_name: str | None
     gendered: bool
+    other_names: tuple[str, ...] = ()
+
+    @property
+    def suffixes(self) -> tuple[str, ...]:
+        """The suffixes among the other names, such as ``"jr"``."""
+        return tuple(name for name in self.other_names if name in SUFFIXES)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +123,7 @@ def make_template(document: AnnotatedDocument) -> Template:
                 first_name=found.first_name,
                 last_name=found.last_name,
                 gendered=found.first_name is not None or bool(kinds - {"full", "first", "last"}),
+                other_names=found.other_names(document.words),
             )
         )
     return Template(id=document.id, pieces=tuple(_pieces(document, slots)), people=tuple(people))
@@ -143,6 +152,12 @@ class _Found:
                 lasts.append(tokens[-1])
         self.last_name = _most_frequent(titled or lasts)
         self.first_name = _most_frequent([name for name in firsts if name != self.last_name])
+
+    def other_names(self, words: Sequence[Word]) -> tuple[str, ...]:
+        """Return what its names hold besides first name, last name and titles, in text order."""
+        text = " ".join(words[i].text for name in self.names for i in range(name.start, name.end))
+        known = TITLES.union(name_tokens(f"{self.first_name or ''} {self.last_name or ''}"))
+        return tuple(token for token in dict.fromkeys(name_tokens(text)) if token not in known)
 
 
 def _people(document: AnnotatedDocument) -> list[_Found]:
@@ -245,7 +260,7 @@ def _name_tokens(words: Sequence[Word], name: Range) -> list[int]:
         i
         for i in range(name.start, name.end)
         if (plain := words[i].text.lower().strip(".,")) and plain[0].isalnum()
-        and plain not in _SUFFIXES
+        and plain not in SUFFIXES
         and words[i].text not in _POSSESSIVE
     ]  # fmt: skip
     while kept and words[kept[0]].text.lower().removesuffix(".") in TITLES:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -21,22 +21,28 @@ from fairjudge.cli import (
     cache,
     calibrate,
     cascade,
+    check,
+    compare,
+    export,
     fairness,
     import_,
     judge,
     plan,
     prompts,
     quickstart,
+    rank,
     report,
     split,
+    study,
     summarize,
 )
+from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 from fairjudge.errors import FairJudgeError
 
 
 class _Group(TyperGroup):
-    """Ends commands that were interrupted, or whose reader has gone, in our own way."""
+    """Ends commands that were interrupted in our own way."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command; indented examples in its help keep their lines."""
@@ -45,21 +51,27 @@ class _Group(TyperGroup):
             command.help = re.sub(r"\n\n(?= {4})", "\n\n\b\n", command.help)
         return command
 
+    def make_context(self, *given: Any, **more: Any) -> Any:
+        """Read the command line."""
+        return _interruptible(super().make_context, *given, **more)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            message = "interrupted; what is done is kept, and the same command goes on from there"
-            say(message, err=True)
-            raise typer.Exit(130) from None
-        except BrokenPipeError:
-            # Python would complain once more while closing what nobody reads.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            raise typer.Exit(141) from None
+        return _interruptible(super().invoke, ctx)
 
 
-app = typer.Typer(
+class _Interrupted(BaseException):
+    """An interrupt on its way through Typer, which would end it in its own way."""
+
+
+def _interruptible(function: Callable[..., Any], *given: Any, **more: Any) -> Any:
+    try:
+        return function(*given, **more)
+    except KeyboardInterrupt:
+        raise _Interrupted from None
+
+
+app = Application(
     name="fairjudge",
     cls=_Group,
     help="Judge summaries of many documents with LLMs, and know how far the judge can be trusted.",
@@ -68,27 +80,32 @@ app = typer.Typer(
     rich_markup_mode=None,  # its tables cut the names of options off at 80 columns
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command("build", short_help="References: what sources answer differently")(build.build)
-app.command("summarize", short_help="Summaries of clusters by an LLM")(summarize.summarize)
+app.add_typer(study.app, name="study", short_help="Run a whole study from one file")
+app.command("build", short_help="Build references: what sources answer differently")(build.build)
+app.command("summarize", short_help="Summarize clusters with an LLM")(summarize.summarize)
 app.command("judge", short_help="Judge summaries and rank systems")(judge.judge)
-app.command("cascade", short_help="Ask the LLM only where the local judge is unsure")(
+app.command("cascade", short_help="Ask the LLM only where the local judge is uncertain")(
     cascade.cascade
 )
-app.command("split", short_help="Summaries to atomic content units")(split.split)
-app.command("plan", short_help="What a run would cost, before it")(plan.plan)
-app.command("load-batch", short_help="Replies of a batch into the cache")(plan.load_batch)
-app.add_typer(audit.app, name="audit", short_help="How far a judge is swayed")
-app.add_typer(fairness.app, name="fairness", short_help="Fairness over social attributes")
-app.command("import", short_help="Recorded replies of a judge to judgements")(import_.import_)
-app.command("annotate", short_help="A local page where people label")(annotate.annotate)
-app.command("calibrate", short_help="Measure judges against people")(calibrate.calibrate)
+app.command("split", short_help="Split summaries into atomic content units")(split.split)
+app.command("plan", short_help="Estimate what a run will cost")(plan.plan)
+app.command("load-batch", short_help="Load the replies of a batch into the cache")(plan.load_batch)
+app.add_typer(audit.app, name="audit", short_help="Audit a judge's biases")
+app.add_typer(fairness.app, name="fairness", short_help="Measure fairness over social attributes")
+app.command("import", short_help="Convert recorded replies and other tools' files")(import_.import_)
+app.command("export", short_help="Export judgements for other tools")(export.export)
+app.command("annotate", short_help="Label items on a local web page")(annotate.annotate)
+app.command("calibrate", short_help="Compare judges with human labels")(calibrate.calibrate)
 app.command("apply", short_help="Calibrate a judge's scores")(calibrate.apply)
-app.command("report", short_help="One page to read it all, with every reply")(report.report)
-app.command("quickstart", short_help="The whole job on the bundled example")(quickstart.quickstart)
-app.command("backends", short_help="Who can answer, and what each needs")(backends.backends)
-app.add_typer(cache.app, name="cache", short_help="Look after the reply cache")
-app.add_typer(prompts.app, name="prompts", short_help="Look at and lock prompt templates")
-app.add_typer(bias.app, name="bias", short_help="Demographic bias in summaries")
+app.command("rank", short_help="Rank systems by pairwise judgements")(rank.rank)
+app.command("check", short_help="Check a changed judge against its baseline")(check.check)
+app.command("compare", short_help="Compare two runs on the same items")(compare.compare)
+app.command("report", short_help="Write an HTML report, with every reply")(report.report)
+app.command("quickstart", short_help="Run every step on the bundled example")(quickstart.quickstart)
+app.command("backends", short_help="List backends, and what each needs")(backends.backends)
+app.add_typer(cache.app, name="cache", short_help="Manage the response cache")
+app.add_typer(prompts.app, name="prompts", short_help="List, show and lock prompt templates")
+app.add_typer(bias.app, name="bias", short_help="Measure demographic bias in summaries")
 
 
 def _show_version(wanted: bool) -> None:  # noqa: FBT001  # typer passes it by position
@@ -113,6 +130,8 @@ def run() -> None:
     warnings.filterwarnings("ignore", "coroutine 'arun_with_retry' was never", RuntimeWarning)
     try:
         app()
+    except _Interrupted:
+        raise KeyboardInterrupt from None
     except FairJudgeError as error:
         say(f"error: {error}", err=True)
         sys.exit(1)

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
     from fairjudge.annotation.web.site import Access
-    from fairjudge.app.annotating import Prepared
+    from fairjudge.run.annotating import Prepared
 
 
 def annotate(
@@ -53,9 +54,9 @@ def annotate(
         typer.Option(help="Answers of your own: a scale's .toml file, as for judges."),
     ] = None,
     overlap: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="Share of items that several people label.")
+        float, typer.Option(min=0.0, max=1.0, help="Share of items labelled by several annotators.")
     ] = 0.2,
-    raters: Annotated[int, typer.Option(min=2, help="How many label each of those.")] = 2,
+    raters: Annotated[int, typer.Option(min=2, help="Annotators for each of those items.")] = 2,
     controls: Annotated[
         Path | None,
         typer.Option(
@@ -81,6 +82,13 @@ def annotate(
         float,
         typer.Option(min=0.01, max=1.0, help="Part of the budget that is drawn at random."),
     ] = 0.25,
+    adjudicate: Annotated[
+        Path | None,
+        typer.Option(
+            help="The --json of 'fairjudge calibrate': ask about its largest disagreements alone, "
+            "the widest first; what judge and people said is shown after each answer."
+        ),
+    ] = None,
     highlight: Annotated[
         Literal["words", "embeddings", "none"],
         typer.Option(
@@ -108,7 +116,7 @@ def annotate(
     fairjudge annotate references.json --task coverage --summaries s.jsonl -o labels.jsonl
     """
     from fairjudge.annotation.planning import JobOptions
-    from fairjudge.app.annotating import (
+    from fairjudge.run.annotating import (
         ActiveOptions,
         LabelFiles,
         find_passages,
@@ -118,6 +126,8 @@ def annotate(
 
     if (active is None) != (budget is None):
         raise typer.BadParameter("--active and --budget go together")
+    if adjudicate is not None and active is not None:
+        raise typer.BadParameter("--adjudicate and --active both choose the items: give one")
     _require_extra()
     files = LabelFiles(
         source=task_file,
@@ -125,12 +135,15 @@ def annotate(
         scale=scale,
         controls=controls,
         judgements=active,
+        adjudicate=adjudicate,
     )
     prepared = prepare(
         task,
         files,
         aspect=aspect,
-        options=JobOptions(overlap=overlap, raters=raters, order=order, seed=seed),
+        options=JobOptions(
+            overlap=0.0 if adjudicate else overlap, raters=raters, order=order, seed=seed
+        ),
         active=ActiveOptions(budget=budget, random_share=random_share) if budget else None,
         skip_bad=skip_bad,
     )
@@ -149,13 +162,21 @@ def annotate(
         token=None if is_loopback(host) else store.secret("token"),
     )
     serve(
-        Site(desk=desk, task=prepared.task, access=access, marks=marks),
+        Site(
+            desk=desk,
+            task=prepared.task,
+            access=access,
+            marks=marks,
+            adjudication=prepared.adjudication,
+        ),
         host=host,
         port=port,
         hosts=Hosts.of(host, others=allow_host or ()),
         announce=lambda taken: typer.echo(_where(access, host, taken)),
     )
-    typer.echo(f"\n{_n_lines(output)} labels in {output}; the same command goes on from there")
+    typer.echo(
+        f"\n{counted(_n_lines(output), 'label')} in {output}; the same command goes on from there"
+    )
 
 
 def _require_extra() -> None:
@@ -170,25 +191,25 @@ def _what(prepared: Prepared) -> str:
     job, task = prepared.job, prepared.task
     n_items = sum(wanted > 0 for wanted in job.wanted)
     several = [wanted for wanted in job.wanted if wanted > 1]
-    said = f"{task.title} {n_items} items, {job.n_wanted} labels"
+    said = f"{task.title} {counted(n_items, 'item')}, {counted(job.n_wanted, 'label')}"
     if several:
-        said += f"; {len(several)} items by {several[0]} people each"
+        said += f"; {counted(len(several), 'item')} by {several[0]} people each"
     if job.controls:
-        said += f"; {len(job.controls)} controls for everybody"
+        said += f"; {counted(len(job.controls), 'control')} for everybody"
+    if prepared.n_empty:
+        said += f"\nLeft out: {counted(prepared.n_empty, 'summary', 'summaries')} without text"
     if prepared.drawn is not None:
         n_all = len(prepared.items) - len(job.controls)
-        said += f"\nDrawn of {n_all} items, {prepared.drawn.n_judged} of them judged"
+        said += f"\nDrawn of {counted(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"
         if not prepared.drawn.informative:
             said += "; the judge is equally sure of all, so the draw is uniform"
     return said
 
 
 def _where(access: Access, host: str, port: int) -> str:
-    import socket
+    from fairjudge.annotation.web.guard import is_loopback, reachable_at
 
-    from fairjudge.annotation.web.guard import is_loopback
-
-    name = socket.gethostname() if host in {"0.0.0.0", "::"} else host  # noqa: S104  # nosec B104
+    name = reachable_at(host)
     base = f"http://{f'[{name}]' if ':' in name else name}:{port}"
     lines = [
         f"Label at     {base}/{f'?token={access.token}' if access.token else ''}",

@@ -1,4 +1,4 @@
-"""``fairjudge audit``: how far a judge is swayed by place, length and order."""
+"""``fairjudge audit``: a judge's biases by position, length and order."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairjudge.cli import audit_options as audit_opt
+from fairjudge.cli import audit_stability
 from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
 
 if TYPE_CHECKING:
-    from fairjudge.app.models import ModelOptions
+    from fairjudge.run.models import ModelOptions
 
-app = typer.Typer(help="Measure how far a judge is swayed, from stored judgements or new ones.")
+app = Application(help="Audit a judge's biases, from stored judgements or new ones.")
+app.command("stability")(audit_stability.stability)
 
 
 @app.command("position")
-@opt.taking(model=audit_opt.models)
+@opt.taking(model=opt.one_model)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
@@ -38,15 +41,16 @@ def position(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Measure position bias: which verdicts follow the place and not the summary.
+    """Measure position bias: verdicts that follow the position and not the summary.
 
     Takes pairwise judgements in both orders; or collects them first, given --references and
     --summaries. Labels, or fields human_a and human_b in the judgements, split pairs by closeness.
 
         fairjudge audit position judgements.jsonl --labels labels.jsonl --json audit.json
     """
-    from fairjudge.app.auditing import position_report
-    from fairjudge.cli import audit_tables, display
+    from fairjudge.analysis.auditing import position_report
+    from fairjudge.cli import display
+    from fairjudge.reports.audit_tables import position_tables
 
     material = audit_opt.material(
         judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
@@ -59,12 +63,12 @@ def position(
         quiet=quiet,
     )
     report = position_report(rows, labels=labels, close_within=close_within, skip_bad=skip_bad)
-    display.report(report, json_file, table=audit_tables.show_position)
-    audit_opt.finish(rows, protocol="pairwise", most=max_unscored)
+    display.report(report, json_file, tables=position_tables, kind="audit position")
+    audit_opt.finish(rows, protocol="pairwise", limit=max_unscored)
 
 
 @app.command("verbosity")
-@opt.taking(model=audit_opt.models)
+@opt.taking(model=opt.one_model)
 def verbosity(
     judgements: audit_opt.Judgements = None,
     *,
@@ -93,8 +97,9 @@ def verbosity(
     --summaries. An unbiased judge prefers neither. Filler should never help; supported facts may
     help coverage, and unsupported ones should harm faithfulness.
     """
-    from fairjudge.app.auditing import verbosity_report
-    from fairjudge.cli import audit_tables, display
+    from fairjudge.analysis.auditing import verbosity_report
+    from fairjudge.cli import display
+    from fairjudge.reports.audit_tables import verbosity_tables
 
     material = audit_opt.material(
         judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
@@ -108,8 +113,8 @@ def verbosity(
         quiet=quiet,
     )
     report = verbosity_report(rows)
-    display.report(report, json_file, table=audit_tables.show_verbosity)
-    audit_opt.finish(rows, protocol=None, most=max_unscored)
+    display.report(report, json_file, tables=verbosity_tables, kind="audit verbosity")
+    audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
 
 @app.command("parse")
@@ -121,14 +126,15 @@ def parse(
     json_file: opt.Json = None,
 ) -> None:
     """Count the judgements without a score, by reason, and who scored the others."""
-    from fairjudge.app.auditing import parse_report
-    from fairjudge.cli import audit_tables, display
+    from fairjudge.analysis.auditing import parse_report
+    from fairjudge.cli import display
     from fairjudge.datasets import read_judgements
+    from fairjudge.reports.audit_tables import parse_tables
 
     rows = read_judgements(judgements, skip_bad=skip_bad).records
     report = parse_report(rows)
-    display.report(report, json_file, table=audit_tables.show_parse)
-    audit_opt.finish(rows, protocol=None, most=max_unscored)
+    display.report(report, json_file, tables=parse_tables, kind="audit parse")
+    audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
 
 @app.command("covered")
@@ -143,13 +149,14 @@ def covered(
 
     Names the answers that each summary leaves out, and the outlets none of whose answers it has.
     """
-    from fairjudge.app.auditing import covered_report
-    from fairjudge.cli import audit_tables, display
+    from fairjudge.analysis.auditing import covered_report
+    from fairjudge.cli import display
     from fairjudge.datasets import read_judgements
+    from fairjudge.reports.covered_tables import covered_tables
 
     rows = read_judgements(judgements, skip_bad=skip_bad).records
     report = covered_report(rows, references, skip_bad=skip_bad)
-    display.report(report, json_file, table=audit_tables.show_covered)
+    display.report(report, json_file, tables=covered_tables, kind="audit covered")
 
 
 @app.command("length")
@@ -167,23 +174,24 @@ def length(
     json_file: opt.Json = None,
 ) -> None:
     """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
-    from fairjudge.app.auditing import length_report
-    from fairjudge.cli import audit_tables, display
+    from fairjudge.analysis.auditing import length_report
+    from fairjudge.cli import display
     from fairjudge.datasets import read_judgements
+    from fairjudge.reports.audit_tables import length_tables
 
     rows = read_judgements(judgements, skip_bad=skip_bad).records
     report = length_report(rows, summaries, matched_within=matched_within, skip_bad=skip_bad)
-    display.report(report, json_file, table=audit_tables.show_length)
+    display.report(report, json_file, tables=length_tables, kind="audit length")
 
 
 @app.command("order")
-@opt.taking(model=audit_opt.models)
+@opt.taking(model=opt.one_model)
 def order(
     *,
     references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
     summaries: audit_opt.Summaries = None,
     most_articles: Annotated[
-        int, typer.Option(min=1, help="Articles of each cluster that are moved about.")
+        int, typer.Option(min=1, help="Articles of each cluster whose position is changed.")
     ] = 3,
     shuffles: Annotated[
         int, typer.Option(min=2, help="Orders in which each summary's articles are shown.")
@@ -194,13 +202,14 @@ def order(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Measure what the order of articles in the prompt does to faithfulness ratings.
+    """Measure the effect of the order of articles in the prompt on faithfulness ratings.
 
     Rates leads of single articles with that article first, in the middle and last; and, given
     --summaries, those with their articles shuffled.
     """
-    from fairjudge.app.probing import order_report
-    from fairjudge.cli import audit_tables, display
+    from fairjudge.cli import display
+    from fairjudge.reports.audit_tables import order_tables
+    from fairjudge.run.probing import order_report
 
     report = audit_opt.shown(
         lambda model, progress: order_report(
@@ -216,11 +225,11 @@ def order(
         model=model,
         quiet=quiet,
     )
-    display.report(report, json_file, table=audit_tables.show_order)
+    display.report(report, json_file, tables=order_tables, kind="audit order")
 
 
 @app.command("checks")
-@opt.taking(model=audit_opt.models)
+@opt.taking(model=opt.one_model)
 def checks(
     *,
     references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],
@@ -237,8 +246,9 @@ def checks(
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
     """
-    from fairjudge.app.probing import checks_report
-    from fairjudge.cli import audit_tables, display
+    from fairjudge.cli import display
+    from fairjudge.reports.audit_tables import checks_tables
+    from fairjudge.run.probing import checks_report
 
     report = audit_opt.shown(
         lambda model, progress: checks_report(
@@ -253,4 +263,4 @@ def checks(
         model=model,
         quiet=quiet,
     )
-    display.report(report, json_file, table=audit_tables.show_checks)
+    display.report(report, json_file, tables=checks_tables, kind="audit checks")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from fairjudge.cli import options as opt
-
 if TYPE_CHECKING:
-    from fairjudge.app.collecting import Material, Progress
-    from fairjudge.app.models import ModelOptions
     from fairjudge.domain import Judgement, ProtocolName
+    from fairjudge.run.collecting import AuditInput, Progress
+    from fairjudge.run.models import ModelOptions
 
 Judgements: TypeAlias = Annotated[
     Path | None,
@@ -42,17 +40,6 @@ Run: TypeAlias = Annotated[
 ]
 
 
-@opt.taking(model=opt.models)
-def models(
-    *,
-    backend: opt.Backend = "local",
-    embedding_model: opt.EmbeddingModel = None,
-    model: ModelOptions,
-) -> ModelOptions:
-    """Return the options of the one model that judges what is to be audited."""
-    return replace(model, backend=backend, embedding_model=embedding_model)
-
-
 def material(
     judgements: Path | None,
     *,
@@ -60,9 +47,9 @@ def material(
     summaries: Path | None,
     run: Path | None,
     skip_bad: bool,
-) -> Material:
+) -> AuditInput:
     """Check that there is either something stored or something to judge."""
-    from fairjudge.app.collecting import Material
+    from fairjudge.run.collecting import AuditInput
 
     if (references is None) != (summaries is None):
         raise typer.BadParameter("--references and --summaries go together")
@@ -70,7 +57,7 @@ def material(
         raise typer.BadParameter(
             "give a file of judgements, or --references and --summaries to collect them"
         )
-    return Material(
+    return AuditInput(
         judgements=judgements,
         references=references,
         summaries=summaries,
@@ -80,7 +67,7 @@ def material(
 
 
 def rows(
-    given: Material,
+    given: AuditInput,
     *,
     aspect: str,
     protocol: ProtocolName,
@@ -89,8 +76,8 @@ def rows(
     probes: tuple[str, ...] = (),
 ) -> tuple[Judgement, ...]:
     """Return the judgements, read or collected."""
-    from fairjudge.app.collecting import collect
     from fairjudge.cli import progress
+    from fairjudge.run.collecting import collect
 
     with progress.display(quiet=quiet) as shown:
         return collect(
@@ -103,24 +90,27 @@ def rows(
         )
 
 
-def finish(judged: Sequence[Judgement], *, protocol: str | None, most: float) -> None:
+def finish(judged: Sequence[Judgement], *, protocol: str | None, limit: float) -> None:
     """End with exit code 3 where too many judgements have no score."""
     from fairjudge.cli import display
 
     counted = [row for row in judged if protocol in {None, row.protocol}]
     n_unscored = sum(row.unscored is not None for row in counted)
-    display.finish(n_unscored, len(counted), most=most, what="judgements")
+    display.finish(n_unscored, len(counted), limit=limit, what=("judgement",))
 
 
 def shown(
-    report: Callable[[ModelOptions, Progress], dict[str, Any]],
+    report: Callable[[ModelOptions, Progress], Coroutine[Any, Any, dict[str, Any]]],
     *,
     model: ModelOptions,
     quiet: bool,
 ) -> dict[str, Any]:
     """Return what `report` makes with `model`, under a progress bar."""
     from fairjudge.cli import progress
+    from fairjudge.run.running import run_to_end
 
     with progress.display(quiet=quiet) as bars:
         counted = replace(model, on_retry=progress.retries(bars))
-        return report(counted, lambda total: progress.counter(bars, "judging", total=total))
+        return run_to_end(
+            report(counted, lambda total: progress.counter(bars, "judging", total=total))
+        )

@@ -20,7 +20,7 @@ def backends(*, json_file: opt.Json = None) -> None:
     from fairjudge.reports.tables import TextTable, columns, print_table
 
     local_here = importlib.util.find_spec("torch") is not None
-    what = "embedded: sentence embeddings, no LLM, no key"
+    what = "embedded: small trained models, no LLM, no key"
     rows = [("local", what, _package("local", here=local_here))]
     for kind in backend_kinds():
         key = "" if kind.has_key else f"{kind.key_variable} is not set"

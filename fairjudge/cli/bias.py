@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import typer
 
 from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
 
 if TYPE_CHECKING:
+    from fairjudge.analysis.bias import MadeInputs
     from fairjudge.bias.reporting import BiasOptions
+    from fairjudge.reports.tables import TextTable
 
-app = typer.Typer(
+app = Application(
     no_args_is_help=True,
     rich_markup_mode="markdown",
     help="Demographic bias in summaries, and in what is summarized.",
@@ -25,7 +28,7 @@ _Inputs: TypeAlias = Annotated[
     Path,
     typer.Argument(
         help="Clusters, as 'bias inputs -o' writes them: each with the key controlled: {original, "
-        "variant, group, people: [{id, first_name, last_name, group}]}."
+        "variant, group, people: [{id, first_name, last_name, other_names, group}]}."
     ),
 ]
 _Summaries: TypeAlias = Annotated[
@@ -84,9 +87,10 @@ def words(
 
         fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
     """
-    from fairjudge.app.bias import measure_words
-    from fairjudge.bias.analysis import words_json
-    from fairjudge.cli import bias_tables
+    from fairjudge.analysis.bias import measure_words
+    from fairjudge.bias.to_json import words_json
+    from fairjudge.cli import display
+    from fairjudge.reports.bias_tables import words_tables
 
     report = measure_words(
         clusters,
@@ -97,7 +101,7 @@ def words(
         skip_bad=skip_bad,
         options=options,
     )
-    bias_tables.show(bias_tables.words(report), words_json(report), json_file)
+    display.report(words_json(report), json_file, tables=words_tables, kind="bias words")
 
 
 @app.command("entities")
@@ -140,9 +144,10 @@ def entities(
 
         fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
     """
-    from fairjudge.app.bias import measure_entities
-    from fairjudge.bias.entity_analysis import entities_json
-    from fairjudge.cli import bias_tables
+    from fairjudge.analysis.bias import measure_entities
+    from fairjudge.bias.to_json import entities_json
+    from fairjudge.cli import display
+    from fairjudge.reports.bias_tables import entities_tables
 
     report = measure_entities(
         clusters,
@@ -154,7 +159,7 @@ def entities(
         skip_bad=skip_bad,
         options=options,
     )
-    bias_tables.show(bias_tables.entities(report), entities_json(report), json_file)
+    display.report(entities_json(report), json_file, tables=entities_tables, kind="bias entities")
 
 
 @app.command("distinguishability")
@@ -186,9 +191,10 @@ def distinguishability(
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
     """
-    from fairjudge.app.bias import measure_distinguishability
-    from fairjudge.bias.distinguishability_analysis import distinguishability_json
-    from fairjudge.cli import bias_tables
+    from fairjudge.analysis.bias import measure_distinguishability
+    from fairjudge.bias.to_json import distinguishability_json
+    from fairjudge.cli import display
+    from fairjudge.reports.bias_tables import distinguishability_tables
 
     report = measure_distinguishability(
         clusters,
@@ -199,8 +205,11 @@ def distinguishability(
         skip_bad=skip_bad,
         options=options,
     )
-    bias_tables.show(
-        bias_tables.distinguishability(report), distinguishability_json(report), json_file
+    display.report(
+        distinguishability_json(report),
+        json_file,
+        tables=distinguishability_tables,
+        kind="bias distinguishability",
     )
 
 
@@ -227,7 +236,7 @@ def making(
     ] = 100,
     seed: _Seed = 0,
 ) -> dict[str, Any]:
-    """Return how inputs are made, as `fairjudge.app.bias.make_inputs` takes it."""
+    """Return how inputs are made, as `fairjudge.analysis.bias.make_inputs` takes it."""
     return {
         "design": design,
         "names": names,
@@ -271,19 +280,49 @@ def inputs(
 
         fairjudge bias inputs ontonotes/ -o inputs.jsonl --census census1990
     """
-    from fairjudge.app.bias import make_inputs, measure_inputs
-    from fairjudge.bias.analysis import inputs_json
-    from fairjudge.cli import bias_tables
+    from fairjudge.analysis.bias import make_inputs, measure_inputs
+    from fairjudge.bias.to_json import inputs_json
+    from fairjudge.cli import display
+    from fairjudge.reports.bias_tables import inputs_tables
 
     if output is None:
         if len(sources) != 1:
             raise typer.BadParameter("give one file of clusters, or -o to make inputs")
         report = measure_inputs(sources[0], lists=lists, skip_bad=skip_bad)
-        bias_tables.show(bias_tables.inputs(report, top=top), inputs_json(report), json_file)
+        display.report(
+            inputs_json(report), json_file, tables=lambda found: inputs_tables(found, limit=top)
+        )
         return
     made = make_inputs(sources, output, **how)
-    bias_tables.show(
-        [] if str(output) == "-" else [bias_tables.made(made, output=output)],
-        bias_tables.made_json(made, design=how["design"]),
+    display.report(
+        _made_json(made, design=how["design"]),
         json_file,
+        tables=lambda _: [] if str(output) == "-" else [_made_table(made, output=output)],
     )
+
+
+def _made_table(found: MadeInputs, *, output: Path) -> TextTable:
+    """Return what was written."""
+    from fairjudge.reports.tables import TextTable, columns
+    from fairjudge.text.printable import counted
+
+    notes = [
+        f"{counted(n, 'document')} skipped: {why}" for why, n in found.skipped_by_reason.items()
+    ]
+    return TextTable(
+        title=f"{counted(len(found.inputs), 'input')} from "
+        f"{found.n_documents - len(found.skipped)} of {counted(found.n_documents, 'document')}",
+        columns=columns("group", "people", numbers=("people",)),
+        rows=tuple((group, str(n)) for group, n in found.people_by_group.items()),
+        notes=(*notes, f"Written: {output}"),
+    )
+
+
+def _made_json(found: MadeInputs, *, design: str) -> dict[str, Any]:
+    return {
+        "design": design,
+        "n_inputs": len(found.inputs),
+        "n_documents": found.n_documents,
+        "people": dict(found.people_by_group),
+        "skipped": [{"id": name, "why": why} for name, why in found.skipped],
+    }

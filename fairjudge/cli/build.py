@@ -11,18 +11,29 @@ import typer
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
-    from fairjudge.app.building import BuildOptions
-    from fairjudge.app.models import ModelOptions
+    from fairjudge.run.builders import BuildOptions
+    from fairjudge.run.models import ModelOptions
 
 
 def build_options(
     *,
     max_articles: Annotated[
-        int, typer.Option(min=2, help="Articles kept: those that answer most questions.")
-    ] = 10,
+        int | None,
+        typer.Option(
+            min=2,
+            help="Articles kept: those that answer most questions. Default: all; with --pipeline "
+            "paper and the local backend 10.",
+        ),
+    ] = None,
     questions: Annotated[
-        int, typer.Option(min=1, help="Questions asked before any is filtered out.")
-    ] = 20,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Questions wanted (12): half as many again are asked, and those are kept that "
+            "most articles answer. With --pipeline paper and the local backend, the questions "
+            "asked before any is filtered out (20).",
+        ),
+    ] = None,
     min_sources: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Least share of sources that answer a question.")
     ] = 0.3,
@@ -38,25 +49,44 @@ def build_options(
         bool,
         typer.Option(
             "--merge-same-sources",
-            help="Also count two questions as one when at least 80 % of the articles that answer "
-            "them are the same (Discord Questions).",
+            help="Also drop a question when at least 80 % of the paragraphs that answer it answer "
+            "another one (Discord Questions).",
         ),
     ] = False,
+    pipeline: Annotated[
+        Literal["article", "paper"],
+        typer.Option(
+            help="How an LLM builds: by one call an article for all questions and one a question "
+            "for its groups, or by DiverseSumm's steps, one call for each question and article."
+        ),
+    ] = "article",
+    context_tokens: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Questions are written on all articles where these take at most so many tokens, "
+            "else on representative ones.",
+        ),
+    ] = 100_000,
     consolidation: Annotated[
-        Literal["embedding", "llm"],
-        typer.Option(help="Who groups answers by meaning: sentence embeddings, or the LLM."),
-    ] = "embedding",
+        Literal["embedding", "llm"] | None,
+        typer.Option(
+            help="Who groups answers by meaning: the LLM, which then also names the invalid ones "
+            "and labels the groups (default with an LLM), or sentence embeddings (default with "
+            "--pipeline paper and the local backend)."
+        ),
+    ] = None,
     post_filter: Annotated[
         bool,
         typer.Option(
-            help="Let the LLM drop answers that do not address their question, and questions whose "
-            "answers do not differ. The local backend has none."
+            help="With --pipeline paper: let the LLM drop answers that do not address their "
+            "question, and questions whose answers do not differ."
         ),
     ] = True,
 ) -> BuildOptions:
     """Return what shapes references."""
-    from fairjudge.app.building import BuildOptions
     from fairjudge.references.steps import Validity
+    from fairjudge.run.builders import BuildOptions
 
     return BuildOptions(
         max_articles=max_articles,
@@ -66,19 +96,19 @@ def build_options(
             max_largest_share=0.5 if consensus_filter else None,
             max_source_overlap=0.8 if merge_same_sources else None,
         ),
+        pipeline=pipeline,
+        context_tokens=context_tokens,
         consolidation=consolidation,
         post_filter=post_filter,
     )
 
 
-@opt.taking(building=build_options, model=opt.models)
+@opt.taking(building=build_options, model=opt.one_model)
 def build(
     clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
     output: opt.Output,
     *,
-    backend: opt.Backend = "local",
     building: BuildOptions,
-    embedding_model: opt.EmbeddingModel = None,
     run: opt.Run = None,
     engine: opt.Engine = "local",
     model: ModelOptions,
@@ -89,15 +119,15 @@ def build(
 ) -> None:
     """Build references: questions that sources answer differently, with who said what.
 
-    The local backend needs no key and no LLM: it finds topics that many articles address, words
-    them as questions, and quotes the articles. It knows wording, not truth: an LLM backend asks
-    better questions, understands paraphrase, and filters what makes no sense.
+    The local backend needs no key and no LLM: it turns clauses of the articles into questions, and
+    keeps those that a trained reader finds answered in enough of them. It knows wording, not truth:
+    an LLM backend asks better questions, understands paraphrase, and filters what makes no sense.
 
         fairjudge build clusters.json -o refs.jsonl
         fairjudge build clusters.json -o refs.jsonl --backend openai:gpt-4o-mini
     """
-    from fairjudge.app.building import build_file
     from fairjudge.cli import display, progress
+    from fairjudge.run.building import build_file
 
     opt.check_targets(output, json_file)
     with progress.display(quiet=quiet) as shown:
@@ -105,17 +135,13 @@ def build(
             clusters,
             output,
             options=building,
-            model=replace(
-                model,
-                backend=backend,
-                embedding_model=embedding_model,
-                engine=engine,
-                on_retry=progress.retries(shown),
-            ),
+            model=replace(model, engine=engine, on_retry=progress.retries(shown)),
             run=run,
             skip_bad=skip_bad,
             progress=progress.BuildBars(shown),
         )
     display.built(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_unusable, len(outcome.clusters), most=max_unscored, what="clusters")
-    display.finish(outcome.n_failed, outcome.n_steps, most=max_unscored, what="steps")
+    display.finish(
+        outcome.n_without_questions, len(outcome.clusters), limit=max_unscored, what=("cluster",)
+    )
+    display.finish(outcome.n_failed, outcome.n_steps, limit=max_unscored, what=("step",))

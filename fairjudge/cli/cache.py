@@ -1,4 +1,4 @@
-"""``fairjudge cache``: look after the reply cache."""
+"""``fairjudge cache``: manage the response cache."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
     from fairjudge.cache_files import AnyCache
 
-app = typer.Typer(help="Look after the cache of model replies.", no_args_is_help=True)
+app = Application(help="Manage the cache of model responses.", no_args_is_help=True)
 
 
 @contextmanager
 def _opened(folder: Path | None, store: str | None) -> Iterator[AnyCache]:
-    from fairjudge.app.models import open_cache
+    from fairjudge.run.models import open_cache
 
     cache = open_cache(
         folder,
@@ -44,7 +46,8 @@ def stats(
         found = asdict(opened.stats())
     if json_file != "-":
         say(
-            f"{found['path']}: {found['n_entries']} replies, {found['size_bytes'] / 1e6:.1f} MB, "
+            f"{found['path']}: {counted(found['n_entries'], 'reply', 'replies')}, "
+            f"{found['size_bytes'] / 1e6:.1f} MB, "
             f"{found['n_quarantined']} set aside as damaged"
         )
     display.write_json(json_file, found | {"path": str(found["path"])})
@@ -58,7 +61,10 @@ def verify(
     with _opened(cache, store) as opened:
         report = opened.verify()
     if json_file != "-":
-        say(f"{report.n_sound} sound replies, {len(report.refused)} refused")
+        say(
+            f"{counted(report.n_sound, 'sound reply', 'sound replies')}, "
+            f"{len(report.refused)} refused"
+        )
         for line in report.refused:
             say(f"  {line}")
     display.write_json(json_file, asdict(report))
@@ -68,7 +74,9 @@ def verify(
 
 @app.command("export")
 def export_(
-    file: Annotated[Path, typer.Argument(help="JSONL to write; .gz compresses.")],
+    exported: Annotated[
+        Path, typer.Argument(metavar="FILE", help="JSONL to write; .gz compresses.")
+    ],
     *,
     cache: opt.CacheDir = None,
     store: opt.Store = None,
@@ -77,8 +85,8 @@ def export_(
     from fairjudge.cache_files import export_cache
 
     with _opened(cache, store) as opened:
-        n_written = export_cache(opened, file)
-    say(f"{n_written} replies written to {file}")
+        n_written = export_cache(opened, exported)
+    say(f"{counted(n_written, 'reply', 'replies')} written to {exported}")
 
 
 @app.command("import")
@@ -93,7 +101,7 @@ def import_(
 
     with _opened(cache, store) as opened:
         report = import_cache(opened, file)
-    say(f"{report.n_added} replies added, {report.n_known} were known")
+    say(f"{counted(report.n_added, 'reply', 'replies')} added, {report.n_known} known before")
 
 
 @app.command()
@@ -101,11 +109,14 @@ def clear(
     *,
     cache: opt.CacheDir = None,
     store: opt.Store = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Delete every reply. They cost money to get again: you are asked first."""
     with _opened(cache, store) as opened:
         if not yes:
             found = opened.stats()
-            typer.confirm(f"Delete {found.n_entries} replies from {found.path}?", abort=True)
-        say(f"{opened.clear()} replies deleted")
+            typer.confirm(
+                f"Delete {counted(found.n_entries, 'reply', 'replies')} from {found.path}?",
+                abort=True,
+            )
+        say(f"{counted(opened.clear(), 'reply', 'replies')} deleted")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,23 +10,22 @@ import typer
 
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis
-    from fairjudge.calibration.calibrators import Calibrator
     from fairjudge.domain import Cluster, Judgement, Summary
-
-_FILE = "fairjudge_calibrators"
 
 
 def calibrate(
     judgements: Annotated[Path, typer.Argument(help="Judgements, .jsonl or .json.")],
     *,
-    labels: Annotated[Path, typer.Option(help="People's labels: .jsonl, .json or .csv.")],
+    labels: Annotated[Path, typer.Option(help="Human labels: .jsonl, .json or .csv.")],
     annotators: Annotated[
         list[str] | None,
-        typer.Option(help="Take labels of annotators of such names alone, e.g. 'expert*'."),
+        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
     ] = None,
+    label_scale: opt.LabelScale = None,
     method: Annotated[
         Literal["isotonic", "logistic", "linear", "ordinal"],
         typer.Option(help="Curve from the judge's score to the human score."),
@@ -42,8 +40,8 @@ def calibrate(
         bool,
         typer.Option(
             "--support",
-            help="Given --summaries and --clusters: embedding support (extra [local], no LLM) as "
-            "one more baseline; takes minutes for a hundred documents.",
+            help="Given --summaries and --clusters: support by the embedded default (extra "
+            "[local], no LLM) as one more baseline; takes minutes for a hundred documents.",
         ),
     ] = False,
     family: Annotated[
@@ -71,6 +69,13 @@ def calibrate(
     list_unmatched: Annotated[
         bool, typer.Option("--list-unmatched", help="Name all unmatched items in the JSON.")
     ] = False,
+    disagreements: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            help="Items on which judge and people differ most, with both reasons, in the JSON.",
+        ),
+    ] = 20,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -88,9 +93,12 @@ def calibrate(
     from fairjudge.calibration.agreement import Resampling
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.to_json import analysis_json
-    from fairjudge.cli.display import finish, write_json
+    from fairjudge.cli.display import finish, say_findings, write_json
     from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
     from fairjudge.reports.calibration_tables import calibration_tables
+    from fairjudge.reports.disagreement_tables import disagreement_tables
+    from fairjudge.reports.measured_findings import findings_of, with_findings
+    from fairjudge.reports.rates_tables import rates_tables
     from fairjudge.reports.tables import print_table, to_markdown
 
     rows = list(read_judgements(judgements, skip_bad=skip_bad))
@@ -99,6 +107,8 @@ def calibrate(
         resampling=Resampling(n_resamples=resamples),
         calibrator=method,
         epsilon=margin,
+        label_scale=opt.label_scale(label_scale),
+        n_disagreements=disagreements,
         families=tuple(_family(text) for text in family or ()),
         seed=seed,
     )
@@ -116,11 +126,16 @@ def calibrate(
     )
     signature = _signature(analysis, judgements, labels)
     report = analysis_json(analysis, signature=signature, list_all=list_unmatched)
-    tables = calibration_tables(report)
+    tables = (
+        *calibration_tables(report),
+        *rates_tables(report),
+        *disagreement_tables(report),
+    )
     if json_file != "-":
+        say_findings(findings_of("calibrate", report))
         for table in tables:
             print_table(table)
-    write_json(json_file, report)
+    write_json(json_file, with_findings("calibrate", report))
     if markdown is not None:
         _write(markdown, "\n".join(to_markdown(table) for table in tables))
     if html is not None:
@@ -128,7 +143,7 @@ def calibrate(
     if save is not None:
         _save(analysis, save)
     n_unscored = sum(row.unscored is not None for row in rows)
-    finish(n_unscored, len(rows), most=max_unscored, what="judgements")
+    finish(n_unscored, len(rows), limit=max_unscored, what=("judgement",))
 
 
 def apply(
@@ -142,15 +157,16 @@ def apply(
 
     fairjudge apply calibrator.json judgements.jsonl -o calibrated.jsonl
     """
+    from fairjudge.analysis.calibrating import read_calibrators
     from fairjudge.calibration.applying import apply_calibrators
     from fairjudge.datasets import read_judgements, write_records
 
     applied = apply_calibrators(
-        _load(calibrator), list(read_judgements(judgements, skip_bad=skip_bad))
+        read_calibrators(calibrator), list(read_judgements(judgements, skip_bad=skip_bad))
     )
     write_records(output, applied.judgements)
     said = [
-        f"{applied.n_calibrated} judgements calibrated",
+        f"{counted(applied.n_calibrated, 'judgement')} calibrated",
         f"{applied.n_outside} of them outside the scores that people labelled",
         f"{applied.n_other} of another judge, aspect or protocol left as they were",
         f"{applied.n_unscored} unscored",
@@ -168,14 +184,17 @@ def _family(text: str) -> tuple[str, str]:
 def _support(
     summaries: Sequence[Summary], clusters: Sequence[Cluster]
 ) -> dict[tuple[str, str], float]:
-    from fairjudge.app.calibrating import embedding_support
+    from fairjudge.analysis.calibrating import trained_support
     from fairjudge.scorers.embedding import load_embedder
+    from fairjudge.scorers.trained_models import load_trained_models
 
-    return embedding_support(summaries, clusters, embedder=load_embedder())
+    return trained_support(
+        summaries, clusters, models=load_trained_models(), embedder=load_embedder()
+    )
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
-    from fairjudge.app.auditing import position_report
+    from fairjudge.analysis.auditing import position_report
     from fairjudge.reports.calibration_page import calibration_page
 
     position = (
@@ -204,38 +223,12 @@ def _signature(analysis: Analysis, judgements: Path, labels: Path) -> dict[str, 
 
 
 def _save(analysis: Analysis, path: Path) -> None:
-    from fairjudge.domain import Undefined
-    from fairjudge.errors import ConfigurationError
+    from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
 
-    fitted, refused = [], []
-    for group in analysis.groups:
-        found, joined = group.calibration.calibrator, group.joined
-        if joined.protocol == "pairwise":
-            continue  # A calibrated verdict would be no verdict.
-        if isinstance(found, Undefined):
-            refused.append(f"{joined.judge}, {joined.aspect}, {joined.protocol}: {found.why}")
-        else:
-            fitted.append(found.to_dict())
+    fitted, refused = fitted_calibrators(analysis)
     if refused:
         say("No calibrator for " + "; for ".join(refused), err=True)
-    if not fitted:
-        raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
-    _write(path, json.dumps({_FILE: 1, "calibrators": fitted}, indent=1, ensure_ascii=False) + "\n")
-
-
-def _load(path: Path) -> list[Calibrator]:
-    from fairjudge.calibration.calibrators import calibrator_from_dict
-    from fairjudge.datasets import read_json
-    from fairjudge.errors import InputError
-
-    data = read_json(path)
-    found = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
-    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
-        raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
-    try:
-        return [calibrator_from_dict(one) for one in found]
-    except InputError as error:
-        raise InputError(error.problem, path=path, field=error.field) from None
+    write_calibrators(path, fitted, refused=refused)
 
 
 def _write(path: Path, text: str) -> None:

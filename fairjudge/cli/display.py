@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fairjudge.cli.terminal import say
-from fairjudge.reports.tables import TextTable, columns, number, print_table
-from fairjudge.text.printable import shows_on_terminal
+from fairjudge.reports.figures import Json, named
+from fairjudge.reports.tables import TextTable, columns, print_table
+from fairjudge.text.printable import counted, shows_on_terminal
 
 if TYPE_CHECKING:
-    from fairjudge.app.building import BuildOutcome, Built
-    from fairjudge.app.judging import JudgeOutcome
-    from fairjudge.app.models import Spent
-    from fairjudge.app.summaries import SummarizeOutcome
+    from fairjudge.run.building import BuildOutcome
+    from fairjudge.run.built import Built
+    from fairjudge.run.judging import JudgeOutcome
+    from fairjudge.run.models import Spent
+    from fairjudge.run.summaries import SummarizeOutcome
 
-_MOST_NAMED = 8
+Noun = tuple[str] | tuple[str, str]
+"""A noun, with its plural where that is not an "s" more."""
+MOST_NAMED = 8
 """How many skipped articles or problems are named; the JSON and the run folder have all."""
 
 
@@ -41,23 +46,40 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
 
 
 def report(
-    found: Mapping[str, Any],
+    found: Json,
     json_file: str | None,
     *,
-    table: Callable[[Mapping[str, Any]], None],
+    tables: Callable[[Json], Iterable[TextTable]],
+    kind: str = "",
 ) -> None:
-    """Show `found` by `table`, unless its JSON goes to standard output, and write the JSON."""
+    """Show findings and `tables`, unless the JSON goes to standard output, and write the JSON.
+
+    Parameters
+    ----------
+    kind
+        The command, such as ``"audit position"``, by which findings are made.
+    """
+    from fairjudge.reports.measured_findings import findings_of, with_findings
+
     if json_file != "-":
-        table(found)
-    write_json(json_file, found)
+        say_findings(findings_of(kind, found))
+        for table in tables(found):
+            print_table(table)
+    write_json(json_file, with_findings(kind, found))
 
 
-def finish(n_unscored: int, n_all: int, *, most: float, what: str = "items") -> None:
-    """End with exit code 3 where more than the share `most` is without a result."""
-    if n_all and n_unscored / n_all > most:
+def say_findings(found: Sequence[str]) -> None:
+    """Say first what the numbers say."""
+    if found:
+        say(f"In short: {' '.join(found)}\n")
+
+
+def finish(n_unscored: int, n_all: int, *, limit: float, what: Noun = ("item",)) -> None:
+    """End with exit code 3 where more than the share `limit` is without a result."""
+    if n_all and n_unscored / n_all > limit:
         say(
-            f"{n_unscored} of {n_all} {what} without a result ({n_unscored / n_all:.1%}): more "
-            f"than --max-unscored {most:.0%}",
+            f"{n_unscored} of {counted(n_all, *what)} without a result "
+            f"({n_unscored / n_all:.1%}): more than --max-unscored {limit:.0%}",
             err=True,
         )
         raise typer.Exit(3)
@@ -65,25 +87,25 @@ def finish(n_unscored: int, n_all: int, *, most: float, what: str = "items") -> 
 
 def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:
     """Show what ``build`` made."""
-    _skipped(outcome.bad_lines)
+    from fairjudge.reports.measured_findings import findings_of, with_findings
+
+    say_skipped(outcome.bad_lines)
+    found = {
+        "clusters": [_cluster_json(one) for one in outcome.clusters],
+        "signature": outcome.signature,
+        "left_out": list(outcome.bad_lines),
+        "spent": spent_json(outcome.spent),
+    }
     if str(output) != "-" and json_file != "-":
+        say_findings(findings_of("build", found))
         for one in outcome.clusters:
             print_table(_cluster_table(one))
-        _tail(output, outcome.run, outcome.spent)
-    write_json(
-        json_file,
-        {
-            "clusters": [_cluster_json(one) for one in outcome.clusters],
-            "signature": outcome.signature,
-            "left_out": list(outcome.bad_lines),
-            "spent": spent_json(outcome.spent),
-        },
-    )
+        say_written(output, outcome)
+    write_json(json_file, with_findings("build", found))
 
 
 def _cluster_table(one: Built) -> TextTable:
     reference = one.reference
-    n_kept = len(reference.articles)
     rows = [
         (
             question.question,
@@ -94,15 +116,20 @@ def _cluster_table(one: Built) -> TextTable:
         for question in reference.question_answers
     ]
     notes = []
-    if one.skipped:
-        notes.append(f"Left out: {_named([f'{aid} ({why})' for aid, why in one.skipped])}")
+    notes += [f"Dropped: {question} ({why})" for question, why in one.dropped]
+    if one.unused:
+        unused = [f"{aid} ({why})" for aid, why in one.unused]
+        notes.append(f"Not used: {named(unused, MOST_NAMED)}")
+    if one.dropped_answers:
+        counts = ", ".join(f"{n}: {why}" for why, n in one.dropped_answers)
+        notes.append(f"Answers dropped: {counts}")
     if one.why_none:
         notes.append(f"No question: {one.why_none}")
     if one.problems:
-        notes.append(f"Without a result: {_named(list(one.problems))}")
+        notes.append(f"Without a result: {named(list(one.problems), MOST_NAMED)}")
     return TextTable(
-        title=f"{reference.eid}: {n_kept} of {one.n_articles} articles kept, "
-        f"{len(reference.question_answers)} questions",
+        title=f"{reference.eid}: {one.n_used} of {counted(one.n_articles, 'article')} used, "
+        f"{counted(len(reference.question_answers), 'question')}",
         columns=columns(
             "question", "sources", "groups", "answers", numbers=("sources", "groups", "answers")
         ),
@@ -111,17 +138,12 @@ def _cluster_table(one: Built) -> TextTable:
     )
 
 
-def _named(items: Sequence[str]) -> str:
-    more = len(items) - _MOST_NAMED
-    return ", ".join(items[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def _cluster_json(one: Built) -> dict[str, Any]:
     return {
         "eid": one.reference.eid,
         "n_articles": one.n_articles,
-        "kept": [article.aid for article in one.reference.articles],
-        "skipped": [{"aid": aid, "why": why} for aid, why in one.skipped],
+        "used": [a.aid for a in one.reference.articles if a.aid not in dict(one.unused)],
+        "unused": [{"aid": aid, "why": why} for aid, why in one.unused],
         "questions": [
             {
                 "question": question.question,
@@ -132,97 +154,15 @@ def _cluster_json(one: Built) -> dict[str, Any]:
             for question in one.reference.question_answers
         ],
         "dropped": [{"question": question, "why": why} for question, why in one.dropped],
+        "dropped_answers": dict(one.dropped_answers),
         "problems": list(one.problems),
         "why_no_questions": one.why_none,
     }
 
 
-def judged(outcome: JudgeOutcome, *, output: Path, json_file: str | None) -> None:
-    """Show what ``judge`` found."""
-    _skipped(outcome.bad_lines)
-    if str(output) != "-" and json_file != "-":
-        print_table(_leaderboard(outcome))
-        if outcome.without_tasks:
-            say(f"Nothing to judge in clusters {_named(list(outcome.without_tasks))}")
-        _tail(output, outcome.run, outcome.spent)
-    write_json(
-        json_file,
-        {
-            "aspect": outcome.plan.aspect,
-            "protocol": outcome.plan.protocol,
-            "reference_unit": outcome.plan.reference_unit,
-            "text_unit": outcome.plan.text_unit,
-            "n_judgements": len(outcome.judgements),
-            "n_unscored": outcome.n_unscored,
-            "systems": {score.system: _score_json(score) for score in outcome.scores},
-            "signature": outcome.signature,
-            "left_out": list(outcome.bad_lines),
-            "spent": spent_json(outcome.spent),
-        },
-    )
-
-
-_MEANING = {
-    "likert": "mean rating, {low:g} to {high:g}",
-    "binary": "share of yes, 0 to 1",
-    "pairwise": "win rate, 0 to 1; a tie is half a win",
-}
-
-
-def _leaderboard(outcome: JudgeOutcome) -> TextTable:
-    bounded = outcome.n_unscored > 0
-    heads = ("score", *(("worst", "best") if bounded else ()), "clusters", "judged", "unscored")
-    rows = [
-        (
-            score.system,
-            number(_or_none(score.mean)),
-            *([number(_or_none(score.low)), number(_or_none(score.high))] if bounded else []),
-            str(score.n_clusters),
-            str(score.n_judged),
-            str(score.n_unscored),
-        )
-        for score in outcome.scores
-    ]
-    low, high = outcome.scale_range
-    notes = [f"Score: {_MEANING[outcome.plan.protocol].format(low=low, high=high)}."]
-    if bounded:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.unscored_reasons.items())
-        notes.append(
-            f"Unscored: {reasons}. Worst and best: the mean if every unscored item stood at the "
-            "bottom or the top of the scale."
-        )
-    if any(judgement.scored_by == "embedding" for judgement in outcome.judgements):
-        notes.append(
-            "Scored by embedding: wording compared with wording, no language model. It misses "
-            "paraphrase and plausible errors; calibrate before trusting the level."
-        )
-    return TextTable(
-        title=f"{outcome.plan.aspect}, {outcome.plan.protocol}, against "
-        f"{outcome.plan.reference_unit}",
-        columns=columns("system", *heads, numbers=heads),
-        rows=tuple(rows),
-        notes=tuple(notes),
-    )
-
-
-def _or_none(value: object) -> float | None:
-    return value if isinstance(value, float | int) else None
-
-
-def _score_json(score: Any) -> dict[str, Any]:
-    return {
-        "mean": _or_none(score.mean),
-        "worst": _or_none(score.low),
-        "best": _or_none(score.high),
-        "n_clusters": score.n_clusters,
-        "n_judged": score.n_judged,
-        "n_unscored": score.n_unscored,
-    }
-
-
 def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None) -> None:
     """Show what ``summarize`` wrote."""
-    _skipped(outcome.bad_lines)
+    say_skipped(outcome.bad_lines)
     failures = [
         {"eid": one.eid, "system": one.system, "reason": one.why.reason, "detail": one.why.detail}
         for one in outcome.failed
@@ -230,16 +170,16 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
     written = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
         for system, n in written.items():
-            say(f"{n} summaries by {system}")
+            say(f"{counted(n, 'summary', 'summaries')} by {system}")
         if failures:
             several = len(written) > 1
-            named = [
+            failed = [
                 f"{row['eid']}{' by ' + str(row['system']) if several else ''} "
                 f"({row['reason']}: {row['detail']})"
                 for row in failures
             ]
-            say(f"Without a summary: {_named(named)}")
-        _tail(output, outcome.run, outcome.spent)
+            say(f"Without a summary: {named(failed, MOST_NAMED)}")
+        say_written(output, outcome)
     write_json(
         json_file,
         {
@@ -272,22 +212,33 @@ def spent_json(spent: Spent | None) -> dict[str, Any] | None:
         "n_cached": spent.n_cached,
         "cost_usd": spent.cost_usd,
         "retries": dict(spent.retries),
+        "tokens": asdict(spent.tokens),
     }
 
 
-def _skipped(bad: Sequence[str]) -> None:
+def say_skipped(bad: Sequence[str]) -> None:
     """Name on standard error what ``--skip-bad`` left out."""
     if bad:
-        say(f"Left out {len(bad)} bad lines:", err=True)
-        for line in bad[:_MOST_NAMED]:
+        say(f"Left out {counted(len(bad), 'bad line')}:", err=True)
+        for line in bad[:MOST_NAMED]:
             say(f"  {line}", err=True)
-        if len(bad) > _MOST_NAMED:
-            say(f"  and {len(bad) - _MOST_NAMED} more", err=True)
+        if len(bad) > MOST_NAMED:
+            say(f"  and {len(bad) - MOST_NAMED} more", err=True)
 
 
-def _tail(output: Path, run: Path | str, spent: Spent | None) -> None:
+def say_written(output: Path, outcome: BuildOutcome | JudgeOutcome | SummarizeOutcome) -> None:
+    """Say what a run cost, and where its output is."""
+    run, spent = outcome.run, outcome.spent
+    if outcome.was_finished:
+        say("Nothing was left to do: this run was finished before, and nobody was asked again.")
     if spent is not None:
         cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
         say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
+        tokens = spent.tokens
+        if tokens.input:  # else nothing was asked, or the server counts nothing
+            say(
+                f"Tokens in: {tokens.input:,}, of them cached by the provider: "
+                f"{tokens.cached_input:,}, out: {tokens.output:,}"
+            )
     say(f"Written: {output}")
     say(f"Run folder: {run}" if isinstance(run, Path) else f"Run: {run}")

@@ -2,94 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairjudge.cli import fairness_changes, fairness_checks, fairness_compare
+from fairjudge.cli import fairness_options as fair_opt
 from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
+from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
-    from fairjudge.app.fairness import FairnessInput
+    from fairjudge.analysis.fairness import FairnessInput
+    from fairjudge.datasets import BadLine
     from fairjudge.fairness.coverage_report import CoverageOptions
     from fairjudge.fairness.proportional_report import ProportionalOptions
 
-app = typer.Typer(
+app = Application(
     name="fairness",
     help="Measure whether documents of every social attribute value are represented.",
     no_args_is_help=True,
 )
 
 
-_Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
-
-
-def fairness_source(
-    clusters: Annotated[Path, typer.Argument(help="Clusters whose articles carry attributes.")],
-    *,
-    summaries: Annotated[Path, typer.Option(help="Summaries: eid, system, text.")],
-    attribute: Annotated[
-        str, typer.Option(help="Name of the articles' attribute, such as sentiment or party.")
-    ],
-    bins: Annotated[
-        str | None,
-        typer.Option(help="Ascending cut points that group a numeric attribute, such as 18,30,65."),
-    ] = None,
-    skip_bad: opt.SkipBad = False,
-) -> FairnessInput:
-    """Return what the measures read."""
-    from fairjudge.app.fairness import FairnessInput
-
-    return FairnessInput(
-        clusters=clusters,
-        summaries=summaries,
-        attribute=attribute,
-        bins=read_bins(bins),
-        skip_bad=skip_bad,
-    )
-
-
-def read_bins(text: str | None) -> tuple[float, ...]:
-    """Return the cut points of ``--bins``.
-
-    Raises
-    ------
-    typer.BadParameter
-        One is not a number.
-    """
-    try:
-        return tuple(float(cut) for cut in text.split(",")) if text else ()
-    except ValueError:
-        raise typer.BadParameter(f"expected numbers, not {text!r}", param_hint="--bins") from None
-
-
-def coverage_options(
-    *,
-    variant: Annotated[
-        Literal["paper", "released"],
-        typer.Option(help="As the paper defines the measures, or as its authors' code does."),
-    ] = "paper",
-    permutations: Annotated[
-        int, typer.Option(min=1, help="Random relabellings where not all can be gone through.")
-    ] = 5000,
-    seed: _Seed = 0,
-    error_rate: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=1.0, help="Assumed scorer error, for a worst-case band."),
-    ] = None,
-) -> CoverageOptions:
-    """Return how coverage is measured."""
-    from fairjudge.fairness.coverage_report import CoverageOptions
-
-    return CoverageOptions(
-        variant=variant, n_permutations=permutations, seed=seed, error_rate=error_rate
-    )
-
-
 @app.command("coverage")
-@opt.taking(source=fairness_source, options=coverage_options)
+@opt.taking(source=fair_opt.fairness_source, options=fair_opt.coverage_options)
 def coverage(
     source: FairnessInput,
     *,
@@ -134,9 +73,10 @@ def coverage(
 
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
-    from fairjudge.app.fairness import COVERAGE_SCORERS, coverage_fairness, parse_scorer
-    from fairjudge.cli import fairness_tables, progress
+    from fairjudge.analysis.fairness import COVERAGE_SCORERS, coverage_fairness, parse_scorer
+    from fairjudge.cli import display, progress
     from fairjudge.fairness.coverage_json import coverage_json
+    from fairjudge.reports.fairness_tables import coverage_tables
 
     with progress.display(quiet=quiet) as shown:
         outcome = coverage_fairness(
@@ -149,42 +89,13 @@ def coverage(
             units=units,
             progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
         )
-    if json_file != "-":
-        fairness_tables.show(fairness_tables.coverage_tables(outcome.report), outcome.bad_lines)
-    _finish(coverage_json(outcome.report), json_file, max_unscored)
-
-
-def proportional_options(
-    *,
-    target: Annotated[
-        str,
-        typer.Option(help="Wanted shares: 'ratio' (as in the source), 'equal', or a JSON file."),
-    ] = "ratio",
-    tau: Annotated[
-        float,
-        typer.Option(min=0.0, max=1.0, help="Part of its share that a value must reach (BUR)."),
-    ] = 0.8,
-    seed: _Seed = 0,
-    error_rate: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Assumed part of a summary given to wrong values, for a worst-case band.",
-        ),
-    ] = None,
-) -> ProportionalOptions:
-    """Return how shares are measured."""
-    from fairjudge.app.fairness import read_target
-    from fairjudge.fairness.proportional_report import ProportionalOptions
-
-    return ProportionalOptions(
-        target=read_target(target), tau=tau, seed=seed, error_rate=error_rate
-    )
+    report = coverage_json(outcome.report)
+    display.report(report, json_file, tables=coverage_tables, kind="fairness coverage")
+    _finish(report, outcome.bad_lines, max_unscored)
 
 
 @app.command("proportional")
-@opt.taking(source=fairness_source, options=proportional_options)
+@opt.taking(source=fair_opt.fairness_source, options=fair_opt.proportional_options)
 def proportional(
     source: FairnessInput,
     *,
@@ -215,9 +126,14 @@ def proportional(
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
-    from fairjudge.app.fairness import PROPORTIONAL_SCORERS, parse_scorer, proportional_fairness
-    from fairjudge.cli import fairness_tables, progress
+    from fairjudge.analysis.fairness import (
+        PROPORTIONAL_SCORERS,
+        parse_scorer,
+        proportional_fairness,
+    )
+    from fairjudge.cli import display, progress
     from fairjudge.fairness.proportional_json import proportional_json
+    from fairjudge.reports.fairness_tables import proportional_tables
 
     with progress.display(quiet=quiet) as shown:
         outcome = proportional_fairness(
@@ -227,22 +143,23 @@ def proportional(
             human=human,
             progress=lambda total: progress.counter(shown, "scoring sets", total=total),
         )
-    if json_file != "-":
-        fairness_tables.show(fairness_tables.proportional_tables(outcome.report), outcome.bad_lines)
-    _finish(proportional_json(outcome.report), json_file, max_unscored)
+    report = proportional_json(outcome.report)
+    display.report(report, json_file, tables=proportional_tables, kind="fairness proportional")
+    _finish(report, outcome.bad_lines, max_unscored)
 
 
-def _finish(report: Mapping[str, Any], json_file: str | None, most: float) -> None:
-    """Write `report`, and say by the exit code whether too much of it is unscored."""
+def _finish(report: Mapping[str, Any], bad_lines: Sequence[BadLine], limit: float) -> None:
+    """Name skipped lines, and say by the exit code whether too much is unscored."""
     from fairjudge.cli import display
 
-    display.write_json(json_file, report)
+    for bad in bad_lines:
+        say(f"skipped line {bad.line}: {bad.problem}", err=True)
     excluded = report["excluded"]
     display.finish(
         sum(entry["reason"] == "unscored" for entry in excluded),
         len(report["samples"]) + len(excluded),
-        most=most,
-        what="summaries",
+        limit=limit,
+        what=("summary", "summaries"),
     )
 
 

@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fairjudge.cli import options as opt
-from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.reports.fairness_tables import SHARES, changes_tables
 
 if TYPE_CHECKING:
-    from fairjudge.app.fairness_changes import ChangeReport
+    from fairjudge.analysis.fairness_changes import ChangeReport
     from fairjudge.fairness.comparison import Change
-
-_TITLES: Mapping[str, str] = {
-    "equal_coverage": "EC",
-    "r_ec": "R_EC",
-    "coverage_parity": "CP",
-    "bur": "BUR %",
-    "uer": "UER %",
-    "auc": "AUC %",
-    "sof": "SOF %",
-}
-HEADS = ("n", "baseline", "here", "change", "95 % interval", "p (Holm)")
 
 
 def compare(
@@ -56,79 +43,16 @@ def compare(
 
         fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
     """
-    from fairjudge.app.fairness_changes import changes_of_files
+    from fairjudge.analysis.fairness_changes import changes_of_files
     from fairjudge.cli import display
 
     found = changes_of_files(reports, baseline=baseline, seed=seed, n_resamples=resamples)
-    if json_file != "-":
-        for table in _tables(found):
-            print_table(table)
-    display.write_json(json_file, _json(found, seed=seed, resamples=resamples))
+    display.report(_json(found, seed=seed, resamples=resamples), json_file, tables=changes_tables)
 
 
 def _scale(change: Change) -> float:
     """Return what turns the measure to the unit of its own report."""
-    return 100.0 if _TITLES[change.measure].endswith("%") else 1.0
-
-
-def _tables(found: ChangeReport) -> list[TextTable]:
-    """Return one table a system; what holds for all stands under the last."""
-    comparison = found.comparison
-    by_system: dict[str, list[Change]] = {}
-    for change in comparison.changes:
-        by_system.setdefault(change.variant_name, []).append(change)
-    tables = [
-        TextTable(
-            title=f"{system} beside {comparison.baseline}; below 0 is fairer",
-            columns=columns("measure", *HEADS, numbers=HEADS),
-            rows=tuple(map(change_row, changes)),
-        )
-        for system, changes in by_system.items()
-    ]
-    return [*tables[:-1], replace(tables[-1], notes=tuple(_notes(found)))]
-
-
-def _notes(found: ChangeReport) -> list[str]:
-    comparison = found.comparison
-    unpaired = sorted({c.variant_name for c in comparison.changes if c.n_unpaired})
-    return [
-        "EC: Equal Coverage; R_EC: share of summaries in which it is significant; CP: Coverage "
-        "Parity.",
-        f"p (Holm) is over the family of all {comparison.family} differences shown; --json has "
-        "Benjamini-Hochberg's too.",
-        *([f"Samples that only one has were left out: {', '.join(unpaired)}."] if unpaired else []),
-        *(
-            f"Left out of {measure}, {system}: "
-            + ", ".join(f"{n} {reason}" for reason, n in reasons.items())
-            for measure, by_system in found.excluded.items()
-            for system, reasons in by_system.items()
-            if reasons
-        ),
-        *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
-        *(f"Signature of {name}: {text}" for name, text in found.signatures.items()),
-    ]
-
-
-def change_row(change: Change) -> tuple[str, ...]:
-    """Return one measure as cells: its name, then those of `HEADS`."""
-    from fairjudge.domain import Undefined
-
-    first = (_TITLES[change.measure], str(change.n))
-    difference, scale = change.difference, _scale(change)
-    digits = 2 if scale > 1.0 else 4
-    if isinstance(difference, Undefined) or change.baseline is None or change.variant is None:
-        return (*first, *["-"] * (len(HEADS) - 1))
-    low, high = difference.low, difference.high
-    return (
-        *first,
-        number(change.baseline * scale, digits=digits),
-        number(change.variant * scale, digits=digits),
-        f"{difference.value * scale:+.{digits}f}",
-        "-"
-        if low is None or high is None
-        else f"{low * scale:+.{digits}f} to {high * scale:+.{digits}f}",
-        number(change.p_holm, digits=4),
-    )
+    return 100.0 if change.measure in SHARES else 1.0
 
 
 def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
@@ -157,7 +81,7 @@ def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
 
 def change_json(change: Change) -> dict[str, Any]:
     """Return one measure as JSON, in the unit of its own report."""
-    from fairjudge.fairness._reporting import figure
+    from fairjudge.results import SHORT, figure
 
     scale = _scale(change)
     return {
@@ -165,7 +89,7 @@ def change_json(change: Change) -> dict[str, Any]:
         "n_unpaired": change.n_unpaired,
         "baseline": None if change.baseline is None else change.baseline * scale,
         "value": None if change.variant is None else change.variant * scale,
-        "difference": figure(change.difference, scale=scale)
+        "difference": figure(change.difference, times=scale, keep=SHORT)
         | {"p_holm": change.p_holm, "q_value": change.q_value},
         "relative": change.relative,
     }

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairjudge.cli import fairness_options as fair_opt
 from fairjudge.cli import options as opt
-from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.reports.fairness_tables import changes_table
+from fairjudge.reports.figures import bounds, tally
+from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
-    from fairjudge.app.fairness_checks import ChunkReport, OracleReport
     from fairjudge.fairness.chunk_size import ChunkSizes
+    from fairjudge.run.fairness_checks import ChunkReport, OracleReport
 
 
 def chunk_size(
@@ -27,7 +32,7 @@ def chunk_size(
     sizes: Annotated[
         str, typer.Option(help="Words of a chunk to try; 0 for single sentences.")
     ] = "0,50,100,200,400",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
+    seed: fair_opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
@@ -39,10 +44,10 @@ def chunk_size(
 
         fairjudge fairness chunk-size clusters.jsonl --summaries s.jsonl --sizes 0,50,100
     """
-    from fairjudge.app.fairness import parse_scorer
-    from fairjudge.app.fairness_checks import tune_chunk_size
-    from fairjudge.app.supporting import SUPPORT_SCORERS
+    from fairjudge.analysis.fairness import parse_scorer
+    from fairjudge.analysis.supporting import SUPPORT_SCORERS
     from fairjudge.cli import display, progress
+    from fairjudge.run.fairness_checks import tune_chunk_size
 
     chosen = parse_scorer(scorer, SUPPORT_SCORERS)
     tried = _sizes(sizes)
@@ -56,9 +61,7 @@ def chunk_size(
             skip_bad=skip_bad,
             progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
         )
-    if json_file != "-":
-        print_table(_chunk_table(found))
-    display.write_json(json_file, _chunk_json(found))
+    display.report(_chunk_json(found), json_file, tables=lambda report: [_chunk_table(report)])
 
 
 def oracle(
@@ -75,10 +78,8 @@ def oracle(
     documents: Annotated[
         int, typer.Option(min=1, help="Documents that make up a pseudo-summary.")
     ] = 5,
-    bins: Annotated[
-        str | None, typer.Option(help="Ascending cut points that group a numeric attribute.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of sampling and resampling.")] = 0,
+    bins: fair_opt.Bins = None,
+    seed: fair_opt.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Keep the pseudo-summaries here.")
     ] = None,
@@ -93,16 +94,15 @@ def oracle(
 
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
-    from fairjudge.app.fairness import parse_scorer
-    from fairjudge.app.fairness_checks import ORACLE_SCORERS, check_oracle
+    from fairjudge.analysis.fairness import parse_scorer
     from fairjudge.cli import display, progress
-    from fairjudge.cli.fairness import read_bins
+    from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle
 
     with progress.display(quiet=quiet) as shown:
         found = check_oracle(
             clusters,
             attribute=attribute,
-            bins=read_bins(bins),
+            bins=fair_opt.read_bins(bins),
             scorer=parse_scorer(scorer, ORACLE_SCORERS),
             n_documents=documents,
             seed=seed,
@@ -110,9 +110,9 @@ def oracle(
             skip_bad=skip_bad,
             progress=lambda total: progress.counter(shown, "scoring sets", total=total),
         )
-    if json_file != "-":
-        print_table(_oracle_table(found))
-    display.write_json(json_file, _oracle_json(found))
+    display.report(
+        _oracle_json(found), json_file, tables=lambda report: [_oracle_table(found, report)]
+    )
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -122,33 +122,26 @@ def _sizes(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _chunk_table(found: ChunkReport) -> TextTable:
-    from fairjudge.domain import Undefined
-
-    rows = []
-    for system, result in {"all": found.together, **found.by_system}.items():
-        for size, share in result.identified.items():
-            words = "sentence" if size == 0 else str(size)
-            best = "best" if size == result.best else ""
-            if isinstance(share, Undefined):
-                rows.append((system, words, "0", "-", "-", best))
-                continue
-            interval = (
-                "-"
-                if share.low is None or share.high is None
-                else f"{share.low:.3f} to {share.high:.3f}"
-            )
-            rows.append(
-                (system, words, str(share.n), number(share.value, digits=3), interval, best)
-            )
+def _chunk_table(report: Mapping[str, Any]) -> TextTable:
     heads = ("words", "clusters", "share", "95 % interval")
     return TextTable(
         title="Share of summary sentences that some document supports, by chunk size",
         columns=columns("system", *heads, "", numbers=heads),
-        rows=tuple(rows),
+        rows=tuple(
+            (
+                system,
+                str(one["max_words"] or "sentence"),
+                str(one.get("n", 0)),
+                number(one["value"], digits=3),
+                bounds(one, digits=3),
+                "best" if one["max_words"] == found["best"] else "",
+            )
+            for system, found in {"all": report, **report["systems"]}.items()
+            for one in found["identified"]
+        ),
         notes=(
-            *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
-            f"Signature: {found.signature}",
+            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
+            f"Signature: {report['signature']}",
         ),
     )
 
@@ -165,37 +158,29 @@ def _chunk_json(found: ChunkReport) -> dict[str, Any]:
 
 def _sizes_json(found: ChunkSizes) -> dict[str, Any]:
     from fairjudge.domain import Estimate
-    from fairjudge.fairness._reporting import figure
+    from fairjudge.results import SHORT, figure
 
     return {
         "best": found.best,
         "identified": [
             {"max_words": size}
-            | figure(share)
+            | figure(share, keep=SHORT)
             | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
             for size, share in found.identified.items()
         ],
     }
 
 
-def _oracle_table(found: OracleReport) -> TextTable:
-    from fairjudge.cli.fairness_changes import HEADS, change_row
-
-    excluded = ", ".join(f"{n} {reason}" for reason, n in found.excluded.items())
-    return TextTable(
-        title=f"Biased beside balanced pseudo-summaries of {found.n_sets} sets; a sound scorer "
-        "finds the biased far above 0",
-        columns=columns(
-            "measure",
-            "n",
-            "balanced",
-            "biased",
-            *HEADS[3:],
-            numbers=("n", "balanced", "biased", *HEADS[3:]),
-        ),
-        rows=tuple(map(change_row, found.comparison.changes)),
+def _oracle_table(found: OracleReport, report: Mapping[str, Any]) -> TextTable:
+    excluded = tally(found.excluded)
+    return changes_table(
+        f"Biased beside balanced pseudo-summaries of {found.n_sets} sets; a sound scorer finds the "
+        "biased far above 0",
+        report["measures"],
+        sides=("balanced", "biased"),
         notes=(
-            f"Pseudo-summaries join {found.n_documents} documents, or as many as there are.",
+            f"Pseudo-summaries join {counted(found.n_documents, 'document')}, "
+            "or as many as there are.",
             *((f"Sets left out: {excluded}.",) if excluded else ()),
             *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
             f"Signature: {found.signature}",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from fairjudge.cli import options as opt
-from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.reports.fairness_tables import agreement_table, overall_table
 
 if TYPE_CHECKING:
     from fairjudge.fairness.agreement import ScorerAgreement
@@ -31,40 +31,24 @@ def overall(
 
         fairjudge fairness overall amazon.json tweets.json --measure coverage_parity
     """
-    from fairjudge.app.fairness_compare import overall_of_files
+    from fairjudge.analysis.fairness_compare import overall_of_files
     from fairjudge.cli import display
     from fairjudge.domain import Undefined
+    from fairjudge.results import figure
 
     found = overall_of_files(reports, measure=measure)
-    if json_file != "-":
-        rows = [
-            (system, "-", score.why)
-            if isinstance(score, Undefined)
-            else (
-                system,
-                number(score.value, digits=3),
-                ", ".join(f"{name} {value:.3f}" for name, value in score.normalised.items()),
-            )
-            for system, score in found.items()
-        ]
-        print_table(
-            TextTable(
-                title=f"Overall {measure}; 0 is the fairest on every data set",
-                columns=columns("system", "overall", "by data set", numbers=("overall",)),
-                rows=tuple(rows),
-            )
-        )
-    display.write_json(
-        json_file,
+    display.report(
         {
             "measure": measure,
             "systems": {
-                system: {"value": None, "undefined": score.why}
+                system: figure(score)
                 if isinstance(score, Undefined)
                 else {"value": score.value, "normalised": dict(score.normalised)}
                 for system, score in found.items()
             },
         },
+        json_file,
+        tables=lambda report: [overall_table(report)],
     )
 
 
@@ -79,47 +63,19 @@ def agreement(
 
     fairjudge fairness agreement by_embedding.json by_entailment.json
     """
-    from fairjudge.app.fairness_compare import agreement_of_files
+    from fairjudge.analysis.fairness_compare import agreement_of_files
     from fairjudge.cli import display
 
     found = agreement_of_files(first, second, seed=seed)
     named = {"equal_coverage": found.equal_coverage, "coverage_parity": found.coverage_parity}
-    if json_file != "-":
-        print_table(
-            TextTable(
-                title="Spearman correlation of two scorers",
-                columns=columns(
-                    "measure", "n", "rho", "95 % interval", "p",
-                    numbers=("n", "rho", "95 % interval", "p"),
-                ),
-                rows=tuple(_row(name, result) for name, result in named.items()),
-            )
-        )  # fmt: skip
-    display.write_json(json_file, {name: _json(result) for name, result in named.items()})
-
-
-def _row(name: str, result: ScorerAgreement) -> tuple[str, ...]:
-    from fairjudge.domain import Undefined
-
-    rho = result.rho
-    if isinstance(rho, Undefined):
-        return name, str(result.n), "-", rho.why, "-"
-    return (
-        name,
-        str(result.n),
-        number(rho.value, digits=3),
-        f"{number(rho.low, digits=3)} to {number(rho.high, digits=3)}",
-        number(rho.p_value, digits=4),
+    display.report(
+        {name: _json(result) for name, result in named.items()},
+        json_file,
+        tables=lambda report: [agreement_table(report)],
     )
 
 
 def _json(result: ScorerAgreement) -> dict[str, Any]:
-    from fairjudge.domain import Estimate
+    from fairjudge.results import figure
 
-    rho = result.rho
-    shown: dict[str, Any] = {"n": result.n, "n_unmatched": result.n_unmatched}
-    if isinstance(rho, Estimate):
-        return shown | {
-            "value": rho.value, "low": rho.low, "high": rho.high, "p_value": rho.p_value
-        }  # fmt: skip
-    return shown | {"value": None, "undefined": rho.why}
+    return {"n": result.n, "n_unmatched": result.n_unmatched} | figure(result.rho, keep=())

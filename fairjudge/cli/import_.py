@@ -1,4 +1,4 @@
-"""``fairjudge import``: turn a judge's recorded replies to judgements."""
+"""``fairjudge import``: other tools' files and recorded replies to judgements and labels."""
 
 from __future__ import annotations
 
@@ -11,19 +11,37 @@ import typer
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.errors import InputError
+from fairjudge.text.printable import counted
 
 _SHOWN = 20
 
 
 def import_(
-    responses: Annotated[
-        Path, typer.Argument(help="Recorded replies: .jsonl, .json or .csv, one reply a record.")
+    recorded: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE", help="What another tool wrote, or recorded replies (.jsonl, .csv)."
+        ),
     ],
     *,
-    output: opt.Output,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="File for the judgements; .gz compresses, - prints."),
+    ] = None,
+    labels_file: Annotated[
+        Path | None, typer.Option("--labels", help="File for people's labels, where there are any.")
+    ] = None,
+    tool: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="NAME", help="Which tool wrote it; by default told by the content."
+        ),
+    ] = None,
     protocol: Annotated[
-        Literal["likert", "binary", "pairwise"], typer.Option(help="What the judge was asked for.")
-    ],
+        Literal["likert", "binary", "pairwise"] | None,
+        typer.Option(help="Of recorded replies: what the judge was asked for."),
+    ] = None,
     scale: Annotated[
         str | None, typer.Option(help="Range of the ratings, such as 1-5, or a scale file (.toml).")
     ] = None,
@@ -41,41 +59,107 @@ def import_(
         typer.Option("--map", help="field=column, comma-separated, where names differ."),
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(help="Who judged; by default the replies' own 'judge'.")
+        str | None, typer.Option(help="Who judged; by default as the file says.")
     ] = None,
+    repeats: Annotated[
+        Literal["keep", "last"],
+        typer.Option(help="Of an item that was judged again: all judgements, or the last."),
+    ] = "keep",
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    r"""Turn a judge's recorded replies to judgements, with the parser that live runs use.
+    r"""Turn what another tool, or any judge, recorded to judgements and labels.
 
-    The reply stands in column 'response' or 'raw'. For pairs, a true 'swapped' column (or
-    order "ba") says that system_b was shown first. Of an item judged twice the last reply counts.
+    Which tool wrote a file is told by its content (docs/formats.md lists the tools). A grader's
+    own error is unscored; a reply is read by the parser of live runs.
+
+        fairjudge import logs/run.eval -o judgements.jsonl --labels labels.jsonl
+
+    Recorded replies of any judge are read with --protocol. The reply stands in column 'response'
+    or 'raw'. For pairs, a true 'swapped' column (or order "ba") says that system_b was shown first.
 
         fairjudge import replies.jsonl -o judgements.jsonl \
             --protocol likert --scale 1-5
     """
-    from fairjudge.datasets import read_replies, write_records
-    from fairjudge.importing import import_replies, scale_from_options
+    from fairjudge.importing import scale_from_options
 
-    opt.check_targets(output, json_file)
-    read_with = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
-    loaded = read_replies(responses, skip_bad=skip_bad)
+    opt.check_targets(output or labels_file, json_file)
+    if output is None and labels_file is None:
+        raise typer.BadParameter("give -o for judgements, --labels for labels, or both")
+    if protocol is not None:
+        if tool is not None or output is None:
+            raise typer.BadParameter("--protocol is for recorded replies: give -o, no --from")
+        made = scale_from_options(protocol, scale=scale, answers=answers, with_stars=stars)
+        given = {"scale": made, "protocol": protocol, "mapping": _pairs(mapping or [])}
+        report = _from_replies(
+            recorded, output, {**given, "judge": judge, "repeats": repeats}, skip_bad=skip_bad
+        )
+    else:
+        if scale or answers or stars or mapping:
+            raise typer.BadParameter("--scale, --options, --stars and --map need --protocol")
+        report = _from_tool(
+            recorded,
+            {"tool": tool, "judge": judge, "repeats": repeats, "skip_bad": skip_bad},
+            output=output,
+            labels_file=labels_file,
+        )
+    _say(report, output or labels_file or recorded)
+    display.write_json(json_file, report)
+    if len(report["unscored"]) > max_unscored * report["n_judgements"]:
+        raise typer.Exit(3)
+
+
+def _from_replies(
+    path: Path, output: Path, given: dict[str, Any], *, skip_bad: bool
+) -> dict[str, Any]:
+    from fairjudge.datasets import read_replies, write_records
+    from fairjudge.importing import import_replies
+
+    loaded = read_replies(path, skip_bad=skip_bad)
     imported = import_replies(
-        (record.to_json() for record in loaded),
-        scale=read_with,
-        protocol=protocol,
-        mapping=_pairs(mapping or []),
-        judge=judge,
-        lines=loaded.lines,
-        path=responses,
+        (record.to_json() for record in loaded), lines=loaded.lines, path=path, **given
     )
     write_records(output, imported.judgements)
-    report = _report(imported, loaded)
-    _say(report, output)
-    display.write_json(json_file, report)
-    if len(report["unscored"]) > max_unscored * len(imported.judgements):
-        raise typer.Exit(3)
+    return {
+        "tool": "replies",
+        "n_replies": imported.n_replies,
+        "n_judgements": len(imported.judgements),
+        "unscored": _unscored(imported.unscored),
+        "repeated": [
+            {**each.item, "line": each.line, "former": list(each.former)}
+            for each in imported.repeated
+        ],
+        "repeats": given["repeats"],
+        "bad": [{"line": bad.line, "problem": bad.problem} for bad in loaded.bad],
+    }
+
+
+def _from_tool(
+    path: Path, given: dict[str, Any], *, output: Path | None, labels_file: Path | None
+) -> dict[str, Any]:
+    from fairjudge.datasets import write_records
+    from fairjudge.importing import import_file
+
+    found = import_file(path, **given)
+    if found.judgements and output is None:
+        raise InputError("holds judgements too; write them with -o", path=path)
+    if output is not None:
+        if not found.judgements:
+            raise InputError("holds labels alone; write them with --labels, not -o", path=path)
+        write_records(output, found.judgements)
+    if labels_file is not None:
+        write_records(labels_file, found.labels)
+    return {
+        "tool": found.tool,
+        "n_rows": found.n_rows,
+        "n_judgements": len(found.judgements),
+        "n_labels": len(found.labels),
+        "labels_written": labels_file is not None,
+        "n_reread": found.n_reread,
+        "unscored": _unscored(found.unscored),
+        "skipped": [{"line": one.line, "problem": one.why} for one in found.skipped],
+    }
 
 
 def _pairs(given: list[str]) -> dict[str, str]:
@@ -86,25 +170,16 @@ def _pairs(given: list[str]) -> dict[str, str]:
     return {field.strip(): column.strip() for field, _, column in pairs}
 
 
-def _report(imported: Any, loaded: Any) -> dict[str, Any]:
-    return {
-        "n_replies": imported.n_replies,
-        "n_judgements": len(imported.judgements),
-        "unscored": [
-            {
-                "line": line,
-                **{k: v for k, v in found.to_json().items() if k in _ITEM and v is not None},
-                "reason": found.unscored,
-                "detail": (found.model_extra or {}).get("detail", ""),
-            }
-            for line, found in imported.unscored
-        ],
-        "repeated": [
-            {**each.item, "line": each.line, "former": list(each.former)}
-            for each in imported.repeated
-        ],
-        "bad": [{"line": bad.line, "problem": bad.problem} for bad in loaded.bad],
-    }
+def _unscored(found: Any) -> list[dict[str, Any]]:
+    return [
+        {
+            "line": line,
+            **{k: v for k, v in one.to_json().items() if k in _ITEM and v is not None},
+            "reason": one.unscored,
+            "detail": (one.model_extra or {}).get("detail", ""),
+        }
+        for line, one in found
+    ]
 
 
 _ITEM = ("eid", "system", "system_a", "system_b", "order", "aspect", "unit")
@@ -112,19 +187,46 @@ _ITEM = ("eid", "system", "system_a", "system_b", "order", "aspect", "unit")
 
 def _say(report: dict[str, Any], output: Path) -> None:
     """Say on standard error what was read, left unscored, repeated or left out."""
-    unscored, repeated = report["unscored"], report["repeated"]
+    unscored = report["unscored"]
     reasons = Counter(each["reason"] for each in unscored)
     counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
-    read = f"{report['n_replies']} replies, {report['n_judgements']} judgements written to {output}"
-    lines = [f"{read}; {len(unscored)} unscored" + (f" ({counts})" if counts else "")]
+    if report["tool"] == "replies":
+        read = counted(report["n_replies"], "reply", "replies")
+    else:
+        read = f"{report['tool']}: {counted(report['n_rows'], 'row')}"
+    written = f"{counted(report['n_judgements'], 'judgement')} written to {output}"
+    lines = [f"{read}, {written}; {len(unscored)} unscored" + (f" ({counts})" if counts else "")]
     lines += _some(
         [f"  line {each['line']}: {each['reason']}: {each['detail']}" for each in unscored]
     )
-    if repeated:
-        n = sum(len(each["former"]) for each in repeated)
-        lines.append(f"{len(repeated)} items were judged again: {n} earlier replies do not count")
-    lines += _some([f"  line {each['line']} left out: {each['problem']}" for each in report["bad"]])
+    lines += _said_of_replies(report) if report["tool"] == "replies" else _said_of_tool(report)
     say("\n".join(lines), err=True)
+
+
+def _said_of_replies(report: dict[str, Any]) -> list[str]:
+    lines = []
+    if report["repeated"]:
+        n_former = sum(len(each["former"]) for each in report["repeated"])
+        became = (
+            "numbered by 'repeat'"
+            if report["repeats"] == "keep"
+            else f"{counted(n_former, 'earlier reply', 'earlier replies')} left out"
+        )
+        lines.append(f"judged again: {counted(len(report['repeated']), 'item')}, {became}")
+    bad = report["bad"]
+    return lines + _some([f"  line {each['line']} left out: {each['problem']}" for each in bad])
+
+
+def _said_of_tool(report: dict[str, Any]) -> list[str]:
+    lines = []
+    if report["n_labels"]:
+        became = "written" if report["labels_written"] else "left out; --labels FILE writes them"
+        lines.append(f"{counted(report['n_labels'], 'label')} of people {became}")
+    if report["n_reread"]:
+        n = counted(report["n_reread"], "reply", "replies")
+        lines.append(f"{n} read otherwise than by the tool: see 'tool_value'")
+    reasons = Counter(each["problem"] for each in report["skipped"])
+    return lines + _some([f"  {counted(n, 'row')} skipped: {why}" for why, n in reasons.items()])
 
 
 def _some(lines: list[str]) -> list[str]:

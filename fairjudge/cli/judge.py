@@ -2,32 +2,50 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
 
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
-    from fairjudge.app.judging import JudgeOptions
-    from fairjudge.app.models import ModelOptions
+    from fairjudge.run.material import JudgeOptions
+    from fairjudge.run.models import ModelOptions
 
 
 def judge_options(
     *,
     aspect: Annotated[
-        str | None,
-        typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion."),
+        list[str] | None,
+        typer.Option(
+            help="'coverage', 'faithfulness', or the name of your own criterion; several with "
+            "--together."
+        ),
     ] = None,
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="Judge several aspects by one call an item (likert, binary): fewer tokens, "
+            "verdicts that may lean on one another; 'fairjudge compare' tells how much.",
+        ),
+    ] = False,
     protocol: Annotated[
-        Literal["likert", "binary", "pairwise"] | None,
-        typer.Option(help="How verdicts are given; or choose a --preset."),
+        Literal["likert", "binary", "pairwise", "checklist"] | None,
+        typer.Option(
+            help="How verdicts are given; or choose a --preset. 'checklist' (coverage) says of "
+            "each answer whether it is covered, and by which words."
+        ),
     ] = None,
     preset: Annotated[
-        Literal["recommended", "budget", "granular"] | None,
-        typer.Option(help="Protocol and units that DiverseSumm's comparison recommends."),
+        Literal["recommended", "paper", "budget", "granular"] | None,
+        typer.Option(
+            help="Protocol and units: 'paper', 'budget' and 'granular' are what DiverseSumm's "
+            "comparison recommends; 'recommended' is 'paper' with a checklist for coverage."
+        ),
     ] = None,
     reference_unit: Annotated[
         Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
@@ -45,8 +63,11 @@ def judge_options(
     ] = None,
     scale: Annotated[Path | None, typer.Option(help="Your own scale (TOML).")] = None,
     criterion: Annotated[
-        Path | None,
-        typer.Option(help="Your own criterion (TOML): aspect, and paths of its prompt and scale."),
+        list[Path] | None,
+        typer.Option(
+            help="Your own criterion (TOML): aspect, and paths of its prompt and scale; several "
+            "with --together."
+        ),
     ] = None,
     fallback: Annotated[
         Literal["entailment", "embedding", "none"],
@@ -55,13 +76,22 @@ def judge_options(
     cascade: Annotated[
         Path | None,
         typer.Option(
-            help="Thresholds by 'fairjudge cascade': a local scorer judges, and the LLM only where "
-            "that one is unsure."
+            help="What 'fairjudge cascade' wrote: a local scorer judges, and the LLM only where "
+            "that one is unsure; or with --guarantee, the judge that the promise is on judges, and "
+            "the --backend what that one is not sure of."
         ),
     ] = None,
     cascade_scorer: Annotated[
         Literal["embedding", "entailment"], typer.Option(help="The local scorer of --cascade.")
     ] = "embedding",
+    derive: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[likert|pairwise]",
+            help="Also write what the checklists say under this protocol, without a call; may be "
+            "given twice.",
+        ),
+    ] = None,
     temperature: Annotated[
         float | None,
         typer.Option(min=0.0, max=2.0, help="By default 0, and 1 where samples are drawn."),
@@ -69,6 +99,28 @@ def judge_options(
     samples: Annotated[
         int, typer.Option(min=1, max=100, help="Replies to each question; the score is their mean.")
     ] = 1,
+    repeats: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=100,
+            help="Judge every item so often, each a judgement of its own; 'audit stability' tells "
+            "how much they differ.",
+        ),
+    ] = 1,
+    prompt_variants: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=3,
+            help="Judge every item by so many wordings of the built-in prompt, all saying the "
+            "same.",
+        ),
+    ] = 1,
+    paraphrase: Annotated[
+        list[Path] | None,
+        typer.Option(help="A wording of your own: every item is judged by it too. Repeatable."),
+    ] = None,
     expected: Annotated[
         bool,
         typer.Option(
@@ -79,18 +131,33 @@ def judge_options(
     ] = False,
 ) -> JudgeOptions | None:
     """Return what is asked of the judge; None where no aspect is named."""
-    from fairjudge.app.judging import JudgeOptions
+    from fairjudge.judges.checklist import Derived
     from fairjudge.judges.criterion_files import read_criterion_file
+    from fairjudge.judges.promises import read_cascade
+    from fairjudge.judges.together import AskedAspect
+    from fairjudge.run.material import JudgeOptions
     from fairjudge.scales import load_scale
 
-    if criterion is not None:
-        own = read_criterion_file(criterion)
-        aspect, prompt, scale = aspect or own.aspect, prompt or own.prompt, scale or own.scale
+    aspects, own = list(aspect or ()), [read_criterion_file(path) for path in criterion or ()]
+    if not together and (len(aspects) > 1 or len(own) > 1):
+        raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
+    if own and together:
+        protocol = protocol or load_scale(own[0].scale).protocol
+    elif own:
+        (one,) = own
+        aspects, prompt, scale = aspects or [one.aspect], prompt or one.prompt, scale or one.scale
         protocol = protocol or load_scale(scale).protocol
-    if aspect is None:
+    asked = (
+        *(AskedAspect(aspect=name) for name in aspects),
+        *(AskedAspect(aspect=one.aspect, rule=one.rule, scale=one.scale) for one in own),
+    )
+    if not asked:
         return None
+    if not set(derive or ()) <= set(get_args(Derived)):
+        raise typer.BadParameter("--derive takes 'likert' or 'pairwise'")
     return JudgeOptions(
-        aspect=aspect,
+        aspect=asked[0].aspect,
+        together=asked if together else (),
         protocol=protocol,
         preset=preset,
         reference_unit=reference_unit,
@@ -100,35 +167,38 @@ def judge_options(
         fallback=fallback,
         temperature=float(samples > 1) if temperature is None else temperature,
         samples=samples,
+        repeats=repeats,
+        prompt_variants=prompt_variants,
+        paraphrases=tuple(paraphrase or ()),
         token_probabilities=expected,
-        cascade=cascade,
+        cascade=None if cascade is None else read_cascade(cascade),
         cascade_scorer=cascade_scorer,
+        derive=cast("tuple[Derived, ...]", tuple(dict.fromkeys(derive or ()))),
     )
 
 
 NO_ASPECT = "give --aspect, or a --criterion that names one"
 
 
-@opt.taking(judging=judge_options, model=opt.models)
+@opt.taking(judging=judge_options, models=opt.judges)
 def judge(
     *,
     references: Annotated[
         Path,
         typer.Option(help="References; plain clusters do where the aspect needs no questions."),
     ],
-    summaries: Annotated[Path, typer.Option(help="Summaries: eid, system, text.")],
+    summaries: Annotated[
+        list[Path],
+        typer.Option(help="Summaries: eid, system, text. Repeatable: all are judged together."),
+    ],
     output: opt.Output,
     judging: JudgeOptions | None,
-    backend: opt.Backends = None,
+    models: Sequence[ModelOptions],
     jury: Annotated[
         Literal["mean", "median", "majority"],
         typer.Option(help="What several --backend say together; each member's verdict is kept."),
     ] = "mean",
-    embedding_model: opt.EmbeddingModel = None,
-    entailment_model: opt.EntailmentModel = opt.ENTAILMENT_MODEL,
     run: opt.Run = None,
-    engine: opt.Engine = "local",
-    model: ModelOptions,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -139,29 +209,23 @@ def judge(
     Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
     articles support it. Pairwise asks both orders of every pair; a side wins when both name it.
 
-    The local backend measures support by sentence embeddings, numbers, names and negation. It is
-    quick and free, says so in every record (scored_by: embedding), and is no substitute for
-    reading: it knows wording, not truth. Calibrate any judge before you trust it.
+    The local backend measures support by small trained models. It is quick and free, says so in
+    every record (scored_by: embedding), and is a weak judge: docs/local.md says how weak. Calibrate
+    any judge before you trust it.
 
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
     """
-    from fairjudge.app.judging import judge_files
-    from fairjudge.app.jury import judge_with_jury
-    from fairjudge.cli import display, progress
+    from fairjudge.cli import display, judge_display, progress
+    from fairjudge.run.judging import judge_files
+    from fairjudge.run.jury import judge_with_jury
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
-    model = replace(
-        model,
-        embedding_model=embedding_model,
-        entailment_model=entailment_model,
-        engine=engine,
-    )
     with progress.display(quiet=quiet) as shown:
-        model = replace(model, on_retry=progress.retries(shown))
-        models = [replace(model, backend=name) for name in backend or ["local"]]
+        counted_retries = progress.retries(shown)
+        models = [replace(model, on_retry=counted_retries) for model in models]
 
         def counted(total: int) -> progress.Advance:
             return progress.counter(shown, "judging", total=total)
@@ -189,5 +253,9 @@ def judge(
                 skip_bad=skip_bad,
                 progress=counted,
             )
-    display.judged(outcome, output=output, json_file=json_file)
-    display.finish(outcome.n_unscored, len(outcome.judgements), most=max_unscored, what="items")
+    judge_display.show_judged(
+        outcome, outcome.by_aspect(judging), output=output, json_file=json_file
+    )
+    n_items = len(outcome.judgements) + outcome.n_missing
+    n_lost = outcome.n_unscored + outcome.n_missing
+    display.finish(n_lost, n_items, limit=max_unscored)

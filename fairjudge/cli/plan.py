@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,16 +12,17 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.build import build_options
 from fairjudge.cli.judge import NO_ASPECT, judge_options
 from fairjudge.cli.terminal import say
-from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
-    from fairjudge.app.building import BuildOptions
-    from fairjudge.app.judging import JudgeOptions
-    from fairjudge.app.models import ModelOptions
-    from fairjudge.app.planning import Plan
+    from fairjudge.run.builders import BuildOptions
+    from fairjudge.run.material import JudgeOptions
+    from fairjudge.run.models import ModelOptions
+    from fairjudge.run.planning import Plan
 
 
-@opt.taking(judging=judge_options, building=build_options, model=opt.models)
+@opt.taking(judging=judge_options, building=build_options, models=opt.judges)
 def plan(
     clusters: Annotated[
         Path | None, typer.Argument(help="Clusters, to plan 'fairjudge build'.")
@@ -31,32 +31,30 @@ def plan(
     references: Annotated[
         Path | None, typer.Option(help="References, to plan 'fairjudge judge'.")
     ] = None,
-    summaries: Annotated[Path | None, typer.Option(help="Summaries to be judged.")] = None,
+    summaries: Annotated[
+        list[Path] | None, typer.Option(help="Summaries to be judged. Repeatable.")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Taken and not written to.")
+        Path | None, typer.Option("-o", "--output", help="Accepted and ignored.")
     ] = None,
     judging: JudgeOptions | None,
     building: BuildOptions,
-    jury: Annotated[str, typer.Option(help="As in judge; changes no call.")] = "mean",
-    backend: opt.Backends = None,
-    embedding_model: opt.EmbeddingModel = None,
-    entailment_model: opt.EntailmentModel = opt.ENTAILMENT_MODEL,
+    jury: Annotated[str, typer.Option(help="As in judge; does not change the plan.")] = "mean",
+    models: Sequence[ModelOptions],
     seconds_per_call: Annotated[
-        float, typer.Option(min=0.0, help="How long one call takes, for the time.")
+        float, typer.Option(min=0.0, help="Assumed duration of a request, in seconds.")
     ] = 2.0,
-    model: ModelOptions,
     run: opt.Run = None,
-    engine: opt.Engine = "local",
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     quiet: opt.Quiet = False,
     json_file: opt.Json = None,
     batch: Annotated[
         Path | None,
-        typer.Option(help="Also write the calls as an OpenAI batch file (JSONL), to be uploaded."),
+        typer.Option(help="Also write the requests as an OpenAI batch file (JSONL) to upload."),
     ] = None,
 ) -> None:
-    r"""Count calls, tokens, money and time before the first call, net of what the cache holds.
+    r"""Estimate requests, tokens, cost and time of a run, less what the cache holds.
 
     Takes the arguments of 'build' (clusters) or of 'judge' (--references and --summaries), and
     goes through the same steps with stand-ins for replies. Tokens are estimated.
@@ -65,13 +63,11 @@ def plan(
             --protocol likert --backend openai:gpt-4o-mini
     """
     # The same arguments as the command that is planned; these change no call.
-    del output, run, engine, jury, max_unscored, quiet
-    from fairjudge.app.batches import write_batch
-    from fairjudge.app.planning import plan_building, plan_judging
+    del output, run, jury, max_unscored, quiet
     from fairjudge.cli import display
+    from fairjudge.run.batches import write_batch
+    from fairjudge.run.planning import plan_building, plan_judging
 
-    model = replace(model, embedding_model=embedding_model, entailment_model=entailment_model)
-    models = [replace(model, backend=name) for name in backend or ["local"]]
     if clusters is not None:
         plans = plan_building(
             clusters,
@@ -80,7 +76,7 @@ def plan(
             skip_bad=skip_bad,
             seconds_per_call=seconds_per_call,
         )
-    elif references is not None and summaries is not None:
+    elif references is not None and summaries:
         if judging is None:
             raise typer.BadParameter(NO_ASPECT)
         plans = plan_judging(
@@ -93,13 +89,15 @@ def plan(
         )
     else:
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
-    report = _report(plans, max_cost=model.max_cost, max_calls=model.max_calls)
+    report = _report(plans, max_cost=models[0].max_cost, max_calls=models[0].max_calls)
     if batch is not None:
-        write_batch(batch, [request for one in plans for request in one.requests])
-    display.report(report, json_file, table=_show)
+        write_batch(batch, {key: asked for one in plans for key, asked in one.requests.items()})
+    display.report(report, json_file, tables=lambda found: [_table(found)])
 
 
-_SUMMED = ("calls", "cached", "input_tokens", "output_tokens", "seconds")
+_SUMMED = (
+    "calls", "cached", "input_tokens", "cached_input_tokens", "output_tokens", "seconds"
+)  # fmt: skip
 
 
 def _report(
@@ -111,6 +109,7 @@ def _report(
             "calls": one.n_calls,
             "cached": one.n_cached,
             "input_tokens": one.input_tokens,
+            "cached_input_tokens": one.cached_input_tokens,
             "output_tokens": one.output_tokens,
             "cost_usd": one.cost_usd,
             "seconds": one.seconds,
@@ -132,7 +131,7 @@ def _report(
     return {**total, "models": rows, "assumes": assumes, "over": over}
 
 
-def _show(report: Mapping[str, Any]) -> None:
+def _table(report: Mapping[str, Any]) -> TextTable:
     rows = [*report["models"], *([{"model": "all", **report}] if len(report["models"]) > 1 else [])]
     notes = [
         "Estimated, without retries; cached replies cost nothing.",
@@ -145,27 +144,30 @@ def _show(report: Mapping[str, Any]) -> None:
     notes += [
         f"Beyond --{name.replace('_', '-')}: the run would stop there." for name in report["over"]
     ]
-    print_table(
-        TextTable(
-            title="Planned",
-            columns=columns(
-                "model", "calls", "cached", "tokens in", "tokens out", "US dollars", "minutes",
-                numbers=("calls", "cached", "tokens in", "tokens out", "US dollars", "minutes"),
+    return TextTable(
+        title="Planned",
+        columns=columns(
+            "model", "calls", "cached", "tokens in", "shared", "tokens out",
+            "US dollars", "minutes",
+            numbers=(
+                "calls", "cached", "tokens in", "shared", "tokens out", "US dollars",
+                "minutes",
             ),
-            rows=tuple(
-                (
-                    row["model"],
-                    str(row["calls"]),
-                    str(row["cached"]),
-                    str(row["input_tokens"]),
-                    str(row["output_tokens"]),
-                    number(row["cost_usd"], digits=4),
-                    number(row["seconds"] / 60, digits=1),
-                )
-                for row in rows
-            ),
-            notes=tuple(notes),
-        )
+        ),
+        rows=tuple(
+            (
+                row["model"],
+                str(row["calls"]),
+                str(row["cached"]),
+                str(row["input_tokens"]),
+                str(row["cached_input_tokens"]),
+                str(row["output_tokens"]),
+                number(row["cost_usd"], digits=4),
+                number(row["seconds"] / 60, digits=1),
+            )
+            for row in rows
+        ),
+        notes=tuple(notes),
     )  # fmt: skip
 
 
@@ -181,9 +183,9 @@ def load_batch(
     Write the batch by 'fairjudge plan ... --batch calls.jsonl', have it run, load its results, and
     run the same 'judge' command with the same --cache: it asks only for what is missing.
     """
-    from fairjudge.app.batches import import_batch
-    from fairjudge.app.models import open_cache, print_warning
     from fairjudge.cli import display
+    from fairjudge.run.batches import import_batch
+    from fairjudge.run.models import open_cache, print_warning
 
     kept = open_cache(cache, store=opt.store_address(store), warn=print_warning)
     try:
@@ -191,7 +193,10 @@ def load_batch(
     finally:
         kept.close()
     if json_file != "-":
-        say(f"{found.n_stored} replies stored, {len(found.failed)} lines without one")
+        say(
+            f"{counted(found.n_stored, 'reply', 'replies')} stored, "
+            f"{counted(len(found.failed), 'line')} without one"
+        )
         for key, why in found.failed[:_MOST_NAMED]:
             say(f"  {key[:12]}: {why}")
     failed = [{"key": key, "why": why} for key, why in found.failed]

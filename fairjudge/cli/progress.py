@@ -16,7 +16,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from fairjudge.app.progress import BuildProgress
+from fairjudge.run.progress import BuildProgress
 from fairjudge.text.printable import printable
 
 Advance = Callable[[int], None]

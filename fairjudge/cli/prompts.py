@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Look at the prompt templates, and lock new ones.", no_args_is_help=True)
+from fairjudge.cli.application import Application
+
+app = Application(help="List, show and lock prompt templates.", no_args_is_help=True)
 
 
 @app.command("list")

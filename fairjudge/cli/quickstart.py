@@ -25,13 +25,15 @@ def quickstart(
     stories, outlets and people are invented. One summary is thorough, one tells a single side, one
     gets facts wrong.
     """
-    from fairjudge.app.building import BuildOptions, build_file
-    from fairjudge.app.judging import JudgeOptions, judge_files
-    from fairjudge.app.models import ModelOptions
-    from fairjudge.app.reporting import make_report
-    from fairjudge.app.runs import make_folder
-    from fairjudge.cli import display, progress
+    from fairjudge.analysis.reporting import make_report
+    from fairjudge.cli import display, judge_display, progress
     from fairjudge.datasets import example_path
+    from fairjudge.run.builders import BuildOptions
+    from fairjudge.run.building import build_file
+    from fairjudge.run.judging import judge_files
+    from fairjudge.run.material import JudgeOptions
+    from fairjudge.run.models import ModelOptions
+    from fairjudge.run.runs import make_folder
 
     make_folder(output)
     clusters, summaries = output / "clusters.json", output / "summaries.jsonl"
@@ -73,7 +75,8 @@ def quickstart(
                 skip_bad=False,
                 progress=counted,
             )
-        display.judged(judged, output=judgements, json_file=str(output / f"{aspect}.report.json"))
+        report = str(output / f"{aspect}.report.json")
+        judge_display.show_judged(judged, (judged,), output=judgements, json_file=report)
 
     page = output / "report.html"
     say(f"\n$ fairjudge report {output} -o {page}")

@@ -30,12 +30,13 @@ def report(
         Path | None, typer.Option(help="Summaries, shown with their judgements.")
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="People's labels: adds what 'calibrate' measures.")
+        Path | None, typer.Option(help="Human labels: adds what 'calibrate' measures.")
     ] = None,
     annotators: Annotated[
         list[str] | None,
-        typer.Option(help="Take labels of annotators of such names alone, e.g. 'expert*'."),
+        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
     ] = None,
+    label_scale: opt.LabelScale = None,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "FairJudge report",
     seed: Annotated[int, typer.Option(min=0, help="Seed of all resampling.")] = 0,
     skip_bad: opt.SkipBad = False,
@@ -46,8 +47,8 @@ def report(
 
         fairjudge report judgements.jsonl --references refs.jsonl --summaries s.jsonl -o report.html
     """
-    from fairjudge.app.reporting import make_report
-    from fairjudge.app.runs import check_writable
+    from fairjudge.analysis.reporting import make_report
+    from fairjudge.run.runs import check_writable
 
     check_writable(output)
     made = make_report(
@@ -56,6 +57,7 @@ def report(
         summaries=summaries,
         labels=labels,
         annotators=tuple(annotators or ("*",)),
+        label_scale=opt.label_scale(label_scale),
         title=title,
         seed=seed,
         skip_bad=skip_bad,

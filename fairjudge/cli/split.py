@@ -10,9 +10,10 @@ import typer
 
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
-    from fairjudge.app.models import ModelOptions
+    from fairjudge.run.models import ModelOptions
 
 
 @opt.taking(model=opt.models)
@@ -29,7 +30,7 @@ def split(
     Where the LLM's units cannot be read or lose much of the summary, its sentences are written,
     and 'split_by' and 'why' say so.
     """
-    from fairjudge.app.splitting import split_file
+    from fairjudge.run.splitting import split_file
 
     found = split_file(
         summaries,
@@ -39,5 +40,6 @@ def split(
     )
     n_units = sum(len(one.units) for _, one in found)
     n_left = sum(one.why is not None for _, one in found)
-    said = f"{len(found)} summaries, {n_units} units written to {output}"
+    n_summaries = counted(len(found), "summary", "summaries")
+    said = f"{n_summaries}, {counted(n_units, 'unit')} written to {output}"
     say(said + (f"; {n_left} left as sentences" if n_left else ""), err=True)

@@ -11,7 +11,7 @@ import typer
 from fairjudge.cli import options as opt
 
 if TYPE_CHECKING:
-    from fairjudge.app.models import ModelOptions
+    from fairjudge.run.models import ModelOptions
 
 
 @opt.taking(model=opt.models)
@@ -23,10 +23,10 @@ def summarize(
         str, typer.Option(help="Who writes: provider:model. 'fairjudge backends' lists providers.")
     ],
     strategy: Annotated[
-        Literal["direct", "extract"],
+        Literal["direct", "extract", "differences"],
         typer.Option(
-            help="All articles in one prompt, or salient sentences of each article first, for "
-            "models with a short context."
+            help="All articles in one prompt; salient sentences of each article first, for models "
+            "with a short context; or, as DiverseSumm asks, only what the articles say differently."
         ),
     ] = "direct",
     fair: Annotated[
@@ -73,8 +73,8 @@ def summarize(
             --backend openai:gpt-4o-mini --sweep temperature=0.5,1 \
             --sweep fair=party
     """
-    from fairjudge.app.summaries import SummarizeOptions, summarize_file
     from fairjudge.cli import display, progress
+    from fairjudge.run.summaries import SummarizeOptions, summarize_file
     from fairjudge.summarizing import Wishes
 
     opt.check_targets(output, json_file)
@@ -97,4 +97,5 @@ def summarize(
     display.summarized(outcome, output=output, json_file=json_file)
     n_failed = len(outcome.failed)
     n_all = n_failed + len(outcome.summaries)
-    display.finish(n_failed, n_all, most=max_unscored, what="summaries" if sweep else "clusters")
+    what: display.Noun = ("summary", "summaries") if sweep else ("cluster",)
+    display.finish(n_failed, n_all, limit=max_unscored, what=what)

@@ -2,8 +2,14 @@
 
 from fairjudge.datasets._loading import BadLine, Loaded
 from fairjudge.datasets._source import read_json
-from fairjudge.datasets.checks import check_summaries, empty_articles, why_not_buildable
+from fairjudge.datasets.checks import (
+    check_distinct,
+    check_summaries,
+    empty_articles,
+    why_not_buildable,
+)
 from fairjudge.datasets.example import ExampleFile, example_path
+from fairjudge.datasets.given import read_records
 from fairjudge.datasets.readers import (
     read_clusters,
     read_judgements,
@@ -18,6 +24,7 @@ __all__ = [
     "BadLine",
     "ExampleFile",
     "Loaded",
+    "check_distinct",
     "check_summaries",
     "empty_articles",
     "example_path",
@@ -25,6 +32,7 @@ __all__ = [
     "read_json",
     "read_judgements",
     "read_labels",
+    "read_records",
     "read_references",
     "read_replies",
     "read_summaries",

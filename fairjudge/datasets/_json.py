@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fairjudge.domain import replace_lone_surrogates
+from fairjudge.inputs import beyond_floats
 
 MAX_DEPTH = 64
 """Levels of nesting; a reference has 7."""
@@ -38,10 +39,10 @@ class JsonError(Exception):
         self.cut_off = cut_off
 
 
-def parse(text: str) -> Any:
+def parse(text: str, *, nan_as_null: bool = False) -> Any:
     """Parse one JSON value that fills ``text`` but for white space around it."""
     start = len(text) - len(text.lstrip())
-    value, end = parse_at(text, start)
+    value, end = parse_at(text, start, nan_as_null=nan_as_null)
     rest = text[end:].lstrip()
     if rest:
         raise JsonError(
@@ -51,16 +52,18 @@ def parse(text: str) -> Any:
     return value
 
 
-def parse_at(text: str, start: int) -> tuple[Any, int]:
+def parse_at(text: str, start: int, *, nan_as_null: bool = False) -> tuple[Any, int]:
     """Parse the JSON value that begins at ``start``; return it and the offset of its end.
+
+    `nan_as_null` is for files of tools that write NaN where they have no number.
 
     Raises
     ------
     JsonError
-        Not JSON, NaN or a number beyond every float, a key twice in one object, nested too deeply.
+        Not JSON, NaN or a number beyond every float, a duplicate key, nested too deeply.
     """
     try:
-        value, end = _STRICT.raw_decode(text, start)
+        value, end = (_NAN_AS_NULL if nan_as_null else _STRICT).raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise _syntax_problem(text, error) from None
     except RecursionError:
@@ -115,6 +118,13 @@ def _finite(literal: str) -> float:
     return number
 
 
+def _whole(literal: str) -> int:
+    number = int(literal)
+    if beyond_floats(number):
+        raise _NotFiniteError
+    return number
+
+
 def _refuse_constant(_: str) -> float:
     raise _NotFiniteError
 
@@ -124,16 +134,27 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"key {twice!r} stands twice in one object")
+        raise ValueError(f"duplicate key {twice!r}")
     return result
 
 
-_STRICT = json.JSONDecoder(
-    strict=False,
-    object_pairs_hook=_object,
-    parse_float=_finite,
-    parse_constant=_refuse_constant,
-)
+def _null_for_nan(literal: str) -> None:
+    if literal != "NaN":
+        raise _NotFiniteError
+
+
+def _decoder(parse_constant: Callable[[str], Any]) -> json.JSONDecoder:
+    return json.JSONDecoder(
+        strict=False,
+        object_pairs_hook=_object,
+        parse_float=_finite,
+        parse_int=_whole,
+        parse_constant=parse_constant,
+    )
+
+
+_STRICT = _decoder(_refuse_constant)
+_NAN_AS_NULL = _decoder(_null_for_nan)
 _LENIENT = json.JSONDecoder(strict=False)
 
 
@@ -158,7 +179,9 @@ def _not_finite(text: str, start: int) -> JsonError:
 
 
 def _not_finite_fields(value: Any, path: str) -> Iterator[str]:
-    if isinstance(value, float) and not math.isfinite(value):
+    if (isinstance(value, float) and not math.isfinite(value)) or (
+        isinstance(value, int) and beyond_floats(value)
+    ):
         yield path
     elif isinstance(value, dict):
         for key, item in value.items():

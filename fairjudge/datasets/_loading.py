@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Generic, TypeVar
 
 from pydantic import ValidationError
 
 from fairjudge.datasets._problems import describe, explain
-from fairjudge.datasets._rows import Row, read_rows
+from fairjudge.datasets._rows import Row
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
+from fairjudge.text.printable import counted
 
 R = TypeVar("R", bound=Record)
 
@@ -25,7 +25,7 @@ class BadLine:
     problem: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Loaded(Generic[R]):
     """What a file held.
 
@@ -45,6 +45,9 @@ class Loaded(Generic[R]):
     def __len__(self) -> int:
         return len(self.records)
 
+    def __repr__(self) -> str:
+        return f"Loaded({self.path!r}, {counted(len(self.records), 'record')})"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[R]):
@@ -57,18 +60,19 @@ class Kind(Generic[R]):
     csv_allowed: bool = False
 
 
-def load(path: str | Path, kind: Kind[R], *, skip_bad: bool) -> Loaded[R]:
-    """Read every record of ``path``.
+def check_rows(
+    source: str, rows: Iterable[Row], kind: Kind[R], *, skip_bad: bool = False
+) -> Loaded[R]:
+    """Return the records of `rows`; `source`, a path or an argument's name, stands in errors.
 
     Raises
     ------
     InputError
-        At the first bad line; with ``skip_bad``, only where no line is good.
+        At the first bad row; with ``skip_bad``, only where no row is good.
     """
-    path = Path(path)
-    checker = _Checker(path, kind)
+    checker = _Checker(source, kind)
     bad: list[BadLine] = []
-    for row in read_rows(path, csv_allowed=kind.csv_allowed):
+    for row in rows:
         try:
             checker.add(row)
         except InputError as error:
@@ -82,7 +86,7 @@ def load(path: str | Path, kind: Kind[R], *, skip_bad: bool) -> Loaded[R]:
 class _Checker(Generic[R]):
     """Collects the records of one file."""
 
-    def __init__(self, path: Path, kind: Kind[R]) -> None:
+    def __init__(self, path: str, kind: Kind[R]) -> None:
         self._path = path
         self._kind = kind
         self._records: list[R] = []
@@ -93,7 +97,7 @@ class _Checker(Generic[R]):
     def add(self, row: Row) -> None:
         if row.problem is not None:
             raise self._error(row, row.problem, row.field)
-        if not isinstance(row.value, dict):
+        if not isinstance(row.value, dict | self._kind.model):
             expected = f"expected an object, {self._kind.fields}, found {describe(row.value)}"
             raise self._error(row, expected)
         record = self._validated(row)
@@ -105,12 +109,13 @@ class _Checker(Generic[R]):
 
     def finish(self, bad: tuple[BadLine, ...]) -> Loaded[R]:
         if not self._records:
-            problem = f"the file holds no {self._kind.name}"
+            problem = f"holds no {self._kind.name}"
             if bad:
-                problem += f"; the first of {len(bad)} bad lines is {bad[0].line}: {bad[0].problem}"
+                n_bad = counted(len(bad), "bad line")
+                problem += f"; the first of {n_bad} is {bad[0].line}: {bad[0].problem}"
             raise InputError(problem, path=self._path)
         return Loaded(
-            path=str(self._path),
+            path=self._path,
             records=tuple(self._records),
             lines=tuple(self._lines),
             bad=bad,
@@ -118,6 +123,8 @@ class _Checker(Generic[R]):
         )
 
     def _validated(self, row: Row) -> R:
+        if isinstance(row.value, self._kind.model):
+            return row.value
         try:
             return self._kind.model.model_validate(row.value)
         except ValidationError as error:

@@ -79,6 +79,8 @@ def describe(value: Any) -> str:
         return "an object"
     if isinstance(value, list | tuple):
         return "a list"
+    if not isinstance(value, str | int | float):
+        return f"a value of type {type(value).__name__}"
     kind = "text" if isinstance(value, str) else "the number"
     shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
     return f"{kind} {shown}"

@@ -31,11 +31,12 @@ class Row:
     repaired: bool = False
 
 
-def read_rows(path: Path, *, csv_allowed: bool) -> Iterator[Row]:
+def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> Iterator[Row]:
     """Yield the rows of ``path`` in file order; blank lines are passed over.
 
     The extension tells the format; without a known one, a leading ``[`` means one JSON list and
-    anything else means one object a line.
+    anything else means one object a line. `nan_as_null` is for tools that write
+    NaN where they have no number.
     """
     data = read_bytes(path)
     kind = kind_of(path)
@@ -44,11 +45,11 @@ def read_rows(path: Path, *, csv_allowed: bool) -> Iterator[Row]:
             raise InputError("these records nest and cannot be CSV; use .json or .jsonl", path=path)
         return csv_rows(data, path)
     if kind == ".json" or (kind != ".jsonl" and data.lstrip().startswith(b"[")):
-        return json_rows(data, path)
-    return jsonl_rows(data)
+        return json_rows(data, path, nan_as_null=nan_as_null)
+    return jsonl_rows(data, nan_as_null=nan_as_null)
 
 
-def jsonl_rows(data: bytes) -> Iterator[Row]:
+def jsonl_rows(data: bytes, *, nan_as_null: bool = False) -> Iterator[Row]:
     """Yield one row for each line that is not blank."""
     lines = data.split(b"\n")
     for number, raw in enumerate(lines, start=1):
@@ -59,12 +60,13 @@ def jsonl_rows(data: bytes) -> Iterator[Row]:
         except UnicodeDecodeError as error:
             yield Row(line=number, problem=_not_utf8(error, raw))
             continue
-        yield _jsonl_row(text.removesuffix("\r"), number, is_last=number == len(lines))
+        is_last = number == len(lines)
+        yield _jsonl_row(text.removesuffix("\r"), number, is_last=is_last, nan_as_null=nan_as_null)
 
 
-def _jsonl_row(text: str, line: int, *, is_last: bool) -> Row:
+def _jsonl_row(text: str, line: int, *, is_last: bool, nan_as_null: bool) -> Row:
     try:
-        value = parse(text)
+        value = parse(text, nan_as_null=nan_as_null)
     except JsonError as error:
         problem = error.problem
         if error.position is not None:
@@ -80,29 +82,23 @@ def _jsonl_row(text: str, line: int, *, is_last: bool) -> Row:
     return Row(line=line, value=value, repaired=repaired)
 
 
-def json_rows(data: bytes, path: Path) -> Iterator[Row]:
+def json_rows(data: bytes, path: Path, *, nan_as_null: bool = False) -> Iterator[Row]:
     """Yield the items of the one list that the file holds, or its one object."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column_from = data.rfind(b"\n", 0, error.start) + 1
-        problem = _not_utf8(error, data, column_from)
-        raise InputError(problem, path=path, line=line) from None
+    text = _decoded(data, path)
     position = _skip_space(text, 0)
     if text[position] != "[":
-        yield _json_item(text, position, path)[0]
+        yield _json_item(text, position, path, nan_as_null=nan_as_null)[0]
         return
-    yield from _list_items(text, position + 1, path)
+    yield from _list_items(text, position + 1, path, nan_as_null=nan_as_null)
 
 
-def _list_items(text: str, position: int, path: Path) -> Iterator[Row]:
+def _list_items(text: str, position: int, path: Path, *, nan_as_null: bool) -> Iterator[Row]:
     position = _skip_space(text, position)
     line, counted_to = 1, 0
     while text[position : position + 1] != "]":
         line += text.count("\n", counted_to, position)
         counted_to = position
-        row, position = _json_item(text, position, path, line=line)
+        row, position = _json_item(text, position, path, line=line, nan_as_null=nan_as_null)
         yield row
         if position < 0:
             return
@@ -123,12 +119,14 @@ def _list_broken(text: str, position: int) -> Row:
     return Row(line=line, problem=f"not valid JSON: expected ',' or ']', found {found!r}")
 
 
-def _json_item(text: str, position: int, path: Path, *, line: int | None = None) -> tuple[Row, int]:
+def _json_item(
+    text: str, position: int, path: Path, *, line: int | None = None, nan_as_null: bool
+) -> tuple[Row, int]:
     """Return the row that starts at ``position`` and where it ends, or -1 if that is unknown."""
     alone = line is None
     line = line or text.count("\n", 0, position) + 1
     try:
-        value, end = parse_at(text, position)
+        value, end = parse_at(text, position, nan_as_null=nan_as_null)
     except JsonError as error:
         if error.position is None:
             row = Row(line=line, problem=error.problem, field=error.field)
@@ -165,13 +163,7 @@ def _skip_space(text: str, position: int) -> int:
 
 def csv_rows(data: bytes, path: Path) -> Iterator[Row]:
     """Yield one row for each line under the header; empty cells are left out of the record."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        column_from = data.rfind(b"\n", 0, error.start) + 1
-        problem = _not_utf8(error, data, column_from)
-        raise InputError(problem, path=path, line=line) from None
+    text = _decoded(data, path)
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, skipinitialspace=True)
     line = 1
     try:
@@ -191,7 +183,7 @@ def _check_header(header: list[str], path: Path) -> None:
         if not name:
             raise InputError("a column of the header has no name", path=path, line=1)
         if header.count(name) > 1:
-            raise InputError("column stands twice in the header", path=path, line=1, field=name)
+            raise InputError("duplicate column in the header", path=path, line=1, field=name)
     if len(header) == 1 and (";" in header[0] or "\t" in header[0]):
         raise InputError("expected columns separated by commas", path=path, line=1)
 
@@ -224,6 +216,16 @@ def _csv_problem(error: csv.Error) -> str:
     if "unexpected end" in str(error):
         return "the file ends inside a quoted cell that begins in this row"
     return f"not valid CSV: {error}"
+
+
+def _decoded(data: bytes, path: Path) -> str:
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        column_from = data.rfind(b"\n", 0, error.start) + 1
+        problem = _not_utf8(error, data, column_from)
+        raise InputError(problem, path=path, line=line) from None
 
 
 def _not_utf8(error: UnicodeDecodeError, data: bytes, column_from: int = 0) -> str:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.packed import GZIP_MAGIC, unpack
+from fairjudge.gzip_io import GZIP_MAGIC, unpack
+from fairjudge.inputs import read_file, whole_number
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
@@ -22,7 +23,7 @@ def read_bytes(path: Path) -> bytes:
         No such file, a folder, not readable, a gzip file damaged or far too large, UTF-16, or
         nothing in it.
     """
-    data = _read(path)
+    data = read_file(path)
     if data.startswith(GZIP_MAGIC):
         data = unpack(data, path=path)
     elif path.suffix.lower() == ".gz":
@@ -46,7 +47,7 @@ def read_json(path: str | Path) -> Any:
         As `read_bytes`, and where the content is not JSON.
     """
     try:
-        return json.loads(read_bytes(Path(path)))
+        return json.loads(read_bytes(Path(path)), parse_int=whole_number)
     except (ValueError, RecursionError) as error:
         raise InputError(f"not JSON: {error}", path=path) from None
 
@@ -56,19 +57,3 @@ def kind_of(path: Path) -> str:
     if path.suffix.lower() == ".gz":
         path = path.with_suffix("")
     return path.suffix.lower()
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError("no such file", path=path) from None
-    except IsADirectoryError:
-        raise InputError("expected a file, found a folder", path=path) from None
-    except PermissionError:
-        raise InputError("no permission to read the file", path=path) from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot read the file: {reason}", path=path) from None
-    except ValueError:  # a NUL in the name
-        raise InputError("not a file name", path=repr(str(path))) from None

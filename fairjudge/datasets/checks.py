@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
 from fairjudge.datasets._loading import Loaded
@@ -33,6 +33,29 @@ def check_summaries(
             line=summaries.lines[index] if isinstance(summaries, Loaded) else None,
             field="eid",
         )
+
+
+def check_distinct(files: Sequence[Loaded[Summary]]) -> None:
+    """Check that no two files hold a summary of the same cluster by the same system.
+
+    Raises
+    ------
+    InputError
+        For the first summary that an earlier file has, with the places of both.
+    """
+    first: dict[tuple[str, str], str] = {}
+    for file in files:
+        found = {
+            (summary.eid, summary.system): f"{file.path}:{line}"
+            for summary, line in zip(file.records, file.lines, strict=True)
+        }
+        for (eid, system), place in found.items():
+            if (eid, system) in first:
+                raise InputError(
+                    f"a second summary of {eid!r} by {system!r} (first at {first[eid, system]})",
+                    path=place,
+                )
+        first |= found
 
 
 def empty_articles(cluster: Cluster) -> tuple[Article, ...]:

@@ -98,7 +98,7 @@ def _name_list(entry: Any, place: int) -> NameList:
     where = f"list {place + 1}"
     if not isinstance(entry, dict) or not isinstance(entry.get("group"), str):
         raise InputError("expected an object with 'group' and 'first_names'", field=where)
-    if entry.get("gender") not in {"female", "male"}:
+    if entry.get("gender") not in ("female", "male"):
         raise InputError("expected 'gender' to be 'female' or 'male'", field=where)
     return NameList(
         group=entry["group"],

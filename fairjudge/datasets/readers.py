@@ -8,9 +8,9 @@ records are flat, ``.csv`` with a header; each may be gzip. Unknown keys are kep
 from __future__ import annotations
 
 from collections.abc import Hashable
-from pathlib import Path
 
-from fairjudge.datasets._loading import Kind, Loaded, load
+from fairjudge.datasets._loading import Kind, Loaded
+from fairjudge.datasets.given import read_records
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 
 
@@ -22,34 +22,34 @@ def _by_system(record: Summary) -> dict[str, Hashable]:
     return {"eid": record.eid, "system": record.system}
 
 
-_CLUSTERS = Kind(
+CLUSTERS = Kind(
     model=Cluster, name="clusters", fields="a cluster with 'eid' and 'articles'", unique=_by_eid
 )
-_REFERENCES = Kind(
+REFERENCES = Kind(
     model=Reference,
     name="references",
     fields="a reference with 'eid', 'articles' and 'question_answers'",
     unique=_by_eid,
 )
-_SUMMARIES = Kind(
+SUMMARIES = Kind(
     model=Summary,
     name="summaries",
     fields="a summary with 'eid', 'system' and 'text'",
     unique=_by_system,
     csv_allowed=True,
 )
-_LABELS = Kind(
+LABELS = Kind(
     model=Label,
     name="labels",
     fields="a label with 'eid', 'system', 'aspect', 'annotator' and 'value'",
     csv_allowed=True,
 )
-_JUDGEMENTS = Kind(
+JUDGEMENTS = Kind(
     model=Judgement,
     name="judgements",
     fields="a judgement with 'eid', 'system', 'aspect', 'protocol', 'judge' and 'value'",
 )
-_REPLIES = Kind(
+REPLIES = Kind(
     model=Record,
     name="replies",
     fields="a judge's recorded reply with 'response'",
@@ -57,31 +57,91 @@ _REPLIES = Kind(
 )
 
 
-def read_clusters(path: str | Path, *, skip_bad: bool = False) -> Loaded[Cluster]:
-    """Read clusters; a reference file serves too. No two may share an ``eid``."""
-    return load(path, _CLUSTERS, skip_bad=skip_bad)
+def read_clusters(
+    source: object, *, skip_bad: bool = False, argument: str = "clusters"
+) -> Loaded[Cluster]:
+    """Read clusters; references are clusters too. No two may share an ``eid``.
+
+    See `read_records` for what `source` may be.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.read_clusters("clusters.json")
+    Loaded('clusters.json', 2 records)
+    >>> fj.read_clusters([{"eid": "e", "articles": [{"aid": "a", "content": "It rained."}]}])
+    Loaded('clusters', 1 record)
+    """
+    return read_records(source, CLUSTERS, skip_bad=skip_bad, argument=argument)
 
 
-def read_references(path: str | Path, *, skip_bad: bool = False) -> Loaded[Reference]:
-    """Read references in the published DiverseSumm layout. No two may share an ``eid``."""
-    return load(path, _REFERENCES, skip_bad=skip_bad)
+def read_references(
+    source: object, *, skip_bad: bool = False, argument: str = "references"
+) -> Loaded[Reference]:
+    """Read references in the published DiverseSumm layout. No two may share an ``eid``.
+
+    See `read_records` for what `source` may be.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> len(fj.read_references("references.json").records[0].question_answers)
+    7
+    """
+    return read_records(source, REFERENCES, skip_bad=skip_bad, argument=argument)
 
 
-def read_summaries(path: str | Path, *, skip_bad: bool = False) -> Loaded[Summary]:
-    """Read summaries, one for each ``eid`` and ``system``."""
-    return load(path, _SUMMARIES, skip_bad=skip_bad)
+def read_summaries(
+    source: object, *, skip_bad: bool = False, argument: str = "summaries"
+) -> Loaded[Summary]:
+    """Read summaries, one for each ``eid`` and ``system``.
+
+    See `read_records` for what `source` may be.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> [summary.system for summary in fj.read_summaries("summaries.jsonl")][:3]
+    ['thorough', 'one-sided', 'unfaithful']
+    """
+    return read_records(source, SUMMARIES, skip_bad=skip_bad, argument=argument)
 
 
-def read_labels(path: str | Path, *, skip_bad: bool = False) -> Loaded[Label]:
-    """Read people's labels."""
-    return load(path, _LABELS, skip_bad=skip_bad)
+def read_labels(
+    source: object, *, skip_bad: bool = False, argument: str = "labels"
+) -> Loaded[Label]:
+    """Read people's labels.
+
+    See `read_records` for what `source` may be.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> sorted({label.annotator for label in fj.read_labels("labels.jsonl")})
+    ['rater1', 'rater2', 'rater3']
+    """
+    return read_records(source, LABELS, skip_bad=skip_bad, argument=argument)
 
 
-def read_judgements(path: str | Path, *, skip_bad: bool = False) -> Loaded[Judgement]:
-    """Read judgements."""
-    return load(path, _JUDGEMENTS, skip_bad=skip_bad)
+def read_judgements(
+    source: object, *, skip_bad: bool = False, argument: str = "judgements"
+) -> Loaded[Judgement]:
+    """Read judgements.
+
+    See `read_records` for what `source` may be.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> row = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert"}
+    >>> fj.read_judgements([row | {"judge": "j", "value": 4}]).records[0].value
+    4
+    """
+    return read_records(source, JUDGEMENTS, skip_bad=skip_bad, argument=argument)
 
 
-def read_replies(path: str | Path, *, skip_bad: bool = False) -> Loaded[Record]:
+def read_replies(
+    source: object, *, skip_bad: bool = False, argument: str = "replies"
+) -> Loaded[Record]:
     """Read a judge's recorded replies: objects with whatever columns the recorder gave them."""
-    return load(path, _REPLIES, skip_bad=skip_bad)
+    return read_records(source, REPLIES, skip_bad=skip_bad, argument=argument)

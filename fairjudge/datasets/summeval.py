@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairjudge.datasets._loading import Kind, load
+from fairjudge.datasets._loading import Kind
+from fairjudge.datasets.given import read_records
 from fairjudge.domain import Article, Cluster, Id, Label, Record, Summary, Text, Value
 from fairjudge.errors import InputError
 
@@ -51,7 +52,7 @@ def read_summeval(path: str | Path) -> SummEval:
     InputError
         As for every reader; and where lines of one ``id`` differ in their article.
     """
-    loaded = load(path, _LINES, skip_bad=False)
+    loaded = read_records(path, _LINES)
     texts: dict[str, str] = {}
     for line, number in zip(loaded.records, loaded.lines, strict=True):
         if line.text is not None and texts.setdefault(line.id, line.text) != line.text:

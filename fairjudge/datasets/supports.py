@@ -1,4 +1,4 @@
-"""Readers and a writer of scores that other programs, or an earlier run, found."""
+"""Scores that other programs, or an earlier run, found: kinds of records, and a writer."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from fairjudge.datasets._loading import Kind, Loaded, load
+from fairjudge.datasets._loading import Kind
 from fairjudge.datasets.writers import write_jsonl
 from fairjudge.domain import Id, Record
 from fairjudge.fairness.support import Support, SupportRecord
@@ -43,27 +43,25 @@ def _by_sample(
     return {"eid": record.eid, "system": record.system}
 
 
-_SUPPORTS = Kind(
+SUPPORTS = Kind(
     model=SupportRecord,
     name="supports",
     fields="a support with 'eid', 'system', 'aids', 'units' and 'support'",
     unique=_by_sample,
 )
-_SCORES = Kind(
+VALUE_SCORES = Kind(
     model=ValueScoreRecord,
     name="scores",
     fields="a score with 'eid', 'system' and 'scores' by value",
     unique=_by_sample,
 )
-_SHARES = Kind(
+VALUE_SHARES = Kind(
     model=ValueShareRecord,
     name="shares",
     fields="shares by people with 'eid', 'system' and 'shares' by value",
     unique=_by_sample,
 )
-
-
-_UNITS = Kind(
+UNITS = Kind(
     model=UnitsRecord,
     name="units",
     fields="units with 'eid', 'system' and 'units'",
@@ -71,28 +69,8 @@ _UNITS = Kind(
 )
 
 
-def read_units(path: str | Path, *, skip_bad: bool = False) -> Loaded[UnitsRecord]:
-    """Read the units of summaries, as ``fairjudge split`` writes them (``docs/formats.md``)."""
-    return load(path, _UNITS, skip_bad=skip_bad)
-
-
-def read_supports(path: str | Path, *, skip_bad: bool = False) -> Loaded[SupportRecord]:
-    """Read p(d, s) matrices (``docs/formats.md``)."""
-    return load(path, _SUPPORTS, skip_bad=skip_bad)
-
-
-def read_value_scores(path: str | Path, *, skip_bad: bool = False) -> Loaded[ValueScoreRecord]:
-    """Read scores by value (``docs/formats.md``)."""
-    return load(path, _SCORES, skip_bad=skip_bad)
-
-
-def read_value_shares(path: str | Path, *, skip_bad: bool = False) -> Loaded[ValueShareRecord]:
-    """Read shares by people (``docs/formats.md``)."""
-    return load(path, _SHARES, skip_bad=skip_bad)
-
-
 def write_supports(path: str | Path, supports: Iterable[Support]) -> None:
-    """Write supports so that `read_supports` gives them back."""
+    """Write supports so that ``read_records(path, SUPPORTS)`` gives them back."""
     write_jsonl(path, (_row(support) for support in supports))
 
 

@@ -35,7 +35,20 @@ def write_jsonl(path: str | Path, records: Iterable[Record | Mapping[str, Any]])
     ascii_only = shows_on_terminal(path)
     with _sink(path) as sink:
         for record in records:
-            sink.write(_encoded(record, indent=None, ascii_only=ascii_only))
+            sink.write(json_line(record, ascii_only=ascii_only))
+
+
+def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
+    """Write `parts` one after another, as `write_jsonl` writes its lines.
+
+    Raises
+    ------
+    InputError
+        The path cannot be written to.
+    """
+    with _sink(path) as sink:
+        for part in parts:
+            sink.write(part)
 
 
 def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
@@ -49,13 +62,14 @@ def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]
     with _sink(path) as sink:
         sink.write(b"[\n")
         for index, record in enumerate(records):
-            sink.write((b",\n" if index else b"") + _encoded(record, indent=1).rstrip(b"\n"))
+            sink.write((b",\n" if index else b"") + json_line(record, indent=1).rstrip(b"\n"))
         sink.write(b"\n]\n")
 
 
-def _encoded(
-    record: Record | Mapping[str, Any], *, indent: int | None, ascii_only: bool = False
+def json_line(
+    record: Record | Mapping[str, Any], *, indent: int | None = None, ascii_only: bool = False
 ) -> bytes:
+    """Return `record` as JSON in UTF-8, ended by a newline, that every reader takes."""
     value = record.to_json() if isinstance(record, Record) else dict(record)
     text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, indent=indent)
     return f"{replace_lone_surrogates(text)}\n".encode()

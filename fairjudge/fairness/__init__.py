@@ -1,1 +1,15 @@
 """Fairness of summaries over social attributes of their sources."""
+
+from __future__ import annotations
+
+from importlib import import_module as _import_module
+from typing import Any
+
+_PUBLIC = ("coverage", "proportionality")
+"""Offered here by name; they read files and load models, which this package itself must not."""
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PUBLIC:
+        return getattr(_import_module("fairjudge.api.fairness"), name)
+    raise AttributeError(f"module 'fairjudge.fairness' has no attribute {name!r}")

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 import numpy as np
 
 from fairjudge.calibration.ppi import PpiMean
-from fairjudge.domain import Estimate, Summary, Undefined
+from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.values import Exclusion, LabelledCorpus
-
-Figure: TypeAlias = dict[str, Any]
+from fairjudge.results import SHORT, Json, figure
+from fairjudge.text.printable import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,12 +60,14 @@ def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str
     notes = []
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
     if stray:
-        notes.append(f"summaries of {len(stray)} unknown clusters were left out: {_first(stray)}")
+        notes.append(
+            f"left out summaries of {counted(len(stray), 'unknown cluster')}: {_first(stray)}"
+        )
     for system, by_eid in texts.items():
         missing = sorted(eids - by_eid.keys())
         if missing:
             notes.append(
-                f"{system!r} has no summary of {len(missing)} of {len(eids)} clusters: "
+                f"{system!r} has no summary of {len(missing)} of {counted(len(eids), 'cluster')}: "
                 f"{_first(missing)}"
             )
     return notes
@@ -76,32 +77,26 @@ def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
+def excluded_json(excluded: Mapping[str, Iterable[Excluded]]) -> list[Json]:
+    """Return each system's samples that take no part, with the reason."""
+    return [
+        {"eid": entry.eid, "system": system, "reason": entry.reason}
+        for system, entries in excluded.items()
+        for entry in entries
+    ]
+
+
 def generator(seed: int, system: str) -> np.random.Generator:
     """Return a generator of the system's own: other systems in the file change nothing."""
     return np.random.default_rng([seed, *system.encode("utf-8")])
 
 
-def figure(estimate: Estimate | Undefined, *, scale: float = 1.0) -> Figure:
-    """Return value and interval, times `scale`; an undefined one is null and says why."""
-    if isinstance(estimate, Undefined):
-        return {"value": None, "low": None, "high": None, "undefined": estimate.why}
-    shown: Figure = {
-        "value": estimate.value * scale,
-        "low": None if estimate.low is None else estimate.low * scale,
-        "high": None if estimate.high is None else estimate.high * scale,
-        "n": estimate.n,
-    }
-    if estimate.p_value is not None:
-        shown["p_value"] = estimate.p_value
-    return shown
-
-
-def ppi_figure(found: PpiMean | Undefined, *, scale: float = 1.0) -> Figure:
+def ppi_figure(found: PpiMean | Undefined, *, times: float = 1.0) -> Json:
     """Return the corrected figure beside the uncorrected one and that of the labels alone."""
     if isinstance(found, Undefined):
         return figure(found)
-    return figure(found.ppi_plus, scale=scale) | {
-        "uncorrected": found.naive.value * scale,
-        "labels_only": figure(found.classical, scale=scale),
+    return figure(found.ppi_plus, times=times, keep=SHORT) | {
+        "uncorrected": found.naive.value * times,
+        "labels_only": figure(found.classical, times=times, keep=SHORT),
         "n_labelled": found.n_labelled,
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from fairjudge.domain import Undefined
-from fairjudge.fairness._reporting import Figure, count_reasons, figure, ppi_figure
+from fairjudge.fairness import _reporting
+from fairjudge.fairness._reporting import count_reasons, ppi_figure
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.fairness.coverage_report import (
     Corrected,
@@ -14,81 +15,79 @@ from fairjudge.fairness.coverage_report import (
     Sensitivity,
     SystemCoverage,
 )
-from fairjudge.fairness.dominance import Dominance, LargestDifference
+from fairjudge.results import SHORT, Json, to_json
+
+_json = partial(to_json, keep=SHORT)
 
 
-def coverage_json(report: CoverageReport) -> dict[str, Any]:
+def coverage_json(report: CoverageReport) -> Json:
     """Return the report as the JSON of ``fairness coverage``; coverage as it is, not in percent."""
     return {
         "measure": "coverage",
         "attribute": report.attribute,
         "variant": report.variant,
         "family": "the values of a system (Holm)",
-        "systems": {system: _system_json(result) for system, result in report.systems.items()},
+        "systems": {system: _system(result) for system, result in report.systems.items()},
         "samples": [
-            _sample_json(system, sample)
+            _sample(system, sample)
             for system, result in report.systems.items()
             for sample in result.samples
         ],
-        "excluded": [
-            {"eid": entry.eid, "system": system, "reason": entry.reason}
-            for system, result in report.systems.items()
-            for entry in result.excluded
-        ],
+        "excluded": _reporting.excluded_json({s: r.excluded for s, r in report.systems.items()}),
         "notes": list(report.notes),
         "signature": report.signature,
     }
 
 
-def _system_json(result: SystemCoverage) -> Figure:
+def _system(result: SystemCoverage) -> Json:
     parity = result.parity
-    shown: Figure = {
+    shown: Json = {
         "n": result.equal.n,
         "untestable": result.equal.n_untestable,
         "excluded": len(result.excluded),
         "excluded_by_reason": count_reasons(result.excluded),
-        "equal_coverage": figure(result.equal.mean),
-        "r_ec": figure(result.equal.unfair_share),
-        "r_ec_strict": figure(result.equal.unfair_share_strict),
+        "equal_coverage": _json(result.equal.mean),
+        "r_ec": _json(result.equal.unfair_share),
+        "r_ec_strict": _json(result.equal.unfair_share_strict),
+        "coverage_by_value": {
+            value: {
+                "n": means.n,
+                "coverage": _json(means.coverage),
+                "difference": _json(means.difference) | {"p_holm": means.p_holm},
+            }
+            for value, means in result.by_value.items()
+        },
+        "dominance": _json(result.dominance),
     }
-    shown["coverage_by_value"] = {
-        value: {
-            "n": means.n,
-            "coverage": figure(means.coverage),
-            "difference": figure(means.difference) | {"p_holm": means.p_holm},
-        }
-        for value, means in result.by_value.items()
-    }
-    shown["dominance"] = _dominance_json(result.dominance)
     if result.corrected is not None:
-        shown["corrected"] = _corrected_json(result.corrected)
+        shown["corrected"] = _corrected(result.corrected)
     if result.sensitivity is not None:
-        shown["sensitivity"] = _sensitivity_json(result.sensitivity)
+        shown["sensitivity"] = _sensitivity(result.sensitivity)
     if isinstance(parity, Undefined):
         return shown | {
-            "coverage_parity": figure(parity),
+            "coverage_parity": _json(parity),
             "by_value": {},
             "over": None,
             "under": None,
         }
     return shown | {
-        "coverage_parity": figure(parity.value),
-        "by_value": _by_value_json(parity),
+        "coverage_parity": _json(parity.value),
+        "by_value": _by_value(parity),
         "over": parity.over,
         "under": parity.under,
     }
 
 
-def _by_value_json(parity: CoverageParity) -> Figure:
+def _by_value(parity: CoverageParity) -> Json:
     shown = {}
     for value, entry in parity.by_value.items():
-        row = figure(entry.mean)
+        row = _json(entry.mean)
         shown[value] = {"mean": row.pop("value"), **row, "n": entry.n, "p_holm": entry.p_holm}
         shown[value].setdefault("p_value", None)
     return shown
 
 
-def _sample_json(system: str, sample: CoverageSample) -> Figure:
+def _sample(system: str, sample: CoverageSample) -> Json:
     return {
         "eid": sample.eid,
         "system": system,
@@ -107,29 +106,7 @@ def _sample_json(system: str, sample: CoverageSample) -> Figure:
     }
 
 
-def _dominance_json(found: Dominance) -> Figure:
-    return {
-        "unfair_share": _largest_json(found.unfair_share),
-        "mean_difference": _largest_json(found.mean_difference),
-        "n_by_value": dict(found.n_by_value),
-        "n_tied": found.n_tied,
-    }
-
-
-def _largest_json(found: LargestDifference | Undefined) -> Figure:
-    if isinstance(found, Undefined):
-        return figure(found)
-    return {
-        "value": found.value,
-        "low": found.low,
-        "high": found.high,
-        "p_value": found.p_value,
-        "dominated_by": list(found.dominated_by),
-        "of_value": found.of_value,
-    }
-
-
-def _corrected_json(found: Corrected) -> Figure:
+def _corrected(found: Corrected) -> Json:
     return {
         "n_labelled": found.n_labelled,
         "equal_coverage": ppi_figure(found.equal_coverage),
@@ -138,15 +115,14 @@ def _corrected_json(found: Corrected) -> Figure:
     }
 
 
-def _sensitivity_json(found: Sensitivity) -> Figure:
+def _sensitivity(found: Sensitivity) -> Json:
     return {
         "error_rate": found.error_rate,
-        "equal_coverage": {"low": found.equal_coverage.low, "high": found.equal_coverage.high},
+        "equal_coverage": to_json(found.equal_coverage),
         "by_value": {
             value: {
                 "mean": entry.mean,
-                "low": entry.band.low,
-                "high": entry.band.high,
+                **to_json(entry.band),
                 "tipping_rate": entry.tipping_rate,
                 "n": entry.n,
             }

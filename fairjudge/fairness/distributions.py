@@ -30,7 +30,10 @@ class ValueDistribution:
 
 
 def unigram_distribution(
-    source: Mapping[str, Sequence[str]], summary: Sequence[str]
+    source: Mapping[str, Sequence[str]],
+    summary: Sequence[str],
+    *,
+    no_match: Literal["undefined", "uniform"] = "undefined",
 ) -> ValueDistribution | Undefined:
     """Attribute each summary term to every value whose text has it (N-gram matching, k = 1).
 
@@ -40,23 +43,29 @@ def unigram_distribution(
         The normalised terms of each value's documents; a value without terms takes no part.
     summary
         The normalised terms of the summary, with repeats.
+    no_match
+        Of a summary none of whose terms any value has: undefined, or as the authors' code has it,
+        shared by all values alike.
 
     Returns
     -------
     ValueDistribution or Undefined
-        Undefined for a source or a summary without terms, or where no value has any summary term.
+        Undefined for a source without terms, and for a summary without terms, or with none that
+        any value has, if `no_match` says so.
     """
     vocabularies = {value: frozenset(terms) for value, terms in source.items() if terms}
     if not vocabularies:
         return Undefined(why="the source has no terms")
-    if not summary:
+    if not summary and no_match == "undefined":
         return Undefined(why="the summary has no terms")
     hits = {
         value: float(sum(term in vocabulary for term in summary))
         for value, vocabulary in vocabularies.items()
     }
     if not any(hits.values()):
-        return Undefined(why="no term of the summary occurs in the source")
+        if no_match == "undefined":
+            return Undefined(why="no term of the summary occurs in the source")
+        hits = dict.fromkeys(hits, 1.0)
     return _distribution({value: float(len(source[value])) for value in hits}, hits)
 
 

@@ -18,6 +18,7 @@ from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.fairness.support import CoverageVariant
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import resample_counts
+from fairjudge.text.printable import counted
 
 FloatArray: TypeAlias = NDArray[np.float64]
 _Statistic: TypeAlias = Callable[[str, FloatArray], FloatArray]
@@ -86,7 +87,7 @@ def dominance(
         differences, where no value is ever in C_k of two subsets.
     """
     if len(samples) != len(unfair):
-        raise StatisticsError(f"got {len(samples)} samples and {len(unfair)} verdicts")
+        raise StatisticsError(f"got {counted(len(samples), 'sample')} and {len(unfair)} verdicts")
     named = [dominating_value(sample) for sample in samples]
     subsets = {
         value: np.flatnonzero([name == value for name in named])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.fairness._resampling import Resampling
+from fairjudge.text.printable import counted
 
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.intp]
@@ -121,7 +122,7 @@ def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCove
     if coverage.ndim != 2 or not coverage.size or len(labels) != len(coverage):
         raise StatisticsError(
             f"expected a matrix with one row a label, got shape {coverage.shape!r} "
-            f"for {len(labels)} labels"
+            f"for {counted(len(labels), 'label')}"
         )
     documents = coverage.mean(axis=1)
     values, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)

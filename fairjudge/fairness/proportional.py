@@ -32,11 +32,13 @@ class Shares:
     """All samples as matrices of shape (n_samples, n_values), columns as in ``values``.
 
     ``wanted`` is p_g and ``got`` is p_y; both are 0 where a sample's source lacks the value.
+    ``at_most`` says whether p_y = tau p_g is under-represented too, as the authors' code has it.
     """
 
     values: tuple[str, ...]
     wanted: FloatArray
     got: FloatArray
+    at_most: bool = False
 
     @property
     def takes_part(self) -> NDArray[np.bool_]:
@@ -81,7 +83,9 @@ class Proportional:
     sweep: tuple[tuple[float, Estimate | Undefined], ...]
 
 
-def collect(distributions: Sequence[ValueDistribution], *, target: Target = "ratio") -> Shares:
+def collect(
+    distributions: Sequence[ValueDistribution], *, target: Target = "ratio", at_most: bool = False
+) -> Shares:
     """Lay the samples out as matrices.
 
     Raises
@@ -99,17 +103,18 @@ def collect(distributions: Sequence[ValueDistribution], *, target: Target = "rat
         places = [column[value] for value in distribution.values]
         wanted[row, places] = shares
         got[row, places] = distribution.summary
-    return Shares(values=values, wanted=wanted, got=got)
+    return Shares(values=values, wanted=wanted, got=got, at_most=at_most)
 
 
 def under_represented(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
     """Where p_y < tau p_g, shape (n_samples, n_values); False where p_g is 0.
 
-    Differences within rounding do not count.
+    Differences within rounding are none: such values count where ``shares.at_most`` says so.
     """
     if not 0.0 <= tau <= 1.0:
         raise StatisticsError(f"tau must lie in [0, 1], got {tau!r}")
-    return np.asarray(shares.got < tau * shares.wanted - _ROUNDING)
+    rounding = _ROUNDING if shares.at_most else -_ROUNDING
+    return np.asarray(shares.takes_part & (shares.got < tau * shares.wanted + rounding))
 
 
 def binary_unfair(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
@@ -183,6 +188,7 @@ def proportional(
     resampling: Resampling,
     target: Target = "ratio",
     tau: float = TAU,
+    at_most: bool = False,
     n_excluded: int = 0,
 ) -> Proportional | Undefined:
     """Compute all measures of one system with intervals by bootstrap over samples.
@@ -191,7 +197,7 @@ def proportional(
     """
     if not distributions:
         return Undefined(why="no samples")
-    shares = collect(distributions, target=target)
+    shares = collect(distributions, target=target, at_most=at_most)
 
     def mean(values: NDArray[np.bool_] | FloatArray) -> Estimate | Undefined:
         return resampling.mean(values, n_excluded=n_excluded)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from fairjudge.domain import Undefined
-from fairjudge.fairness._reporting import Figure, count_reasons, figure, ppi_figure
+from fairjudge.fairness import _reporting
+from fairjudge.fairness._reporting import count_reasons, ppi_figure
 from fairjudge.fairness.judge_error import Band
 from fairjudge.fairness.proportional import Proportional
 from fairjudge.fairness.proportional_report import ProportionalReport, SystemProportional
 from fairjudge.fairness.share_error import CorrectedShares, ShareSensitivity
+from fairjudge.results import SHORT, Json, figure
 
 _PERCENT = 100.0
+_percent = partial(figure, times=_PERCENT, keep=SHORT)
+_ppi = partial(ppi_figure, times=_PERCENT)
 
 
-def proportional_json(report: ProportionalReport) -> dict[str, Any]:
+def proportional_json(report: ProportionalReport) -> Json:
     """Return the report as the JSON of ``fairness proportional``; shares in percent."""
     return {
         "measure": "proportional",
         "attribute": report.attribute,
         "family": "the values of a system (Holm)",
-        "systems": {system: _system_json(result) for system, result in report.systems.items()},
+        "systems": {system: _system(result) for system, result in report.systems.items()},
         "samples": [
             {
                 "eid": sample.eid,
@@ -36,89 +40,73 @@ def proportional_json(report: ProportionalReport) -> dict[str, Any]:
             for system, result in report.systems.items()
             for sample in result.samples
         ],
-        "excluded": [
-            {"eid": entry.eid, "system": system, "reason": entry.reason}
-            for system, result in report.systems.items()
-            for entry in result.excluded
-        ],
+        "excluded": _reporting.excluded_json({s: r.excluded for s, r in report.systems.items()}),
         "notes": list(report.notes),
         "signature": report.signature,
     }
 
 
-def _system_json(result: SystemProportional) -> Figure:
-    shown: Figure = {
+def _system(result: SystemProportional) -> Json:
+    shown: Json = {
         "n": len(result.samples),
         "excluded": len(result.excluded),
         "excluded_by_reason": count_reasons(result.excluded),
         "one_value": result.n_one_value,
-        **_measures_json(result.measures),
-    }
-    shown["several_values"] = {
-        "n": len(result.samples) - result.n_one_value,
-        **_measures_json(result.several_values),
+        **_measures(result.measures),
+        "several_values": {
+            "n": len(result.samples) - result.n_one_value,
+            **_measures(result.several_values),
+        },
     }
     if result.corrected is not None:
-        shown["corrected"] = _corrected_json(result.corrected)
+        shown["corrected"] = _corrected(result.corrected)
     if result.sensitivity is not None:
-        shown["sensitivity"] = _sensitivity_json(result.sensitivity)
+        shown["sensitivity"] = _sensitivity(result.sensitivity)
     if isinstance(result.measures, Proportional):
         shown["tau"] = result.measures.tau
         shown["by_value"] = {
             value: {
                 "n": entry.n,
-                "wanted": figure(entry.wanted, scale=_PERCENT),
-                "summary": figure(entry.got, scale=_PERCENT),
-                "under": figure(entry.under, scale=_PERCENT),
-                "shortfall": figure(entry.shortfall, scale=_PERCENT),
-                "difference": figure(entry.difference, scale=_PERCENT) | {"p_holm": entry.p_holm},
+                "wanted": _percent(entry.wanted),
+                "summary": _percent(entry.got),
+                "under": _percent(entry.under),
+                "shortfall": _percent(entry.shortfall),
+                "difference": _percent(entry.difference) | {"p_holm": entry.p_holm},
             }
             for value, entry in result.measures.by_value.items()
         }
-        shown["sweep"] = [
-            {"tau": tau} | figure(bur, scale=_PERCENT) for tau, bur in result.measures.sweep
-        ]
+        shown["sweep"] = [{"tau": tau} | _percent(bur) for tau, bur in result.measures.sweep]
     return shown
 
 
-def _measures_json(measures: Proportional | Undefined) -> Figure:
-    if isinstance(measures, Undefined):
-        return {name: figure(measures) for name in ("bur", "uer", "auc", "auc_ten_point", "sof")}
+def _measures(found: Proportional | Undefined) -> Json:
     return {
-        "bur": figure(measures.bur, scale=_PERCENT),
-        "uer": figure(measures.uer, scale=_PERCENT),
-        "auc": figure(measures.auc, scale=_PERCENT),
-        "auc_ten_point": figure(measures.auc_ten_point, scale=_PERCENT),
-        "sof": figure(measures.sof, scale=_PERCENT),
+        name: _percent(found if isinstance(found, Undefined) else getattr(found, name))
+        for name in ("bur", "uer", "auc", "auc_ten_point", "sof")
     }
 
 
-def _corrected_json(found: CorrectedShares) -> Figure:
+def _corrected(found: CorrectedShares) -> Json:
     return {
         "n_labelled": found.n_labelled,
         "n_unused": found.n_unused,
-        "bur": ppi_figure(found.bur, scale=_PERCENT),
-        "uer": ppi_figure(found.uer, scale=_PERCENT),
-        "auc": ppi_figure(found.auc, scale=_PERCENT),
-        "difference": {
-            value: ppi_figure(mean, scale=_PERCENT) for value, mean in found.difference.items()
-        },
+        "bur": _ppi(found.bur),
+        "uer": _ppi(found.uer),
+        "auc": _ppi(found.auc),
+        "difference": {value: _ppi(mean) for value, mean in found.difference.items()},
     }
 
 
-def _sensitivity_json(found: ShareSensitivity | Undefined) -> Figure:
+def _sensitivity(found: ShareSensitivity | Undefined) -> Json:
     if isinstance(found, Undefined):
-        return {"undefined": found.why}
+        return figure(found)
     return {
         "error_rate": found.error_rate,
-        "bur": _band_json(found.bur),
-        "uer": _band_json(found.uer),
-        "auc": _band_json(found.auc),
-        "sof": _band_json(found.sof),
+        **{name: _band(getattr(found, name)) for name in ("bur", "uer", "auc", "sof")},
         "by_value": {
             value: {
                 "mean": entry.mean * _PERCENT,
-                **_band_json(entry.band),
+                **_band(entry.band),
                 "tipping_rate": entry.tipping_rate,
                 "n": entry.n,
             }
@@ -127,5 +115,5 @@ def _sensitivity_json(found: ShareSensitivity | Undefined) -> Figure:
     }
 
 
-def _band_json(band: Band) -> Figure:
+def _band(band: Band) -> Json:
     return {"low": band.low * _PERCENT, "high": band.high * _PERCENT}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import StatisticsError
@@ -42,7 +42,7 @@ from fairjudge.fairness.share_error import (
 )
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.signature import signature
-from fairjudge.text.tokens import Normaliser
+from fairjudge.text.tokens import Normaliser, TermMaker
 
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 """A neural score of each (eid, system)'s summary against each value's text."""
@@ -60,12 +60,19 @@ class ProportionalOptions:
     tau: float = TAU
     scorer: str = "unigrams"
     temperature: float = TEMPERATURE
-    normaliser: Normaliser = field(default_factory=Normaliser)
+    normaliser: TermMaker = field(default_factory=Normaliser)
+    released: bool = False
+    """Count as the authors' code: a share of exactly tau times the wanted one is too little, and a
+    summary without a term of any value is shared by all alike."""
     seed: int = 0
     n_resamples: int = 2000
     level: float = 0.95
     error_rate: float | None = None
     """Assumed part of a summary given to wrong values, for a sensitivity band; None for none."""
+
+
+_BETWEEN = " || "
+"""Between documents: no letters, so that no term comes of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,13 +162,17 @@ def report_proportional(
     )
 
 
-def source_terms(labelled: LabelledSet, normaliser: Normaliser) -> dict[str, tuple[str, ...]]:
-    """Return the terms of each value's documents; documents without a value are left out."""
-    found: dict[str, list[str]] = {value: [] for value in labelled.values}
+def source_terms(labelled: LabelledSet, normaliser: TermMaker) -> dict[str, tuple[str, ...]]:
+    """Return the terms of each value's documents; documents without a value are left out.
+
+    Documents are joined as the authors join them: where a document has no full stop at its end,
+    that matters to a tokenizer that looks for sentences.
+    """
+    texts: dict[str, list[str]] = {value: [] for value in labelled.values}
     for text, label in zip(labelled.texts, labelled.labels, strict=True):
         if label is not None:
-            found[label].extend(normaliser.terms(text))
-    return {value: tuple(terms) for value, terms in found.items()}
+            texts[label].append(text)
+    return {value: normaliser.terms(_BETWEEN.join(mine)) for value, mine in texts.items()}
 
 
 def _system(
@@ -199,6 +210,7 @@ def _system(
             resampling=resampling,
             target=options.target,
             tau=options.tau,
+            at_most=options.released,
             n_excluded=len(excluded) + len(distributions) - len(chosen),
         )
 
@@ -214,6 +226,7 @@ def _system(
             human,
             target=options.target,
             tau=options.tau,
+            at_most=options.released,
             level=options.level,
         ),
         sensitivity=None
@@ -235,13 +248,14 @@ def _distribution(
     summary = options.normaliser.terms(text)
     if not any(source.values()):
         return "no_text" if source else "no_values"
-    if not summary:
+    if not (text.strip() if options.released else summary):
         return "empty_summary"
     held = [value for value, terms in source.items() if terms]
     if scores is not None and any(value not in scores for value in held):
         return "unscored"
     if scores is None:
-        found = unigram_distribution(source, summary)
+        no_match: Literal["undefined", "uniform"] = "uniform" if options.released else "undefined"
+        found = unigram_distribution(source, summary, no_match=no_match)
     else:
         tokens = {value: len(terms) for value, terms in source.items()}
         found = softmax_distribution(tokens, scores, temperature=options.temperature)
@@ -255,7 +269,11 @@ def _distribution(
 def _samples(
     found: Sequence[tuple[str, ValueDistribution]], options: ProportionalOptions
 ) -> tuple[ProportionalSample, ...]:
-    shares = collect([distribution for _, distribution in found], target=options.target)
+    shares = collect(
+        [distribution for _, distribution in found],
+        target=options.target,
+        at_most=options.released,
+    )
     measured = zip(
         found,
         binary_unfair(shares, tau=options.tau),
@@ -293,6 +311,7 @@ def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:
             "attribute": corpus.attribute,
             "scorer": options.scorer,
             "terms": options.normaliser.fingerprint,
+            "variant": "released" if options.released else None,
             "target": ",".join(f"{v}={share:g}" for v, share in given) or str(target),
             "tau": options.tau,
             "temperature": options.temperature if neural else None,

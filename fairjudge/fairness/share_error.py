@@ -72,6 +72,7 @@ def corrected_shares(
     *,
     target: Target,
     tau: float = TAU,
+    at_most: bool = False,
     level: float = 0.95,
 ) -> CorrectedShares:
     """Correct one system's measures; `measured` has its samples by eid.
@@ -87,7 +88,10 @@ def corrected_shares(
         for eid, shares in mine.items()
         if eid in measured
     }
-    both = [_by_sample(system, found, target, tau) for found in (measured, by_people)]
+    both = [
+        _by_sample(system, found, tau=tau, target=target, at_most=at_most)
+        for found in (measured, by_people)
+    ]
     values = sorted({value for distribution in measured.values() for value in distribution.values})
 
     def mean(name: str) -> PpiMean | Undefined:
@@ -128,10 +132,15 @@ def people_distribution(
 
 
 def _by_sample(
-    system: str, found: Mapping[str, ValueDistribution], target: Target, tau: float
+    system: str,
+    found: Mapping[str, ValueDistribution],
+    *,
+    tau: float,
+    target: Target,
+    at_most: bool,
 ) -> dict[str, dict[tuple[str, str], float]]:
     """Return each measure of each sample, keyed as `corrected_mean` wants it."""
-    shares = collect(list(found.values()), target=target)
+    shares = collect(list(found.values()), target=target, at_most=at_most)
     keys = [(eid, system) for eid in found]
 
     def keyed(numbers: FloatArray | NDArray[np.bool_]) -> dict[tuple[str, str], float]:

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fairjudge.domain import Id, Record
 from fairjudge.errors import InputError
+from fairjudge.text.printable import counted
 
 FloatArray: TypeAlias = NDArray[np.float64]
 SupportKind: TypeAlias = Literal["entailment", "similarity", "verdict"]
@@ -184,7 +185,8 @@ def _matrix(
     uneven = next((place for place, row in enumerate(rows) if len(row) != n_units), None)
     if uneven is not None:
         raise InputError(
-            f"row {uneven} of {eid!r} has {len(rows[uneven])} numbers for {n_units} units",
+            f"row {uneven} of {eid!r} has {counted(len(rows[uneven]), 'number')} "
+            f"for {counted(n_units, 'unit')}",
             field=name,
         )
     matrix = np.array(rows, dtype=np.float64).reshape(len(rows), n_units)

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from fairjudge.domain import AttributeValue, Cluster
 from fairjudge.errors import InputError
+from fairjudge.text.printable import counted
 
 Exclusion: TypeAlias = Literal[
     "no_values",  # no document of the set has a value
@@ -154,7 +155,7 @@ def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -
             f"no article has attribute {attribute!r}; attributes found: {known}", field="attributes"
         )
     if any(low >= high for low, high in pairwise(bins)):
-        raise InputError(f"bins must ascend, got {list(bins)!r}")
+        raise InputError(f"bins must be increasing, got {list(bins)!r}")
 
 
 def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> Mapping[_Known, str]:
@@ -169,8 +170,8 @@ def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> M
         return {number: _range(number, bins) for number in numbers}
     if len(numbers) > MOST_NUMBERS:
         raise InputError(
-            f"attribute {attribute!r} is a number with {len(numbers)} different values from "
-            f"{min(numbers):g} to {max(numbers):g}; give cut points to group them (bins)",
+            f"attribute {attribute!r} is a number with {counted(len(numbers), 'different value')} "
+            f"from {min(numbers):g} to {max(numbers):g}; give cut points to group them (bins)",
             field="attributes",
         )
     return {v: v if isinstance(v, str) else f"{v:g}" for v in values}
@@ -196,8 +197,9 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
     if not left_out:
         return ()
     more = ", ..." if len(left_out) > _MOST_NAMED else ""
+    left = f"{'was' if len(left_out) == 1 else 'were'} left out"
     return (
-        f"{len(left_out)} documents without a known {attribute!r} were left out: "
+        f"{counted(len(left_out), 'document')} without a known {attribute!r} {left}: "
         f"{', '.join(left_out[:_MOST_NAMED])}{more}",
     )
 
@@ -218,7 +220,7 @@ def _notes(
         named = ", ".join(repr(value) for value in rare[:10])
         more = f" and {len(rare) - 10} more" if len(rare) > 10 else ""
         notes.append(
-            f"{len(rare)} of {len(counts)} values are held by fewer than {FEW_DOCUMENTS} "
-            f"documents: {named}{more}"
+            f"held by fewer than {FEW_DOCUMENTS} documents: {len(rare)} of "
+            f"{counted(len(counts), 'value')}: {named}{more}"
         )
     return tuple(notes)

@@ -1,16 +1,19 @@
-"""Supports from a judge's verdicts on each article: any judge can be the scorer."""
+"""Supports from a judge's verdicts on each article or answer: any judge can be the scorer."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.domain import Cluster, Judgement
+from fairjudge.domain import ChecklistEntry, Cluster, Judgement, Reference
 from fairjudge.errors import InputError
 from fairjudge.fairness.support import Support
+from fairjudge.text.usable import worth_reading
 
 Range: TypeAlias = tuple[float, float]
 
@@ -18,6 +21,7 @@ RANGES: Mapping[str, Range] = MappingProxyType({"likert": (1.0, 5.0), "binary": 
 """The ends of each protocol's scale, which become 0 and 1."""
 _PREFIX = "article:"
 _UNIT = "the whole summary"
+_ANSWERS = "the answers of the reference"
 
 
 def supports_from_judgements(
@@ -36,7 +40,8 @@ def supports_from_judgements(
     Returns
     -------
     list of Support
-        One for each summary whose every article has a value; the others stay unscored.
+        One for each summary whose every article (stubs aside) has a value; the others stay
+        unscored.
 
     Raises
     ------
@@ -51,12 +56,14 @@ def supports_from_judgements(
             found.setdefault((judgement.eid, judgement.system), {})[aid] = value
     if not found:
         raise InputError(
-            "no verdict is about a single article; judge faithfulness with --reference-unit article"
+            "no verdict is about a single article: judge coverage with protocol 'checklist', or "
+            "with reference unit 'article'"
         )
     supports = []
     by_eid = {cluster.eid: cluster for cluster in clusters}
     for (eid, system), values in found.items():
-        aids = [article.aid for article in by_eid[eid].articles] if eid in by_eid else []
+        articles = worth_reading(by_eid[eid].articles) if eid in by_eid else ()
+        aids = [article.aid for article in articles]
         if aids and all(aid in values for aid in aids):
             supports.append(
                 Support(
@@ -69,6 +76,75 @@ def supports_from_judgements(
                 )
             )
     return supports
+
+
+def supports_from_checklists(
+    references: Sequence[Reference], judgements: Sequence[Judgement]
+) -> list[Support]:
+    """Turn checklists to supports with one unit: the mean coverage of an article's own answers.
+
+    An answer counts with its group's ``covered`` where its own wording is credited, else 0; groups
+    weigh the same. Articles that answer nothing are left out: see `answering`.
+    """
+    by_eid = {one.eid: one for one in references}
+    supports = []
+    for judgement in judgements:
+        reference = by_eid.get(judgement.eid)
+        if reference is None or judgement.system is None or not judgement.checklist:
+            continue
+        values = _by_article(reference, judgement.checklist)
+        aids = [aid for aid in _answering(reference) if aid in values]
+        supports.append(
+            Support(
+                eid=judgement.eid,
+                system=judgement.system,
+                aids=tuple(aids),
+                units=(_ANSWERS,),
+                probabilities=np.array([[fmean(values[aid])] for aid in aids]),
+                kind="verdict",
+            )
+        )
+    return supports
+
+
+def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
+    """Return the clusters that have a reference, without the articles that answer nothing in it."""
+    heard = {one.eid: _answering(one) for one in references}
+    return [
+        cluster.model_copy(
+            update={"articles": tuple(a for a in cluster.articles if a.aid in heard[cluster.eid])}
+        )
+        for cluster in clusters
+        if heard.get(cluster.eid)
+    ]
+
+
+def _answering(reference: Reference) -> list[str]:
+    """Return the ids of the articles that answer some question, in the cluster's order."""
+    heard = {
+        answer.aid
+        for question in reference.question_answers
+        for group in question.answer_groups
+        for answer in group
+    }
+    return [article.aid for article in reference.articles if article.aid in heard]
+
+
+def _by_article(
+    reference: Reference, checklist: Sequence[ChecklistEntry]
+) -> dict[str, list[float]]:
+    """Return how far each article's answer is covered, a number for each group that it is in."""
+    found: dict[str, list[float]] = defaultdict(list)
+    for entry in checklist:
+        question, group = map(int, entry.unit.removeprefix("answer:").split("."))
+        answers = reference.question_answers[question].answer_groups[group]
+        own: dict[str, list[float]] = defaultdict(list)
+        for place, answer in enumerate(answers):
+            credited = entry.answers is None or place in entry.answers
+            own[answer.aid].append(entry.covered if credited else 0.0)
+        for aid, values in own.items():
+            found[aid].append(fmean(values))
+    return found
 
 
 def _support(judgement: Judgement, ranges: Mapping[str, Range]) -> float | None:

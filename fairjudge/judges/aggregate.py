@@ -10,15 +10,18 @@ from typing import Any, Literal, TypeAlias
 
 from fairjudge.domain import Judgement, Undefined, Verdict
 from fairjudge.judges.distributions import PairDistribution, average_sides
+from fairjudge.judges.ratings import Rated
 
 TieRule: TypeAlias = Literal["half", "strict"]
 
-PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str]
+PairKey: TypeAlias = tuple[
+    str, str | None, str | None, str, str, str, int | None, str | None
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairVerdict:
-    """What both orders say together (METHODS section 3, "Pairwise both ways").
+    """What both orders of a pair say together.
 
     ``verdict`` is None where an order is unscored. ``confidence`` is 0.5 for a win in one order
     with an explicit tie in the other, else 1. ``flipped``: the orders named opposite sides.
@@ -49,7 +52,7 @@ def reconcile(ab: Verdict | None, ba: Verdict | None, *, tie_rule: TieRule = "ha
     return PairVerdict(verdict=ba if ab == "tie" else ab, confidence=0.5)
 
 
-def pair_key(judgement: Judgement) -> PairKey:
+def pair_key(judgement: Rated) -> PairKey:
     """Return what the two orders of one pair have in common."""
     return (
         judgement.eid,
@@ -58,21 +61,23 @@ def pair_key(judgement: Judgement) -> PairKey:
         judgement.aspect,
         judgement.unit,
         judgement.judge,
+        judgement.repeat,
+        judgement.variant,
     )
 
 
 def reconciled_pairs(
-    judgements: Iterable[Judgement], *, tie_rule: TieRule = "half"
+    judgements: Iterable[Rated], *, tie_rule: TieRule = "half"
 ) -> dict[PairKey, PairVerdict]:
     """Return the verdict of every pair; a pair judged in one order only is unscored."""
-    orders: dict[PairKey, dict[str, Judgement]] = defaultdict(dict)
+    orders: dict[PairKey, dict[str, Rated]] = defaultdict(dict)
     for judgement in judgements:
         if judgement.protocol == "pairwise" and not isinstance(judgement.value, int | float):
             orders[pair_key(judgement)][judgement.order or "ab"] = judgement
     return {key: _pair(found.get("ab"), found.get("ba"), tie_rule) for key, found in orders.items()}
 
 
-def _pair(ab: Judgement | None, ba: Judgement | None, tie_rule: TieRule) -> PairVerdict:
+def _pair(ab: Rated | None, ba: Rated | None, tie_rule: TieRule) -> PairVerdict:
     """Reconcile two orders; by their distributions where both gave one."""
     pair = reconcile(_verdict(ab), _verdict(ba), tie_rule=tie_rule)
     one, other = _sides(ab), _sides(ba)
@@ -87,12 +92,12 @@ def _pair(ab: Judgement | None, ba: Judgement | None, tie_rule: TieRule) -> Pair
     )
 
 
-def _verdict(judgement: Judgement | None) -> Verdict | None:
+def _verdict(judgement: Rated | None) -> Verdict | None:
     value = None if judgement is None else judgement.value
     return None if isinstance(value, int | float) else value
 
 
-def _sides(judgement: Judgement | None) -> Mapping[Verdict, float] | None:
+def _sides(judgement: Rated | None) -> Mapping[Verdict, float] | None:
     given = None if judgement is None else judgement.probabilities
     if given is None or not set(given) <= {"a", "b", "tie"}:
         return None
@@ -133,9 +138,11 @@ class SystemScore:
     """One system's line.
 
     ``mean`` is over clusters, each the mean over its scored units: a rating for likert, a share
-    for binary, and for pairwise the win rate in [0, 1] (a tie is half a win for each side, a win
-    at half confidence three quarters). ``low`` and ``high`` are the worst cases: every unscored
-    unit at the bottom or the top of the scale; equal to ``mean`` where all is scored.
+    for binary and checklist, and for pairwise the win rate in [0, 1] (a tie is half a win for each
+    side, a win at half confidence three quarters). ``low`` and ``high`` are the worst cases: every
+    unscored unit at the bottom or the top of the scale; equal to ``mean`` where all is scored.
+    ``ranked`` is False where other systems were scored on more clusters: means over different
+    clusters are no ranking.
     """
 
     system: str
@@ -145,21 +152,31 @@ class SystemScore:
     n_clusters: int
     n_judged: int
     n_unscored: int
+    ranked: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Point:
-    """One unit's worth for one system; ``value`` is None where unscored."""
+    """One unit's worth for one system; ``value`` is None where unscored.
+
+    ``against`` is the other system of a pair, else empty.
+    """
 
     eid: str
     system: str
+    unit: str
     value: float | None
+    against: str = ""
 
 
 def system_scores(
-    judgements: Sequence[Judgement], *, scale_range: tuple[float, float] | None = None
+    judgements: Sequence[Rated], *, scale_range: tuple[float, float] | None = None
 ) -> tuple[SystemScore, ...]:
-    """Return one line a system, best first; systems without any score come last.
+    """Return one line a system, best first.
+
+    Systems scored on fewer clusters than others come after those that are ranked, and systems
+    without any score last. Repeated judgements of an item are averaged first. Units weigh the same
+    within a cluster, and clusters the same.
 
     Parameters
     ----------
@@ -177,10 +194,12 @@ def system_scores(
     for point in _points(judgements):
         by_system[point.system].append(point)
     scores = [_score(name, points, bottom, top) for name, points in by_system.items()]
-    return tuple(sorted(scores, key=_best_first))
+    most = max((score.n_clusters for score in scores), default=0)
+    told = [replace(score, ranked=0 < score.n_clusters == most) for score in scores]
+    return tuple(sorted(told, key=_best_first))
 
 
-def cluster_means(judgements: Sequence[Judgement]) -> dict[str, dict[str, float]]:
+def cluster_means(judgements: Sequence[Rated]) -> dict[str, dict[str, float]]:
     """Return each system's mean over its scored units in each cluster: system to eid to mean.
 
     What `system_scores` averages over clusters. Clusters without a score are absent.
@@ -195,23 +214,34 @@ def cluster_means(judgements: Sequence[Judgement]) -> dict[str, dict[str, float]
     }
 
 
-def _best_first(score: SystemScore) -> tuple[bool, float, str]:
+def _best_first(score: SystemScore) -> tuple[bool, bool, float, str]:
     if isinstance(score.mean, Undefined):
-        return True, 0.0, score.system
-    return False, -score.mean, score.system
+        return True, True, 0.0, score.system
+    return False, not score.ranked, -score.mean, score.system
 
 
-def _points(judgements: Sequence[Judgement]) -> Iterable[_Point]:
-    for judgement in judgements:
-        if judgement.protocol != "pairwise" and judgement.system is not None:
-            value = judgement.value if isinstance(judgement.value, int | float) else None
-            yield _Point(eid=judgement.eid, system=judgement.system, value=value)
+def _points(judgements: Sequence[Rated]) -> Iterable[_Point]:
+    """Return one point an item and system: the mean of those of its repeats that are scored."""
+    if all(row.repeat is None and row.variant is None for row in judgements):
+        return _single_points(judgements)
+    items: dict[_Point, list[float]] = defaultdict(list)
+    for point in _single_points(judgements):
+        items[replace(point, value=None)] += [] if point.value is None else [point.value]
+    return [replace(item, value=fmean(some) if some else None) for item, some in items.items()]
+
+
+def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:
+    for row in judgements:
+        if row.protocol != "pairwise" and row.system is not None:
+            value = row.value if isinstance(row.value, int | float) else None
+            yield _Point(eid=row.eid, system=row.system, unit=row.unit, value=value)
     for key, pair in reconciled_pairs(judgements).items():
-        eid, a, b = key[:3]
+        eid, a, b, _, unit = key[:5]
         if a is not None and b is not None:
             won = _share_of_a(pair)
-            yield _Point(eid=eid, system=a, value=won)
-            yield _Point(eid=eid, system=b, value=None if won is None else 1 - won)
+            lost = None if won is None else 1 - won
+            yield _Point(eid=eid, system=a, unit=unit, value=won, against=b)
+            yield _Point(eid=eid, system=b, unit=unit, value=lost, against=a)
 
 
 def _share_of_a(pair: PairVerdict) -> float | None:

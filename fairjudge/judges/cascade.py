@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any, TypeAlias
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
-from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.judges.ports import Judge, Reply
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.ports import Judge, Reply, writing
+
+Thresholds: TypeAlias = tuple[float, float]
+"""The local scores at or below the first and at or above the second of which no LLM is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,13 +53,13 @@ class CascadeJudge:
         return answer
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`."""
-        found = self.judge.read(task, reply)
+        """See `fairjudge.judges.ports.WritingJudge`."""
+        found = writing(self.judge).read(task, reply)
         return self._signed(found, routed="judge") if isinstance(found, Judgement) else found
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
-        """See `fairjudge.judges.ports.Judge`."""
-        return await self.judge.repair(task, reply)
+        """See `fairjudge.judges.ports.WritingJudge`."""
+        return await writing(self.judge).repair(task, reply)
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
@@ -70,17 +73,6 @@ class CascadeJudge:
         return Judgement.model_validate(row.to_json() | known | extra)
 
 
-def read_thresholds(path: Path) -> tuple[float, float]:
-    """Read ``low`` and ``high`` from the JSON that ``fairjudge cascade`` writes.
-
-    Raises
-    ------
-    InputError
-        If the file has no such numbers.
-    """
-    try:
-        found = json.loads(path.read_text("utf-8"))
-        return float(found["low"]), float(found["high"])
-    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
-        problem = f"expected JSON with 'low' and 'high', as 'fairjudge cascade' writes: {error!r}"
-        raise InputError(problem, path=path) from None
+def thresholds_from(found: Mapping[str, Any]) -> Thresholds:
+    """Return the thresholds in what ``fairjudge cascade`` wrote."""
+    return float(found["low"]), float(found["high"])

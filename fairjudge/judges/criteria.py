@@ -56,67 +56,95 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
         raise ConfigurationError(
             f"no built-in aspect {aspect!r}: give 'faithfulness', 'coverage', or a criterion file"
         )
-    kind = "pairwise" if protocol == "pairwise" else "single"
-    wording = "coverage-answer" if aspect == "coverage" and per_answer else aspect
-    return Criterion(
-        aspect=aspect,
-        template=load_template("judge", f"{aspect}-{kind}"),
-        scale=_SCALES[wording][protocol],
-    )
+    if protocol not in _SCALES[aspect]:
+        raise ConfigurationError(f"{protocol} has no scale of its own")
+    name, version = _prompt(aspect, protocol, per_answer=per_answer)
+    template = load_template("judge", name, version=version)
+    wording = name if name == "coverage-answer" else aspect
+    return Criterion(aspect=aspect, template=template, scale=_SCALES[wording][protocol])
+
+
+def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> tuple[str, int]:
+    """Return name and version of the prompt of a built-in aspect."""
+    if aspect == "coverage" and per_answer:
+        return "coverage-answer", 1
+    return f"{aspect}-{'pairwise' if protocol == 'pairwise' else 'single'}", 2
+
+
+WORDINGS = ("reworded", "reordered")
+"""The released paraphrases of each prompt: other words, and other words before the material."""
+
+
+def builtin_paraphrases(
+    aspect: Aspect, protocol: ProtocolName, *, per_answer: bool
+) -> tuple[Template, ...]:
+    """Return the paraphrases of the prompt of `builtin_criterion`: one a name in `WORDINGS`."""
+    name, _ = _prompt(aspect, protocol, per_answer=per_answer)
+    return tuple(load_template("judge", f"{name}-{wording}") for wording in WORDINGS)
+
+
+def _scales(
+    levels: tuple[str, ...], *, yes: str, no: str, tie: str | None = None
+) -> Mapping[ProtocolName, Scale]:
+    """Return a scale for each protocol; `levels` are from the worst to the best."""
+    single: dict[ProtocolName, Scale] = {"likert": likert(levels), "binary": binary(yes=yes, no=no)}
+    return single if tie is None else {**single, "pairwise": pairwise(tie=tie)}
 
 
 _SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
-    "faithfulness": {
-        "likert": likert(
-            (
-                "most statements are unsupported, or it is no summary",
-                "several statements are unsupported, or a central one is wrong",
-                "about as much is supported as not, or one weighty statement is wrong",
-                "all but a minor detail is supported",
-                "every statement is supported",
-            )
+    "faithfulness": _scales(
+        (
+            "more than half of the statements are unsupported, or up to half with a central "
+            "one among them, or it is no summary",
+            "up to half are unsupported, or up to a quarter with a central one among them",
+            "up to a quarter are unsupported, or up to a tenth with a central one among them",
+            "up to a tenth, or a single one, is unsupported, and no central one",
+            "every statement is supported",
         ),
-        "binary": binary(
-            yes="every statement is supported", no="at least one statement is not supported"
+        yes="every statement is supported",
+        no="at least one statement is not supported",
+        tie="neither is more faithful by the rule above",
+    ),
+    "coverage": _scales(
+        (
+            "covers under 10 % of the answers",
+            "covers 10 % to 35 % of them",
+            "covers more than 35 %, up to 65 %",
+            "covers more than 65 %, up to 90 %",
+            "covers more than 90 %",
         ),
-        "pairwise": pairwise(),
-    },
-    "coverage": {
-        "likert": likert(
-            (
-                "covers none of the answers, or hardly any",
-                "covers fewer than half of them",
-                "covers about half of them",
-                "covers most of them",
-                "covers all of them, or all but one of many",
-            )
+        yes="covers more than 90 % of the answers",
+        no="covers 90 % of them or fewer",
+        tie="neither leads by as much",
+    ),
+    "coverage-answer": _scales(
+        (
+            "the answer does not appear at all",
+            "only its topic is touched",
+            "part of it is there, or it is there vaguely",
+            "it is there but for a detail",
+            "it is there in full",
         ),
-        "binary": binary(
-            yes="covers all of the answers, or all but one of many",
-            no="leaves out more than that",
-        ),
-        "pairwise": pairwise(),
-    },
-    "coverage-answer": {
-        "likert": likert(
-            (
-                "the answer does not appear at all",
-                "only its topic is touched",
-                "part of it is there, or it is there vaguely",
-                "it is there but for a detail",
-                "it is there in full",
-            )
-        ),
-        "binary": binary(
-            yes="the summary states the answer or makes it plain",
-            no="it does not, or only touches its topic",
-        ),
-    },
+        yes="the summary states the answer or makes it plain",
+        no="it does not, or only touches its topic",
+    ),
 }
 
 
 def _many(task: JudgeTask) -> bool:
     return len(task.articles) != 1
+
+
+def support_rule(task: JudgeTask) -> str:
+    """Say when a statement is supported by the articles of `task`."""
+    if _many(task):
+        return "at least one of the articles says it or plainly implies it"
+    return "the article says it or plainly implies it"
+
+
+def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
+    """Return the scale of a built-in aspect for whole summaries."""
+    return _SCALES[aspect][protocol]
 
 
 def _coverage_question(task: JudgeTask, scale: Scale) -> str:
@@ -129,7 +157,7 @@ def _coverage_question(task: JudgeTask, scale: Scale) -> str:
     return (
         "does the summary cover these answers?"
         if scale.protocol == "binary"
-        else "how many of these answers does the summary cover?"
+        else "what share of these answers does the summary cover?"
     )
 
 
@@ -140,11 +168,7 @@ def _text_name(task: JudgeTask) -> str:
 _FIELDS: Mapping[str, Callable[[JudgeTask, Scale], str | Fenced]] = {
     "articles": lambda task, _: fence_articles(task.articles),
     "articles_name": lambda task, _: "these articles" if _many(task) else "this article",
-    "support_rule": lambda task, _: (
-        "at least one of the articles says it or plainly implies it"
-        if _many(task)
-        else "the article says it or plainly implies it"
-    ),
+    "support_rule": lambda task, _: support_rule(task),
     "questions": lambda task, _: fence_questions(task.questions),
     "coverage_question": _coverage_question,
     "text": lambda task, _: Fenced(_text_name(task), (task.texts[0],)),

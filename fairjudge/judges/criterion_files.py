@@ -2,39 +2,43 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
 from fairjudge.errors import InputError
+from fairjudge.inputs import read_toml
 
-_FIELDS = {"aspect", "prompt", "scale"}
+_NEEDED = {"aspect", "prompt", "scale"}
+_FIELDS = _NEEDED | {"rule"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriterionFile:
-    """What the file names; both paths are taken from the file's own folder."""
+    """What the file names; both paths are taken from the file's own folder.
+
+    ``rule`` says in a few sentences what is asked, for judging it together with others.
+    """
 
     aspect: str
     prompt: Path
     scale: Path
+    rule: str | None = None
 
 
 def read_criterion_file(path: Path) -> CriterionFile:
     """Read ``aspect``, ``prompt`` (a template) and ``scale`` (a scale's TOML) from `path`.
+
+    ``rule`` may be missing.
 
     Raises
     ------
     InputError
         The file cannot be read, a field is missing, unknown or no text, or a file is not there.
     """
-    try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot read the criterion: {error}", path=path) from error
+    found = read_toml(path)
     for field in sorted(found.keys() - _FIELDS):
         raise InputError(f"unknown field; known are {sorted(_FIELDS)}", path=path, field=field)
-    for field in sorted(_FIELDS):
+    for field in sorted(_NEEDED | found.keys()):
         if not isinstance(found.get(field), str) or not found[field].strip():
             raise InputError("expected a text", path=path, field=field)
     for field in ("prompt", "scale"):
@@ -44,4 +48,5 @@ def read_criterion_file(path: Path) -> CriterionFile:
         aspect=found["aspect"],
         prompt=path.parent / found["prompt"],
         scale=path.parent / found["scale"],
+        rule=found.get("rule"),
     )

@@ -15,7 +15,6 @@ from fairjudge.judges.criteria import Criterion, fence_articles, fence_questions
 from fairjudge.judges.distributions import ScoreDistribution, from_decision
 from fairjudge.judges.graded import graded_fields
 from fairjudge.judges.llm import judgement_of
-from fairjudge.judges.ports import Reply
 from fairjudge.outcomes import or_unscored
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import (
@@ -40,7 +39,7 @@ _QUESTIONS: Mapping[str, Mapping[str, str]] = {
     },
     "coverage": {
         "pair": "Which summary covers more of the answers in the references?",
-        "summary": "How many of the answers in the references does the summary cover?",
+        "summary": "What share of the answers in the references does the summary cover?",
         "answer": "How fully does the summary cover the answer in reference {n}?",
     },
 }
@@ -50,8 +49,7 @@ _YES_NO: Mapping[str, Mapping[str, str]] = {
         "sentence": "Is sentence {n} faithful to the articles?",
     },
     "coverage": {
-        "summary": "Does the summary cover all of the answers in the references, or all but one "
-        "of many?",
+        "summary": "Does the summary cover more than 90 % of the answers in the references?",
         "answer": "Does the summary cover the answer in reference {n}?",
     },
 }
@@ -101,7 +99,7 @@ class DecisionJudge:
             }
         )
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+    async def ask(self, task: JudgeTask) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; a batch that is too long is asked one by one."""
         if not all(text.strip() for text in task.texts):
             return Unscored(reason="empty_input", detail="the summary is empty")
@@ -132,25 +130,19 @@ class DecisionJudge:
             target=self.target,
             messages=render(self.template, self._material(batch)),
             questions=tuple(self._question(task, place) for place, task in enumerate(batch)),
+            sample_index=batch[0].repeat or 0,
         )
 
     def _material(self, batch: tuple[JudgeTask, ...]) -> dict[str, str | Fenced]:
         """Return what fills the template: what the batch shares, and what tells its tasks apart."""
         if self.template.fields == _MATERIAL:
             return {"evidence": _evidence(batch), "texts": _texts(batch)}
-        return self.criterion.fields_for(batch[0])
+        fields = self.criterion.fields_for(batch[0])
+        return {**fields, "scale": self.scale.described}  # no reply is written
 
     def _question(self, task: JudgeTask, place: int) -> Question:
         text = _wording(task, self.criterion).format(n=place + 1)
         return self.scale.question(_name(place), text)
-
-    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:  # noqa: ARG002
-        """Never called: this judge writes nothing."""
-        return Unscored(reason="unparseable", detail="a decision model has no reply to read")
-
-    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
-        """Never called: this judge writes nothing."""
-        return Unscored(reason="unparseable", detail="a decision model has no reply to repair")
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
@@ -176,7 +168,9 @@ def decision_judge(
     """
     aspect = criterion.aspect
     builtin = aspect in _QUESTIONS and criterion.template.task == "judge"
-    template = load_template("judge", f"{aspect}-decision") if builtin else criterion.template
+    template = (
+        load_template("judge", f"{aspect}-decision", version=2) if builtin else criterion.template
+    )
     return DecisionJudge(
         backend=backend,
         target=target,
@@ -187,7 +181,7 @@ def decision_judge(
 
 
 def batch_tasks(
-    tasks: Iterable[JudgeTask], *, most: int = MOST_QUESTIONS
+    tasks: Iterable[JudgeTask], *, limit: int = MOST_QUESTIONS
 ) -> dict[str, tuple[JudgeTask, ...]]:
     """Bring together what one request can ask: one summary's answers, or one summary's sentences.
 
@@ -199,11 +193,11 @@ def batch_tasks(
         if kind in {"answer", "sentence"} and all(text.strip() for text in task.texts):
             texts = task.texts if kind == "answer" else ()
             key = (task.eid, task.systems, task.aspect, task.protocol, task.order, kind, texts)
-            groups.setdefault(key, []).append(task)
+            groups.setdefault((*key, task.repeat), []).append(task)
     batches = [
-        tuple(group[start : start + most])
+        tuple(group[start : start + limit])
         for group in groups.values()
-        for start in range(0, len(group), most)
+        for start in range(0, len(group), limit)
     ]
     return {task.id: batch for batch in batches for task in batch}
 

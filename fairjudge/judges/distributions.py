@@ -14,7 +14,7 @@ from fairjudge.domain import Undefined, Unscored, Verdict
 from fairjudge.outcomes import is_cut_off
 from fairjudge.parsing import locate_verdict
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
-from fairjudge.scales import Position, Scale, to_verdict
+from fairjudge.scales import Position, Scale
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,13 +109,6 @@ def entropy(probabilities: Iterable[float]) -> float:
     return max(0.0, -math.fsum(p * math.log(p) for p in positive))
 
 
-def from_verdict(
-    verdict: float | Position | Unscored, scale: Scale
-) -> ScoreDistribution | Undefined:
-    """Put all mass on one verdict; see `from_samples`."""
-    return from_samples([verdict], scale)
-
-
 def from_samples(
     verdicts: Sequence[float | Position | Unscored], scale: Scale
 ) -> ScoreDistribution | Undefined:
@@ -141,7 +134,9 @@ def from_decision(answer: Distribution, scale: Scale) -> ScoreDistribution | Und
     return from_masses(masses, scale, off_scale=off_scale)
 
 
-def from_tokens(completion: Completion, scale: Scale) -> ScoreDistribution | Undefined:
+def from_tokens(
+    completion: Completion, scale: Scale, *, aspect: str = ""
+) -> ScoreDistribution | Undefined:
     """Read the probabilities at the token in which the verdict stands.
 
     Of the alternatives that the server gave there, those that stand for no answer, and the mass
@@ -158,7 +153,7 @@ def from_tokens(completion: Completion, scale: Scale) -> ScoreDistribution | Und
         return Undefined(why="the backend gave no token probabilities")
     if not scale.token_readable:
         return Undefined(why=f"one token does not tell the answers of {scale.name!r} apart")
-    reading = locate_verdict(completion.text, scale, cut_off=is_cut_off(completion))
+    reading = locate_verdict(completion.text, scale, aspect=aspect, cut_off=is_cut_off(completion))
     if isinstance(reading, Unscored):
         return Undefined(why=f"no verdict to look at: {reading.detail}")
     token = _verdict_token(completion.tokens, completion.text, reading.start, reading.end, scale)
@@ -176,20 +171,6 @@ def from_tokens(completion: Completion, scale: Scale) -> ScoreDistribution | Und
     return from_masses(masses, scale, off_scale=max(0.0, off_scale))
 
 
-def average_orders(
-    first_a: ScoreDistribution, first_b: ScoreDistribution, scale: Scale
-) -> PairDistribution:
-    """Average the answers to one pair asked in both orders.
-
-    ``first_a`` was asked with system_a first (order "ab"), ``first_b`` with system_b first.
-    """
-    return average_sides(
-        _by_side(first_a, scale, order_is_ab=True),
-        _by_side(first_b, scale, order_is_ab=False),
-        off_scale=(first_a.off_scale + first_b.off_scale) / 2,
-    )
-
-
 def average_sides(
     one: Mapping[Verdict, float], other: Mapping[Verdict, float], *, off_scale: float = 0.0
 ) -> PairDistribution:
@@ -205,15 +186,6 @@ def average_sides(
         entropy=entropy(mean.values()),
         off_scale=off_scale,
     )
-
-
-def _by_side(found: ScoreDistribution, scale: Scale, *, order_is_ab: bool) -> dict[Verdict, float]:
-    sides: dict[Verdict, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
-    for level in scale.levels:
-        if isinstance(level.value, str):
-            side = to_verdict(level.value, "ab" if order_is_ab else "ba")
-            sides[side] += found.probabilities[level.answer]
-    return sides
 
 
 def _mode(shares: Mapping[str, float], scale: Scale) -> float | Position:

@@ -1,4 +1,4 @@
-"""Judging by an entailment model: METHODS section 4. No language model, no wording to read.
+"""Judging by an entailment model. No language model, no wording to read.
 
 Faithfulness: the mean over the summary's sentences of the largest P(entail) by any chunk of the
 articles. Coverage: the mean over answers of the largest P(entail) of any of the answer's wordings
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from fairjudge.domain import JudgeTask, QuestionAnswers, Unscored
+from fairjudge.domain import Answer, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.judges.mappings import SupportMapping
 from fairjudge.protocols import EntailmentModel
 from fairjudge.text.chunks import chunks
@@ -40,8 +40,11 @@ class EntailmentSupport:
         """Return the classifier's fingerprint."""
         return {"model": self.classifier.fingerprint}
 
-    def measure(self, task: JudgeTask, text: str) -> float | Unscored:
+    def measure(self, asked: Sequence[tuple[JudgeTask, str]]) -> list[float | Unscored]:
         """See `fairjudge.judges.local.Support`."""
+        return [self._measured(task, text) for task, text in asked]
+
+    def _measured(self, task: JudgeTask, text: str) -> float | Unscored:
         sentences = sentence_texts(text)
         if not sentences:
             return Unscored(reason="empty_input", detail="the summary has no sentence")
@@ -55,6 +58,13 @@ class EntailmentSupport:
         if not premises:
             return Unscored(reason="empty_input", detail="no article has a sentence")
         return fmean(self._entailed(premises, sentences))
+
+    def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
+        """See `fairjudge.judges.local.Support`."""
+        sentences = sentence_texts(text)
+        if not sentences:
+            return Unscored(reason="empty_input", detail="the summary has no sentence")
+        return self._entailed(tuple(chunks(sentences)), [answer.answer for answer in answers])
 
     def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         if texts not in self._chunks:

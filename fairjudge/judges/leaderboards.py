@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.aggregate import SystemScore, cluster_means, system_scores
+from fairjudge.judges.ratings import Rated
+from fairjudge.scorers.trained_record import coverage_accuracy
 from fairjudge.stats.bootstrap import bootstrap_many, divide
 
 _Figure = Estimate | Undefined
@@ -21,12 +23,25 @@ class Standing:
     """One system: ``score`` counts, ``mean`` and ``behind`` (the leader's mean less its own).
 
     Both are over documents, with intervals on the same resamples; ``behind`` compares on the
-    documents that each resample holds, and is None for the leader.
+    documents that each resample holds, and is None for the leader and for systems that are not
+    ranked.
     """
 
     score: SystemScore
     mean: _Figure
     behind: _Figure | None
+
+
+WEIGHTING = "items weigh the same in a cluster, and clusters the same"
+"""Of every mean over systems; in words for readers."""
+WEAK_JUDGE = (
+    f"By the embedded default, a weak judge: it tells what is covered in {coverage_accuracy():.2f} "
+    "of cases, balanced over yes and no, on documents kept out (docs/local.md). "
+    "Calibrate before trusting the level."
+)
+"""What must be said of whatever rests on its judgements."""
+FEWEST_CLUSTERS = 5
+"""Clusters below which no system has a rank: intervals over fewer say next to nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +50,7 @@ class Leaderboard:
 
     ``unit`` is what was judged: summary, sentence, article or answer. ``scale_range`` is None where
     a value lies outside the protocol's usual range, so that the scale is not known.
+    ``n_by_default`` of the judgements are the embedded default's.
     """
 
     judge: str
@@ -44,6 +60,17 @@ class Leaderboard:
     standings: tuple[Standing, ...]
     scale_range: tuple[float, float] | None
     n_judgements: int
+    n_by_default: int = 0
+
+
+def not_ranked(scores: Iterable[SystemScore]) -> str | None:
+    """Say which systems stand beside the others, and why; None where all are ranked."""
+    scored = [score for score in scores if score.n_clusters]
+    beside = [score.system for score in scored if not score.ranked]
+    if not beside:
+        return None
+    most = max(score.n_clusters for score in scored)
+    return f"Not ranked: {', '.join(beside)}, scored on fewer than {most} clusters."
 
 
 def leaderboards(
@@ -56,6 +83,44 @@ def leaderboards(
     return tuple(
         _leaderboard(rows, np.random.default_rng(seed), n_resamples) for rows in groups.values()
     )
+
+
+def rank_ranges(
+    judgements: Sequence[Rated], *, seed: int = 0, n_resamples: int = 2000
+) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank that each system may have, by 95 % intervals.
+
+    Two systems are told apart where the interval of their difference over the clusters that both
+    were scored on leaves out 0. A system's best rank is one after those surely above it, its worst
+    one before those surely below. Systems that `system_scores` does not rank are absent; on fewer
+    than `FEWEST_CLUSTERS` clusters all are.
+    """
+    means = cluster_means(judgements)
+    names = [one.system for one in system_scores(judgements) if one.ranked and one.system in means]
+    documents = sorted({eid for name in names for eid in means[name]})
+    if len(documents) < FEWEST_CLUSTERS:
+        return {}
+    table = np.array([[means[name].get(eid, np.nan) for name in names] for eid in documents])
+    differences = table[:, :, None] - table[:, None, :]
+    known = ~np.isnan(differences).reshape(len(documents), -1)
+    sums = np.where(known, differences.reshape(len(documents), -1), 0.0)
+
+    def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        return divide(drawn @ sums, drawn @ known.astype(np.float64))
+
+    found = bootstrap_many(
+        statistic,
+        n_documents=len(documents),
+        rng=np.random.default_rng(seed),
+        n_resamples=n_resamples,
+        method="expanded",
+    )
+    low = [one.low if isinstance(one, Estimate) else None for one in found]
+    above = np.array([bound is not None and bound > 0 for bound in low]).reshape((len(names),) * 2)
+    return {
+        name: (1 + int(above[:, place].sum()), len(names) - int(above[place].sum()))
+        for place, name in enumerate(names)
+    }
 
 
 def _leaderboard(
@@ -78,13 +143,14 @@ def _leaderboard(
                 score=score,
                 mean=figures[score.system][0] if score.system in figures else nothing,
                 behind=None
-                if place == 0 or score.system not in figures
+                if place == 0 or not score.ranked or score.system not in figures
                 else figures[score.system][1],
             )
             for place, score in enumerate(scores)
         ),
         scale_range=span,
         n_judgements=len(rows),
+        n_by_default=sum(row.scored_by == "embedding" for row in rows),
     )
 
 

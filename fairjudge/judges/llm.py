@@ -21,7 +21,7 @@ from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import Backend, Completion, CompletionRequest, ModelRef
-from fairjudge.scales import Position, to_verdict
+from fairjudge.scales import REPLY_FORM, Position, to_verdict
 from fairjudge.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 1024
@@ -74,6 +74,7 @@ class LlmJudge:
                 "base_url": self.target.base_url,
                 "prompt": self.criterion.template.label,
                 "scale": self.criterion.scale.label,
+                "form": REPLY_FORM,
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
                 "seed": self.seed,
@@ -93,7 +94,7 @@ class LlmJudge:
         if isinstance(first, Unscored):
             return first
         if self.token_probabilities:
-            found = from_tokens(first, self.criterion.scale)
+            found = from_tokens(first, self.criterion.scale, aspect=task.aspect)
             if isinstance(found, ScoreDistribution):
                 return Reply(
                     text=first.text,
@@ -127,13 +128,13 @@ class LlmJudge:
 
     def _request(self, task: JudgeTask, sample_index: int) -> CompletionRequest:
         criterion = self.criterion
-        return self._render(criterion.template, criterion.fields_for(task), sample_index)
+        return self._render(criterion.template, criterion.fields_for(task), task, sample_index)
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
-        """See `fairjudge.judges.ports.Judge`."""
+        """See `fairjudge.judges.ports.WritingJudge`."""
         scale = self.criterion.scale
-        verdict = read_verdict(reply.text, scale, cut_off=reply.cut_off)
-        found = self._distribution(reply, verdict)
+        verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
+        found = self._distribution(reply, verdict, aspect=task.aspect)
         if isinstance(found, ScoreDistribution):
             kept = {"samples": _texts(reply)} if reply.others else {}
             return self._judgement(
@@ -144,7 +145,7 @@ class LlmJudge:
         return self._judgement(task, value=_in_terms_of_systems(verdict, task), raw=reply.text)
 
     def _distribution(
-        self, reply: Reply, verdict: float | Position | Unscored
+        self, reply: Reply, verdict: float | Position | Unscored, *, aspect: str
     ) -> ScoreDistribution | Undefined | None:
         scale = self.criterion.scale
         if reply.masses is not None:
@@ -154,21 +155,24 @@ class LlmJudge:
             return None
         failed = Unscored(reason="refused")
         rest = (
-            failed if one is None else read_verdict(one.text, scale, cut_off=one.cut_off)
+            failed
+            if one is None
+            else read_verdict(one.text, scale, aspect=aspect, cut_off=one.cut_off)
             for one in reply.others
         )
         return from_samples([verdict, *rest], scale)
 
-    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
-        """See `fairjudge.judges.ports.Judge`; the model sees its reply, not the material."""
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
+        """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""
         fields: dict[str, str | Fenced] = {
             "reply": Fenced("reply", (reply.text,)),
             "scale": self.criterion.scale.prompt_line,
         }
-        request = self._render(load_template("judge", "repair"), fields, 0)
-        completion = await complete_or_unscored(
-            self.backend, request.model_copy(update={"top_logprobs": None})
-        )
+        request = self._render(load_template("judge", "repair", version=2), fields, task, 0)
+        # Who must name an answer would make one up where the reply has none.
+        schema = self.criterion.scale.schema_or_none
+        again = {"top_logprobs": None, "response_schema": schema}
+        completion = await complete_or_unscored(self.backend, request.model_copy(update=again))
         if isinstance(completion, Unscored):
             return completion
         return Reply(text=completion.text, cut_off=is_cut_off(completion), repaired=True)
@@ -178,17 +182,23 @@ class LlmJudge:
         return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
 
     def _render(
-        self, template: Template, fields: dict[str, str | Fenced], sample_index: int
+        self,
+        template: Template,
+        fields: dict[str, str | Fenced],
+        task: JudgeTask,
+        sample_index: int,
     ) -> CompletionRequest:
+        repeat = task.repeat or 0
         return CompletionRequest(
             target=self.target,
             messages=render(template, fields),
             response_schema=self._schema,
             temperature=self.temperature,
-            seed=self.seed,
+            # a server that keeps to its seed would give every repeat the same reply
+            seed=None if self.seed is None else self.seed + repeat,
             max_output_tokens=self.max_output_tokens,
             top_logprobs=_MOST_ALTERNATIVES if self.token_probabilities else None,
-            sample_index=sample_index,
+            sample_index=repeat * self.samples + sample_index,
         )
 
     def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
@@ -207,6 +217,12 @@ def _in_terms_of_systems(verdict: float | Position, task: JudgeTask) -> float | 
     return to_verdict(verdict, task.order or "ab")
 
 
+def repeat_of(task: JudgeTask) -> dict[str, int | str]:
+    """Return which of several judgements of its item `task` asks for; empty where there is one."""
+    given: dict[str, int | str | None] = {"repeat": task.repeat, "variant": task.variant}
+    return {name: value for name, value in given.items() if value is not None}
+
+
 def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:
     """Return a judgement on `task`; `rest` are the record's other fields."""
     systems = (
@@ -221,6 +237,7 @@ def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:
             "aspect": task.aspect,
             "protocol": task.protocol,
             "unit": task.unit,
+            **repeat_of(task),
             "value": None,
             "unscored": None,
             "raw": None,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from itertools import islice
+from typing import Literal, Protocol, TypeAlias
 
-from fairjudge.domain import Judgement, JudgeTask, Unscored
+from fairjudge.domain import Answer, ChecklistEntry, Judgement, JudgeTask, Unscored
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.checklist import Group, credited_entry, groups_of, share_covered
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.mappings import SupportMapping
-from fairjudge.judges.ports import Reply
 from fairjudge.signature import signature
+from fairjudge.text.closest import PassageFinder
+from fairjudge.text.quoting import find_quote
 
 
 class Support(Protocol):
@@ -37,14 +40,32 @@ class Support(Protocol):
         """Return the fingerprint of the model, under what it is called in signatures."""
         ...
 
-    def measure(self, task: JudgeTask, text: str) -> float | Unscored:
-        """Return the support of `text`, in [0, 1], by what the task's aspect judges against."""
+    def measure(self, asked: Sequence[tuple[JudgeTask, str]]) -> Sequence[float | Unscored]:
+        """Return the support of each text, in [0, 1], by what its task's aspect judges against.
+
+        The tasks are of one aspect, and each text is one of its task's.
+        """
         ...
+
+    def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
+        """Return how far `text`, a summary, supports each of `answers`, in [0, 1]."""
+        ...
+
+
+AHEAD = 32
+"""Texts measured at once: a model that reads pairs is quicker on many."""
+_Asked: TypeAlias = tuple[JudgeTask, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalJudge:
     """Judges faithfulness or coverage by a support; a text is measured once, whatever its pairs.
+
+    Parameters
+    ----------
+    tasks
+        What it will be asked, as far as that is known: the texts of tasks to come are measured
+        together with those of the task that is asked.
 
     Raises
     ------
@@ -54,9 +75,13 @@ class LocalJudge:
 
     aspect: str
     support: Support
+    tasks: Iterable[JudgeTask] = ()
     _known: dict[tuple[str, ...], float | Unscored] = field(default_factory=dict)
+    _coming: Iterator[_Asked] = field(init=False)
 
     def __post_init__(self) -> None:
+        coming = ((task, text) for task in self.tasks for text in task.texts if text.strip())
+        object.__setattr__(self, "_coming", coming)
         if self.aspect not in {"faithfulness", "coverage"}:
             raise ConfigurationError(
                 f"without an LLM only faithfulness and coverage can be judged, not {self.aspect!r}"
@@ -73,10 +98,12 @@ class LocalJudge:
         scorer = self.support.mapping.name
         return signature({"judge": self.name, "scorer": scorer, **self.support.model})
 
-    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+    async def ask(self, task: JudgeTask) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
         if not all(text.strip() for text in task.texts):
             return Unscored(reason="empty_input", detail="the summary is empty")
+        if task.protocol == "checklist":
+            return self._checklist(task)
         supports: list[float] = []
         for text in task.texts:
             found = self._measured(task, text)
@@ -86,13 +113,36 @@ class LocalJudge:
         value = self.support.mapping.value(task.protocol, *supports)
         return self._judgement(task, value=value, support=[round(s, 6) for s in supports])
 
-    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:  # noqa: ARG002
-        """Never called: this judge writes nothing."""
-        return Unscored(reason="unparseable", detail="a local judge has no reply to read")
+    def _checklist(self, task: JudgeTask) -> Judgement | Unscored:
+        """Cover the answers whose support reaches the threshold, and a group by its best one."""
+        text, groups = task.texts[0], groups_of(task.questions)
+        found = self.support.answers(text, [a for group in groups for a in group.answers])
+        if isinstance(found, Unscored):
+            return found
+        if not groups:
+            return Unscored(reason="empty_input", detail="no reference answer")
+        finder, supports = PassageFinder([text]), iter(found)
+        entries = [
+            self._entry(group, [float(next(supports)) for _ in group.answers], text, finder)
+            for group in groups
+        ]
+        return self._judgement(task, value=share_covered(entries), checklist=entries)
 
-    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:  # noqa: ARG002
-        """Never called: this judge writes nothing."""
-        return Unscored(reason="unparseable", detail="a local judge has no reply to repair")
+    def _entry(
+        self, group: Group, supports: Sequence[float], text: str, finder: PassageFinder
+    ) -> ChecklistEntry:
+        """Return a group's entry; the quote is the passage that shares most words with it."""
+        best = max(supports)
+        least = self.support.mapping.binary_threshold
+        covered = [place for place, support in enumerate(supports) if support >= least]
+        quote = ""
+        if covered:
+            near = finder.closest(group.answers[supports.index(best)].answer)
+            span = None if near is None else find_quote(near.text, text)
+            quote = "" if span is None else text[span.start : span.end]
+        return credited_entry(
+            group, 1 if covered else 0, covered, quote=quote, support=round(best, 6)
+        )
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
@@ -108,7 +158,14 @@ class LocalJudge:
         )
 
     def _measured(self, task: JudgeTask, text: str) -> float | Unscored:
-        key = (text, task.eid, task.unit)
+        key = _key((task, text))
         if key not in self._known:
-            self._known[key] = self.support.measure(task, text)
+            new = (one for one in self._coming if _key(one) not in self._known)
+            asked = {key: (task, text)} | {_key(one): one for one in islice(new, AHEAD - 1)}
+            self._known.update(zip(asked, self.support.measure(list(asked.values())), strict=True))
         return self._known[key]
+
+
+def _key(asked: _Asked) -> tuple[str, ...]:
+    task, text = asked
+    return (text, task.eid, task.unit)

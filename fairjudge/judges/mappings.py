@@ -62,6 +62,8 @@ class SupportMapping:
         ValueError
             If the number of supports does not fit, or one is outside [0, 1].
         """
+        if protocol == "checklist":
+            raise ValueError("a checklist is made of many supports, not of one")
         wanted = 2 if protocol == "pairwise" else 1
         if len(supports) != wanted:
             raise ValueError(f"{protocol} takes {wanted} supports, got {len(supports)}")
@@ -70,7 +72,7 @@ class SupportMapping:
         return self.likert(supports[0]) if protocol == "likert" else float(self.binary(supports[0]))
 
 
-EMBEDDING_MAPPING = SupportMapping(name="support-v2", binary_threshold=0.5, pairwise_margin=0.05)
+TRAINED_MAPPING = SupportMapping(name="trained-v1", binary_threshold=0.5, pairwise_margin=0.05)
 """Set in advance: half support is yes, and a twentieth of the range is too close to call."""
 
 

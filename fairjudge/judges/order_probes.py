@@ -16,6 +16,7 @@ import numpy as np
 from fairjudge.domain import Article, Cluster, Estimate, Judgement, JudgeTask, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats.clustered import clustered_mean
+from fairjudge.text.usable import worth_reading
 
 _LEAD_SENTENCES = 2
 
@@ -30,17 +31,17 @@ def place_tasks(
 ) -> tuple[JudgeTask, ...]:
     """Return faithfulness tasks: leads of single articles, with that article in each place.
 
-    Up to `most_articles` articles of each cluster of three or more with text, in order; their first
-    two sentences are the summary.
+    Up to `most_articles` articles of each cluster of three or more that are worth reading
+    (`fairjudge.text.usable`), in order; their first two sentences are the summary.
 
     Raises
     ------
     InputError
-        If no cluster has three articles with text.
+        If no cluster has three such articles.
     """
     tasks = []
     for cluster in clusters:
-        articles = tuple(a for a in cluster.articles if a.content.strip())
+        articles = worth_reading(cluster.articles)
         if len(articles) < 3:
             continue
         for article in articles[:most_articles]:
@@ -68,12 +69,12 @@ def shuffle_tasks(
 ) -> tuple[JudgeTask, ...]:
     """Return faithfulness tasks of `summaries`, each with its articles in `n_shuffles` orders.
 
-    The first order is the cluster's own.
+    The first order is the cluster's own; stubs take no part.
     """
-    by_eid = {cluster.eid: cluster for cluster in clusters}
+    read = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
     tasks = []
     for summary in summaries:
-        articles = [a for a in by_eid[summary.eid].articles if a.content.strip()]
+        articles = read[summary.eid]
         if not articles or not summary.text.strip():
             continue
         for n in range(n_shuffles):

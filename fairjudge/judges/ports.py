@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.protocols import Wire
@@ -30,7 +30,7 @@ class Reply(Sample):
 
 
 class Judge(Protocol):
-    """Answers tasks in two steps, so that reading can be repeated without asking again."""
+    """Answers tasks."""
 
     @property
     def name(self) -> str:
@@ -43,8 +43,17 @@ class Judge(Protocol):
         ...
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
-        """Put `task` to the model. Judges that write nothing return the judgement itself."""
+        """Judge `task`; a judge whose model writes returns what it wrote: see `WritingJudge`."""
         ...
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """Return the judgement that says why there is no score."""
+        ...
+
+
+@runtime_checkable
+class WritingJudge(Judge, Protocol):
+    """Answers tasks in two steps, so that reading can be repeated without asking again."""
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """Turn what the model wrote into a judgement."""
@@ -54,6 +63,15 @@ class Judge(Protocol):
         """Ask once more for the verdict of a reply that could not be read."""
         ...
 
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """Return the judgement that says why there is no score."""
-        ...
+
+def writing(judge: Judge) -> WritingJudge:
+    """Return `judge`, which returned a `Reply`, as one that reads it.
+
+    Raises
+    ------
+    TypeError
+        If it has no methods for that.
+    """
+    if isinstance(judge, WritingJudge):
+        return judge
+    raise TypeError(f"{type(judge).__name__} returned a reply, but has no read and repair")

@@ -6,7 +6,7 @@ Every row of DiverseSumm's table of protocols (section 4.2, Table 5), for both a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
@@ -22,10 +22,11 @@ from fairjudge.domain import (
     Summary,
 )
 from fairjudge.errors import ConfigurationError
+from fairjudge.text.usable import worth_reading
 
 ReferenceUnit: TypeAlias = Literal["article", "articles", "qa_pairs", "qa_pair"]
 TextUnit: TypeAlias = Literal["summary", "sentence"]
-Preset: TypeAlias = Literal["recommended", "budget", "granular"]
+Preset: TypeAlias = Literal["recommended", "paper", "budget", "granular"]
 SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
 
 _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
@@ -36,6 +37,10 @@ _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
 
 _PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUnit]]] = {
     "recommended": {
+        "faithfulness": ("pairwise", "article", "summary"),
+        "coverage": ("checklist", "qa_pairs", "summary"),
+    },
+    "paper": {
         "faithfulness": ("pairwise", "article", "summary"),
         "coverage": ("likert", "qa_pairs", "summary"),
     },
@@ -48,7 +53,10 @@ _PRESETS: Mapping[Preset, Mapping[str, tuple[ProtocolName, ReferenceUnit, TextUn
         "coverage": ("binary", "qa_pair", "summary"),
     },
 }
-"""DiverseSumm's recommendations (Table 5): the best and second-best protocol of each aspect."""
+"""DiverseSumm's recommendations (Table 5): the best and second-best protocol of each aspect.
+
+``"recommended"`` replaces its row for coverage by the checklist, which names what it stands on.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +70,11 @@ class JudgingPlan:
     protocol: ProtocolName
     reference_unit: ReferenceUnit
     text_unit: TextUnit
+
+    @property
+    def needs_questions(self) -> bool:
+        """Whether summaries are judged against questions and answers, not articles alone."""
+        return self.reference_unit in {"qa_pairs", "qa_pair"}
 
 
 def resolve_plan(
@@ -96,8 +109,12 @@ def resolve_plan(
         raise ConfigurationError(
             f"{aspect} is judged against {' or '.join(known)}, not {plan.reference_unit!r}"
         )
+    if plan.protocol == "checklist" and (
+        plan.aspect != "coverage" or plan.reference_unit != "qa_pairs"
+    ):
+        raise ConfigurationError("a checklist is for coverage against all QA pairs (qa_pairs)")
     if plan.text_unit == "sentence" and (
-        plan.protocol == "pairwise" or plan.reference_unit != "articles"
+        plan.protocol in {"pairwise", "checklist"} or plan.reference_unit != "articles"
     ):
         raise ConfigurationError(
             "single sentences are judged by likert or binary against all articles "
@@ -117,8 +134,9 @@ def plan_tasks(
 ) -> tuple[JudgeTask, ...]:
     """Return every question to the judge, in the order of clusters, then summaries, then units.
 
-    Summaries of unknown clusters must have been refused before. Articles without content take no
-    part. Pairs are all pairs of systems of a cluster, in order of appearance, each in both orders.
+    Summaries of unknown clusters must have been refused before. Articles that hold no news
+    (`fairjudge.text.usable.worth_reading`) take no part. Pairs are all pairs of systems of a
+    cluster, in order of appearance, each in both orders.
     """
     by_eid: dict[str, list[Summary]] = {}
     for summary in summaries:
@@ -130,13 +148,37 @@ def plan_tasks(
     )
 
 
+def repeated(
+    tasks: Iterable[JudgeTask], *, repeats: int = 1, variants: Sequence[str] = ()
+) -> tuple[JudgeTask, ...]:
+    """Return every task once for each repeat and prompt; one task's stand together.
+
+    Parameters
+    ----------
+    repeats : int
+        How often each prompt asks, 1 or more.
+    variants : sequence of str
+        Names of the prompts; none or one leaves tasks without a variant.
+    """
+    numbers: Sequence[int | None] = range(repeats) if repeats > 1 else (None,)
+    names: Sequence[str | None] = tuple(variants) if len(variants) > 1 else (None,)
+    if len(numbers) == len(names) == 1:
+        return tuple(tasks)
+    return tuple(
+        replace(task, repeat=number, variant=name)
+        for task in tasks
+        for name in names
+        for number in numbers
+    )
+
+
 def _cluster_tasks(
     cluster: Cluster,
     summaries: Sequence[Summary],
     plan: JudgingPlan,
     split_sentences: SentenceSplitter,
 ) -> Iterator[JudgeTask]:
-    evidence = tuple(_evidence(cluster, plan.reference_unit))
+    evidence = tuple(_evidence(cluster, plan))
     if plan.protocol == "pairwise":
         sides: Iterable[tuple[Summary, ...]] = combinations(summaries, 2)
         orders: tuple[Order | None, ...] = ("ab", "ba")
@@ -161,12 +203,14 @@ def _cluster_tasks(
 
 
 def _evidence(
-    cluster: Cluster, reference_unit: ReferenceUnit
+    cluster: Cluster, plan: JudgingPlan
 ) -> Iterator[tuple[str, tuple[Article, ...], tuple[QuestionAnswers, ...]]]:
     """Yield (unit, articles, questions) for each piece of evidence of `cluster`."""
-    articles = tuple(article for article in cluster.articles if article.content.strip())
+    articles = worth_reading(cluster.articles)
     questions = cluster.question_answers if isinstance(cluster, Reference) else ()
-    match reference_unit:
+    # A checklist names the outlets, also of articles that say little else.
+    named = cluster.articles if plan.protocol == "checklist" else ()
+    match plan.reference_unit:
         case "articles":
             if articles:
                 yield "summary", articles, ()
@@ -175,7 +219,7 @@ def _evidence(
                 yield f"article:{article.aid}", (article,), ()
         case "qa_pairs":
             if questions:
-                yield "summary", (), questions
+                yield "summary", named, questions
         case "qa_pair":
             for q, question in enumerate(questions):
                 for g, group in enumerate(question.answer_groups):

@@ -1,8 +1,15 @@
 """Reads what models write: a judge's verdict, or why there is none, and the items of a list."""
 
 from fairjudge.parsing._clean import without_reasoning
-from fairjudge.parsing._lists import read_list, read_object, without_bullet
+from fairjudge.parsing._lists import (
+    read_list,
+    read_object,
+    read_objects,
+    whole_number,
+    without_bullet,
+)
 from fairjudge.parsing._reader import PARSER_VERSION, Reading, locate_verdict, read_verdict
+from fairjudge.parsing._several import read_verdicts
 
 __all__ = [
     "PARSER_VERSION",
@@ -10,7 +17,10 @@ __all__ = [
     "locate_verdict",
     "read_list",
     "read_object",
+    "read_objects",
     "read_verdict",
+    "read_verdicts",
+    "whole_number",
     "without_bullet",
     "without_reasoning",
 ]

@@ -21,11 +21,13 @@ _NUMBER = re.compile(
     (?P<half>\s{{1,3}}and\s{{1,3}}a\s{{1,3}}half\b | \s?½)?
     (?P<percent>\s?%)?
     (?:\s{{0,2}}\(\d{{1,2}}\))?
-    (?:\s{{0,3}}-?\s?(?:stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
-    (?:\s{{0,3}}(?:/|\bout\s{{1,3}}of\b|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
+    (?:\s{{0,3}}-?\s?(?P<counted>stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
+    (?:\s{{0,3}}(?:/|\(?\bout\s{{1,3}}of\b(?:\sa\s(?:possible|maximum|total)(?:\sof)?\b)?|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
                  |\bsur\b|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
-       (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b)(?:\s?\(\d{{1,2}}\))?)?
-    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|estrellas?|étoiles?|sterne?|pts|分|星|点)(?!\w))?
+       (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b)(?:\s?\(\d{{1,2}}\)|(?<=\d)\))?)?
+    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sterne?|pts|분|점|分|星|点)(?![^\W\d](?<!で)))?
+    (?:\s{{0,3}}\(?(?:on|in|using)\s(?:an?|the)\s(?:given\s)?(?:scale\s(?:of|from)\s(?:\d{{1,3}}\s?(?:to|-)\s?)?
+       (?P<scale>\d{{1,3}}|(?:{_WORD})\b)|(?P<points>\d{{1,3}}|(?:{_WORD}))-?\s?point\sscale)\)?)?
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -68,7 +70,7 @@ def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
     if match is None:
         return _glyphs_at(text, place, scale)
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
-    denominator = match["denominator"]
+    denominator = match["denominator"] or match["scale"] or match["points"]
     wrong = match["percent"] or (denominator and _to_number(denominator) != scale.levels[-1].value)
     value = None if wrong else on_scale(number, scale)
     return Answer(
@@ -76,7 +78,7 @@ def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
         end=match.end(),
         value=value,
         problem="off_scale" if value is None else None,
-        explicit=bool(denominator or match["unit"]),
+        explicit=bool(denominator or match["unit"] or match["counted"]),
     )
 
 
@@ -143,12 +145,9 @@ def _value_of(match: re.Match[str], scale: Scale) -> float | Position | None:
     name, found = next((n, f) for n, f in match.groupdict().items() if f is not None)
     if name in {"first", "second", "tie"}:
         return next(lv.value for lv in scale.levels if lv.value == name)
-    if _IDIOM.match(match.string, match.start(name)) or (len(found) == 1 and _is_an_article(match)):
+    if len(found) == 1 and _is_an_article(match):
         return None
     return scale.levels[int(name.rsplit("_", 1)[1])].value
-
-
-_IDIOM = re.compile(r"no\s(?:doubt|wonder|question|matter|one)\b", re.IGNORECASE)
 
 
 def _is_an_article(match: re.Match[str]) -> bool:

@@ -33,12 +33,17 @@ _CLOSE = re.compile(
 )
 _QUOTE = re.compile(r'"([^"\n]{0,4000})"')
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{0,300}(?:(?<=\w)'(?=\w)[^'\n]{0,300}){0,8})'(?!\w)")
+_TOLD_QUOTE = re.compile(
+    r"\b(?:says|said|reads?|states?|contains?|writes?|claims?|quotes?)[:,]?\s\"([^\n]{0,2000}\n.{0,2000}?)"
+    r"\"(?=[.,;!?]?\s{0,3}(?:\n|$))",
+    re.DOTALL,
+)
+"""A quotation over several lines: words that tell of it open it, the end of a line closes it."""
 _BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
 _FENCE_WORD = re.compile(
     r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
 )
 _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])")
-_LINK_TARGET = re.compile(r"https?://[^\s)\]>]{1,2000}")
 _QUOTED_ANSWER_WORDS = 3
 
 
@@ -113,6 +118,11 @@ def _ascii_digit(sign: str) -> str:
     return " " if unicodedata.category(sign) == "So" and sign not in _STARS else sign
 
 
+def without_told_quotations(text: str) -> str:
+    """Blank the quotations over several lines that the text is said to hold."""
+    return blank_all(_TOLD_QUOTE, text)
+
+
 def without_quotations(text: str) -> str:
     """Blank what is marked as quoted: block quotes, and quotations longer than an answer."""
     bare = text.strip()
@@ -121,7 +131,7 @@ def without_quotations(text: str) -> str:
     text = _BLOCK_QUOTE.sub(lambda match: " " * len(match[0]), text)
     for pattern in (_QUOTE, _SINGLE_QUOTE):
         text = pattern.sub(_blank_if_long, text)
-    return blank_all(_LINK_TARGET, text)
+    return text
 
 
 def _blank_if_long(match: re.Match[str]) -> str:

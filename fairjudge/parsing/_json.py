@@ -18,8 +18,6 @@ _BROKEN = re.compile(
     rf"""["'](?:{"|".join(_KEYS[:-5])})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)""",
     re.IGNORECASE,
 )
-_TRAILING_COMMA = re.compile(r",(\s{0,20}[}\]])")
-_SINGLE_QUOTED = re.compile(r"(?<=[{,:\[\s])'((?:[^'\\\n]|'(?=\w)){0,2000})'(?=\s{0,5}[:,}\]])")
 _OBJECT = re.compile(r"\{")
 _MOST_FAILURES = 50
 
@@ -64,13 +62,13 @@ class JsonVerdict:
     several: bool = False
 
 
-def json_verdicts(text: str) -> Iterator[JsonVerdict]:
+def json_verdicts(text: str, *, aspect: str = "") -> Iterator[JsonVerdict]:
     """Yield the verdicts of every JSON object in `text`, in order."""
     found = failed = False
     for one in json_values(text, _OBJECT, most_failures=_MOST_FAILURES):
         if one is None:
             failed = True
-        elif values := list(_verdicts_in(one.value)):
+        elif values := list(_verdicts_in(one.value, aspect.lower())):
             found = True
             yield _one(one.start, one.end, values)
     if failed and not found:
@@ -82,24 +80,33 @@ def _one(start: int, end: int, values: list[Any]) -> JsonVerdict:
     return JsonVerdict(start=start, end=end, value=values[-1], several=several)
 
 
-def _verdicts_in(value: Any) -> Iterator[str | float | bool]:
-    """Yield what stands under the first key of `_KEYS` that `value` has; look one object deeper."""
+def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
+    """Yield what stands under the first key of `_KEYS` that `value` has; look one object deeper.
+
+    Without one, what stands under the aspect's name or under its only rating ("fluency_score").
+    """
     if not isinstance(value, dict):
         return
     lowered = {str(key).strip().lower().replace(" ", "_"): item for key, item in value.items()}
-    for key in _KEYS:
-        if key in lowered:
-            item = lowered[key]
-            if isinstance(item, dict):
-                yield from _verdicts_in(item)
-            elif isinstance(item, list):
-                yield from (each for each in item if isinstance(each, str | int | float))
-            elif isinstance(item, str | int | float):
-                yield item
-            return
-    for item in lowered.values():
-        if isinstance(item, dict):
-            yield from _verdicts_in(item)
+    rated = [k for k in lowered if k.endswith(("_score", "_rating")) and not k.startswith(_ASIDE)]
+    key = next((key for key in (*_KEYS, aspect) if key in lowered), None)
+    if key is None and (len(rated) == 1 or len(lowered) == 1):
+        key = rated[0] if rated else next(iter(lowered))
+        key = None if isinstance(lowered[key], str) and not rated else key
+    if key is None:
+        for item in lowered.values():
+            yield from _verdicts_in(item, aspect)
+        return
+    item = lowered[key]
+    if isinstance(item, dict):
+        yield from _verdicts_in(item, aspect)
+    elif isinstance(item, str | int | float):
+        yield item
+    elif isinstance(item, list):
+        yield from (each for each in item if isinstance(each, str | int | float))
+
+
+_ASIDE = ("max", "min", "confidence", "sub", "previous")
 
 
 def _broken(text: str) -> Iterator[JsonVerdict]:

@@ -20,14 +20,20 @@ _COMMA = re.compile(r"\s*,\s*")
 _INSIDE = re.compile(r"(?:[\"']\s*:|[\[,{])\s*$")
 """What stands before a value that lies in another one."""
 _LONGEST_BEFORE = 200
+_MARKS = tuple("\"'\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb")
 _FENCE = re.compile(r"^\s*```\w{0,10}\s*$")
 _BULLET = re.compile(r"^\s*(?:\d{1,3}[.):]|[-*•]|Q\d{1,3}[.:)])\s*")
 
 
 def read_object(text: str, key: str) -> dict[str, Any] | None:
     """Return the last JSON object in a reply that has `key`, or None."""
-    held = [one.value for one in _values(without_reasoning(text)) if _has(one, key)]
+    held = read_objects(text, key)
     return held[-1] if held else None
+
+
+def read_objects(text: str, key: str) -> tuple[dict[str, Any], ...]:
+    """Return the JSON objects in a reply that have `key`, in order; those inside others are not."""
+    return tuple(one.value for one in _values(without_reasoning(text)) if _has(one, key))
 
 
 def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None:
@@ -97,6 +103,16 @@ def _begun_items(text: str, key: str) -> list[Any]:
     return items
 
 
+def whole_number(value: object) -> int | None:
+    """Return the whole number that `value` of a reply is, also in words of digits, or None."""
+    if isinstance(value, str):
+        digits = value.strip()
+        return int(digits) if digits.isdecimal() and len(digits) < 6 else None
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
 def without_bullet(line: str) -> str:
     """Return `line` without what marks it as an item of a list, and without spaces around."""
     return _BULLET.sub("", line).strip()
@@ -104,4 +120,10 @@ def without_bullet(line: str) -> str:
 
 def _values(text: str) -> list[JsonValue]:
     found = json_values(text, _OPENING, most_failures=_MOST_FAILURES)
-    return [one for one in found if one is not None]
+    return [one for one in found if one is not None and not _is_quoted(one, text)]
+
+
+def _is_quoted(one: JsonValue, text: str) -> bool:
+    """Say whether a quotation amid other words begins with a value: told of a text, no reply."""
+    before, after = text[: max(0, one.start - 1)], text[one.end + 1 :]
+    return text[len(before) : one.start] in _MARKS and bool((before + after).strip())

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fairjudge.parsing._context import reported
 from fairjudge.scales import Position
 
 _NOUN = r"(?:summary|assistant|response|option|candidate|text|system|model|version|output|report)"
 _SIDE = re.compile(
     rf"\b{_NOUN}\s{{0,3}}[#(]?\s?(?P<label>[12AB]|one|two)\b\)?"
     rf"|\b(?P<rank>first|second|former|latter)\b(?:\s(?:one|{_NOUN}))?"
-    r"|(?<![\w'#])(?P<bare>[AB12])(?=\s(?:is|was|has|does|covers|wins|captures|provides|better|seems|appears|contains|includes|over)\b)",
+    r"|(?<![\w'#])(?P<bare>(?-i:[AB12]))(?=\s(?:is|was|has|does|covers|wins|captures|provides|better|seems|appears|contains|includes|over)\b)",
     re.IGNORECASE,
 )
+_BARE_SIDE = re.compile(r"(?P<label>[12AB])(?P<rank>)(?P<bare>)(?!\w)", re.IGNORECASE)
 _FIRST = {"1", "a", "one", "first", "former"}
 _CLAUSE = re.compile(r"[^.!?;\n]+")
 _TURN = re.compile(
@@ -41,7 +44,7 @@ _WORSE = re.compile(
     re.IGNORECASE,
 )
 _BETTER = re.compile(
-    rf"\b(?:better|best|superior|stronger|preferred|preferable|wins?|won|winner|ahead|outperforms?|beats|surpasses|edges?|higher|greater|closer|clearer|favou?red|prevails)\b"
+    rf"\b(?:better|best|superior|stronger|preferred|preferable|wins?|won|winner(?!')|ahead|outperforms?|beats|surpasses|edges?|higher|greater|closer|clearer|favou?red|prevails)\b"
     rf"|\bmore\s(?!{_FAULT})\w+|\bless\s{_FAULT}|\bfewer\s(?:\w+\s)?{_FAULT}|\bmost\s\w+",
     re.IGNORECASE,
 )
@@ -58,7 +61,7 @@ _OBJECT = re.compile(
 )
 _CONCLUDES = re.compile(
     r"\b(?:overall|therefore|thus|hence|so|in\sconclusion|ultimately|in\ssummary|to\sconclude|final(?:ly)?|consequently|on\sbalance|all\sin\sall|as\sa\sresult|i\s(?:would\s)?(?:prefer|choose|pick|select))\b"
-    r"|\b(?:is|was|be)\s(?:(?:\w+ly|the|slightly|much|far|a\sbit|marginally)\s){0,2}(?:better|best|superior|preferable|preferred|winner|stronger)\b|\bwins\b|\bwinner\b|\bi'd\s(?:prefer|choose|pick|go)",
+    r"|\b(?:is|was|be)\s(?:(?:\w+ly|the|slightly|much|far|a\sbit|marginally)\s){0,2}(?:better|best|superior|preferable|preferred|winner|stronger)\b|\bwins\b|\bwinner\b(?!')|\bi'd\s(?:prefer|choose|pick|go)",
     re.IGNORECASE,
 )
 _TURNS = re.compile(
@@ -87,29 +90,37 @@ class Statement:
     position: Position
     concludes: bool
     turns: bool
+    labelled: bool
 
 
 def pair_statements(text: str) -> Iterator[Statement]:
     """Yield the clauses of a cleaned text that state a preference, in order."""
     for match in _COMPARED.finditer(text):
-        position = _by_sign(match)
-        if position:
-            yield Statement(
-                start=match.start(), end=match.end(), position=position, concludes=True, turns=True
-            )
+        if position := _by_sign(match):
+            yield _statement(text, *match.span(), position, sure=True)
     for start, end in _clauses(text):
-        clause = text[start:end]
-        position = _preference(clause)
-        if position:
-            concludes = bool(_CONCLUDES.search(clause))
-            turns = bool(_TURNS.search(clause)) or _is_labelled(text, start)
-            yield Statement(
-                start=start, end=end, position=position, concludes=concludes, turns=turns
-            )
+        if position := _preference(text[start:end]):
+            yield _statement(text, start, end, position)
 
 
-def _is_labelled(text: str, start: int) -> bool:
-    return bool(_LABEL_BEFORE.search(text[max(0, start - 4) : start]))
+def _statement(
+    text: str, start: int, end: int, position: Position, *, sure: bool = False
+) -> Statement:
+    after_label = _LABEL_BEFORE.search(text[max(0, start - 4) : start])
+    return Statement(
+        start=start,
+        end=end,
+        position=position,
+        concludes=sure or bool(_CONCLUDES.search(text, start, end)),
+        turns=sure or bool(after_label or _TURNS.search(text, start, end)),
+        labelled=bool(_LABEL.search(text, max(0, start - 2), end)),
+    )
+
+
+_LABEL = re.compile(
+    r"\[\[|\b(?:verdict|winner|answer|conclusion|decision|preference|best|better|worse|worst|loser)\s{0,3}[:=]",
+    re.IGNORECASE,
+)
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
@@ -130,7 +141,26 @@ def _by_sign(match: re.Match[str]) -> Position | None:
     return "first" if left == (match["sign"][0] == ">") else "second"
 
 
+_SUPPOSED = re.compile(
+    r"\b(?:may|might|could|can|unclear|whether|fails?\sto\sbe|not\sclear|don't\sthink|not\sthink"
+    r"|which\s(?:one\s)?is|would\shave|no\sone)\b(?:\s[\w#()]+){0,6}\s$",
+    re.IGNORECASE,
+)
+_IF = re.compile(
+    r"(?:\s\w+){0,3},?\s(?:if(?!\s(?:only\sjust|forced|pressed|i\shad))|unless)\b", re.IGNORECASE
+)
+_WORST = re.compile(
+    r"\b(?:worst|worse|weaker|loser|inferior)(?:\s\w+)?\s?(?::|=|\bis)\s", re.IGNORECASE
+)
+
+
 def _preference(clause: str) -> Position | None:
+    worst = _WORST.search(clause)
+    named = (
+        _SIDE.match(clause, worst.end()) or _BARE_SIDE.match(clause, worst.end()) if worst else None
+    )
+    if named:
+        return _position(named, flipped=True)
     if _TIE.search(clause) and not _NOT_TIE.search(clause):
         return "tie"
     sides = list(_SIDE.finditer(clause))
@@ -142,11 +172,16 @@ def _preference(clause: str) -> Position | None:
         if not _DENIED.search(before[: chosen.start()]):
             return _position(side)
     subjects = [s for s in sides if not _OBJECT.search(clause[max(0, s.start() - 20) : s.start()])]
+    subject_ends = [subject.end() for subject in subjects]
     for pattern, better in ((_WORSE, False), (_BETTER, True)):
         for match in pattern.finditer(clause):
-            before_it = [s for s in subjects if s.end() <= match.start()]
-            if before_it and not _DENIED.search(clause[: match.start()][-40:]):
-                return _position(before_it[-1], flipped=not better)
+            n_before = bisect_right(subject_ends, match.start())
+            before = clause[max(0, match.start() - 60) : match.start()]
+            if _DENIED.search(before) or _SUPPOSED.search(before) or _IF.match(clause, match.end()):
+                continue
+            subject = subjects[n_before - 1] if n_before else None
+            if subject and not reported(clause, subject.start()):
+                return _position(subject, flipped=not better)
     return None
 
 

@@ -1,19 +1,38 @@
-"""Chooses the verdict among the answers a reply gives: the final one, checked against the scale."""
+"""Chooses the verdict among what a reply states, and checks it against the scale.
+
+The plainest statement counts: the form that was asked for (JSON, tags) or a label that says
+verdict, final or overall; then other labels, and answers that stand alone; then what a line says
+of a named quality; then what the prose says of a score. Two that contradict each other, neither
+taken back, are no verdict.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer
-from fairjudge.parsing._candidates import candidates, choose
-from fairjudge.parsing._clean import first_turn, without_reasoning
-from fairjudge.parsing._weighing import Candidate
+from fairjudge.parsing._clean import (
+    blank,
+    blank_all,
+    first_turn,
+    lowered,
+    normalised,
+    without_quotations,
+    without_reasoning,
+    without_told_quotations,
+)
+from fairjudge.parsing._context import amid_a_sentence, reported
+from fairjudge.parsing._json import JsonVerdict, json_verdicts
+from fairjudge.parsing._statements import Rank, Statement, statements
+from fairjudge.parsing._wording import REVISED, TURNED
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "3"
+PARSER_VERSION = "4"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -28,11 +47,17 @@ class Reading:
     end: int
 
 
-def read_verdict(text: str, scale: Scale, *, cut_off: bool = False) -> float | Position | Unscored:
-    """Return the verdict that a judge's reply arrives at.
+def read_verdict(
+    text: str, scale: Scale, *, aspect: str = "", cut_off: bool = False
+) -> float | Position | Unscored:
+    """Return the verdict that a judge's reply states.
 
-    The final verdict wins, and only then is it checked against `scale`. Nothing is rescaled,
-    rounded or guessed. Linear in the length of `text`.
+    The plainest statement counts, and only then is it checked against `scale`: what is named
+    verdict, final or overall, or after `aspect`, stands against everything else. What is denied,
+    supposed, quoted, told of others, counted, or one of a list of scores is none. Nothing is
+    rescaled, rounded or guessed. Linear in the length of `text`.
+
+    `aspect` is what was judged, where it is known: then "Fluency: 4" is told from "Grammar: 5".
 
     `cut_off` says that the limit on its tokens ended the reply. Then a verdict counts only if it is
     stated as such, not mentioned amid reasons that were to go on, and if it is closed (by the end
@@ -44,40 +69,133 @@ def read_verdict(text: str, scale: Scale, *, cut_off: bool = False) -> float | P
     -------
     float or Position or Unscored
         ``Unscored`` with reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
-        ``"unparseable"``; its ``raw`` is `text`.
+        ``"unparseable"`` (none stated, or several that contradict each other); its ``raw`` is
+        `text`.
     """
-    reading = locate_verdict(text, scale, cut_off=cut_off)
+    reading = locate_verdict(text, scale, aspect=aspect, cut_off=cut_off)
     return reading if isinstance(reading, Unscored) else reading.value
 
 
-def locate_verdict(text: str, scale: Scale, *, cut_off: bool = False) -> Reading | Unscored:
+def locate_verdict(
+    text: str, scale: Scale, *, aspect: str = "", cut_off: bool = False
+) -> Reading | Unscored:
     """Like `read_verdict`, and say where the verdict stands in `text`."""
     turn = first_turn(text)
-    if turn != text and isinstance(reading := _locate(turn, scale), Reading):
+    if turn != text and isinstance(reading := _locate(turn, scale, aspect=aspect), Reading):
         return reading
-    return _locate(text, scale, cut_off=cut_off)
+    return _locate(text, scale, aspect=aspect, cut_off=cut_off)
 
 
-def _locate(text: str, scale: Scale, *, cut_off: bool = False) -> Reading | Unscored:
+def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> Reading | Unscored:
     if not text.strip():
         return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
     thought = without_reasoning(text)
     if not thought.strip():
         detail = "the reply holds reasoning and no answer"
         return Unscored(reason="unparseable", detail=detail, raw=text)
-    found = candidates(thought, scale)
-    chosen = choose(found)
-    if chosen is None:
+    found = _found(thought, scale, aspect)
+    answer = _chosen(found, thought)
+    if answer is None:
         if looks_like_refusal(thought.strip()):
             return Unscored(reason="refused", detail="the judge declined", raw=text)
         return Unscored(reason="unparseable", detail="no verdict found", raw=text)
-    answer = chosen.answer
     if answer.value is None or (cut_off and not _is_settled(answer, found, text, scale)):
         return _unusable(answer, text, scale)
     return Reading(value=answer.value, start=answer.start, end=answer.end)
 
 
-def _is_settled(answer: Answer, found: list[Candidate], text: str, scale: Scale) -> bool:
+def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
+    """Return every statement of a reply; places are those of the reply."""
+    thought = without_told_quotations(thought)
+    text = normalised(thought)
+    found: list[Statement] = []
+    for verdict in json_verdicts(thought, aspect=aspect):
+        if not reported(text, verdict.start) and not amid_a_sentence(text, verdict.end):
+            found += _from_json(verdict, thought, scale)
+        text = blank(text, verdict.start, verdict.end)
+    text = _without_scale(without_quotations(text), scale)
+    items = tuple(match.span() for match in _ITEM.finditer(thought))
+    fences = tuple(match.span() for match in _FENCED.finditer(thought))
+    outside = any(thought[end:].strip() for _, end in fences[-1:])
+    for one in statements(text, scale, items=items if len(items) > 1 else (), aspect=aspect):
+        fenced = outside and any(a <= one.answer.start < b for a, b in fences)
+        found.append(replace(one, rank=Rank.MENTIONED) if fenced else one)
+    return found
+
+
+_ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
+_FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
+
+
+def _from_json(verdict: JsonVerdict, text: str, scale: Scale) -> list[Statement]:
+    """Read the value under a verdict's key as a reply of its own."""
+    value = verdict.value
+    if value is None:
+        return []
+    said = f"{value:g}" if isinstance(value, float) else str(value)
+    place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
+    answer = Answer(start=place, end=place + len(said), value=None, problem="several")
+    if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
+        inner = _chosen(_found(said, scale, ""), said)
+        if inner is not None:
+            answer = replace(answer, value=inner.value, problem=inner.problem)
+        elif re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said):
+            answer = replace(answer, problem="off_scale")
+    return [Statement(answer=answer, rank=Rank.FINAL)]
+
+
+def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
+    """Return the answer stated most plainly; of those, the last one that takes back the others."""
+    ranges = [(s.answer.start, s.answer.end) for s in found if s.answer.problem == "several"]
+    alone = [
+        s
+        for s in found
+        if s.answer.problem == "several"
+        or s.revises
+        or not any(a <= s.answer.start and s.answer.end <= b for a, b in ranges)
+    ]
+    best = max((s.rank for s in alone), default=None)
+    plainest = [s for s in alone if s.rank == best or s.revises]
+    plainest.sort(key=lambda s: (s.answer.end, s.answer.start))
+    top = [s.answer for s in plainest]
+    usable = [answer for answer in top if answer.problem != "off_scale"]
+    if best == Rank.MENTIONED and usable:
+        top = usable
+    if len({(answer.value, answer.problem) for answer in top}) < 2:
+        return top[-1] if top else None
+    if best in {Rank.NAMED, Rank.RATED} and _is_broken_down(text, top):
+        return top[0]
+    if plainest[-1].revises or _is_taken_back(text, top, best):
+        return top[-1]
+    return replace(top[-1], start=top[0].start, value=None, problem="several")
+
+
+_PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")
+_REASONS = re.compile(r"\b(?:detail|criteri|explan|reason|here)[^\n:]{0,80}:")
+
+
+def _is_broken_down(text: str, named: list[Answer]) -> bool:
+    """Whether a score stands first, and the others are given as its parts."""
+    between = lowered(text[named[0].end : named[1].start])
+    opens = not text[: named[0].start].strip().count("\n")
+    return bool(_PARTS.search(between) or (opens and _REASONS.search(between)))
+
+
+def _is_taken_back(text: str, top: list[Answer], rank: Rank | None) -> bool:
+    """Whether the words before the last answer take back those that contradict it."""
+    last = top[-1]
+    said = (last.value, last.problem)
+    other = [answer for answer in top if (answer.value, answer.problem) != said]
+    between = lowered(text[min(other[-1].end, last.start) : last.end])[-2_000:]
+    if rank == Rank.MENTIONED and (TURNED.search(between) or _CONCLUDES.match(text, last.end)):
+        return True
+    return bool(REVISED.search(between))
+
+
+_CONCLUDES = re.compile(r"(?:\s(?:for|on|in)\s(?:\w{1,20}\s){0,3}\w{1,20})?[\s.!*)\"']{0,20}$")
+
+
+def _is_settled(answer: Answer, found: list[Statement], text: str, scale: Scale) -> bool:
     """Whether a cut-off reply states `answer` where the cut cannot have changed it.
 
     One that is repeated until the limit ends it stands settled before. A reply that is an answer
@@ -86,7 +204,7 @@ def _is_settled(answer: Answer, found: list[Candidate], text: str, scale: Scale)
     if scale.token_readable and text.strip() == text[answer.start : answer.end].strip():
         return True
     return any(
-        one.strength == "stated"
+        one.rank >= Rank.NAMED
         and one.answer.value == answer.value
         and _AFTER_SETTLED.match(text, one.answer.end)
         for one in found
@@ -102,6 +220,26 @@ def _unusable(answer: Answer, text: str, scale: Scale) -> Unscored:
     detail = (
         f"{said!r} is not among {offered}"
         if reason == "off_scale"
-        else f"more than one verdict at {said!r}"
+        else f"more than one verdict at {said[:200]!r}"
     )
     return Unscored(reason=reason, detail=detail, raw=text)
+
+
+@cache
+def _scale_words(low: str, high: str) -> re.Pattern[str]:
+    """Match what describes the scale: "1-5", "from 1 to 5", "5-point", "(1 = poor)", "满分5分"."""
+    low, high = re.escape(low), re.escape(high)
+    line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
+    return re.compile(
+        rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
+        rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
+        rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+def _without_scale(text: str, scale: Scale) -> str:
+    """Blank descriptions of a number scale itself."""
+    if scale.kind != "number":
+        return text
+    return blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)

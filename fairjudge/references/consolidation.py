@@ -1,8 +1,8 @@
 """Grouping the answers to one question by meaning: a score for every pair, then a partition.
 
-The steps of METHODS section 1.4 (Discord Questions, Laban et al. 2022, section 3.3) over sentence
-embeddings instead of a trained pair model. Constants were chosen on the four development questions
-of NAnCo by ``benchmarks/nanco.py``, which reports what they give on the others.
+The steps of Discord Questions (Laban et al. 2022, section 3.3) over sentence embeddings instead of
+a trained pair model. Constants were chosen on the four development questions of NAnCo by
+``benchmarks/nanco.py``, which reports what they give on the others.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from scipy.spatial.distance import squareform
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import Embedder
+from fairjudge.text.printable import counted
 
 Scorer: TypeAlias = Literal["contextual", "cosine"]
 Partitioner: TypeAlias = Literal["average", "complete", "components", "louvain"]
@@ -123,7 +124,7 @@ def equivalence(
     _check_choice(scorer, get_args(Scorer), "scorer")
     contexts = [None] * len(answers) if contexts is None else contexts
     if len(contexts) != len(answers):
-        raise ValueError(f"{len(answers)} answers but {len(contexts)} contexts")
+        raise ValueError(f"{counted(len(answers), 'answer')} but {len(contexts)} contexts")
     if not answers:
         return np.zeros((0, 0))
     if scorer == "cosine":

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.protocols import Embedder
 from fairjudge.references.consolidation import consolidate
 from fairjudge.references.local import LocalReferences
-from fairjudge.references.ports import Groups
+from fairjudge.references.ports import Consolidator, Grouping, Groups
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,20 +31,20 @@ class LocalQuestionWriter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalAnswerer:
-    """Quotes sentences and clauses."""
+    """Quotes what answers, with its sentence as gloss."""
 
     references: LocalReferences
 
     async def answer(
         self, question: str, article: Article, *, cluster: Sequence[Article]
-    ) -> tuple[str, ...] | Unscored:
+    ) -> tuple[Answer, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
         return self.references.answer_question(question, article, cluster=cluster)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingConsolidator:
-    """Groups answers by sentence embeddings, each with its article as context."""
+    """Groups answers by sentence embeddings, each with its gloss or its article as context."""
 
     embedder: Embedder
 
@@ -56,6 +56,33 @@ class EmbeddingConsolidator:
         return consolidate(
             question,
             [answer.answer for answer in answers],
-            contexts=[content[answer.aid] for answer in answers],
+            contexts=[answer.gloss or content[answer.aid] for answer in answers],
             embedder=self.embedder,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsAlone:
+    """A grouper that takes no answer for invalid and labels nothing."""
+
+    consolidator: Consolidator
+
+    async def group(
+        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
+    ) -> Grouping | Unscored:
+        """See `fairjudge.references.ports.Grouper`."""
+        found = await self.consolidator.group(question, answers, articles)
+        return found if isinstance(found, Unscored) else Grouping(groups=found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhenNeeded:
+    """A consolidator that is made when it is first asked: most runs never need it."""
+
+    make: Callable[[], Consolidator]
+
+    async def group(
+        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
+    ) -> Groups | Unscored:
+        """See `fairjudge.references.ports.Consolidator`."""
+        return await self.make().group(question, answers, articles)

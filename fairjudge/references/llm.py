@@ -2,97 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
-from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
-from fairjudge.prompting import Fenced, Template, load_template, render
-from fairjudge.protocols import Backend, CompletionRequest, ModelRef
+from fairjudge.prompting import Fenced, load_template
+from fairjudge.references.asker import INTEGERS, Asker, json_object
 from fairjudge.references.ports import Checked, Groups
+from fairjudge.references.quoting import QuotableArticle
 from fairjudge.references.replies import (
     read_answers,
     read_check,
     read_groups,
     read_questions,
-    stands_in,
 )
-
-T = TypeVar("T")
 
 MAX_QUESTION_WORDS = 14
 MAX_ANSWER_WORDS = 40
-SECOND_TEMPERATURE = 0.7
-"""At 0 the same model would write the same unreadable reply again."""
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 _STRINGS = {"type": "array", "items": {"type": "string"}}
-_INTEGERS = {"type": "array", "items": {"type": "integer"}}
-_QUESTIONS = _object({"questions": _STRINGS})
-_ANSWERS = _object({"answers": _STRINGS})
-_GROUPS = _object({"groups": {"type": "array", "items": _INTEGERS}})
-_CHECK = _object({"invalid": _INTEGERS, "diverse": {"type": "boolean"}})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
-    """Puts a rendered template to a model and reads the reply.
-
-    ``seed`` is passed on where given; the temperature is 0.
-    """
-
-    backend: Backend
-    target: ModelRef
-    seed: int | None = None
-    max_output_tokens: int = 2048
-
-    async def ask(
-        self,
-        template: Template,
-        fields: Mapping[str, str | Fenced],
-        *,
-        schema: Mapping[str, Any],
-        read: Callable[[str, bool], T | Unscored],
-    ) -> T | Unscored:
-        """Return what `read` makes of the reply, or why there is none.
-
-        `read` is also told whether the limit on its tokens ended the reply.
-
-        A reply that cannot be read is asked for once more, at a higher temperature.
-        """
-        request = CompletionRequest(
-            target=self.target,
-            messages=render(template, fields),
-            response_schema=schema,
-            seed=self.seed,
-            max_output_tokens=self.max_output_tokens,
-        )
-        found = await self._once(request, read)
-        if isinstance(found, Unscored) and found.reason == "unparseable":
-            again = {"temperature": SECOND_TEMPERATURE, "sample_index": 1}
-            return await self._once(request.model_copy(update=again), read)
-        return found
-
-    async def _once(
-        self, request: CompletionRequest, read: Callable[[str, bool], T | Unscored]
-    ) -> T | Unscored:
-        completion = await complete_or_unscored(self.backend, request)
-        if isinstance(completion, Unscored):
-            return completion
-        cut_off = is_cut_off(completion)
-        found = read(completion.text, cut_off)
-        return saying_cut_off(found) if isinstance(found, Unscored) and cut_off else found
+_QUESTIONS = json_object({"questions": _STRINGS})
+_ANSWERS = json_object({"answers": _STRINGS})
+_GROUPS = json_object({"groups": {"type": "array", "items": INTEGERS}})
+_CHECK = json_object({"invalid": INTEGERS, "diverse": {"type": "boolean"}})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +57,7 @@ class LlmQuestionWriter:
             },
             schema=_QUESTIONS,
             read=lambda text, cut_off: read_questions(
-                text, most=n, max_words=MAX_QUESTION_WORDS, cut_off=cut_off
+                text, limit=n, max_words=MAX_QUESTION_WORDS, cut_off=cut_off
             ),
         )
 
@@ -134,8 +66,8 @@ class LlmQuestionWriter:
 class LlmAnswerer:
     """Extracts all answers of one whole article (article-level QA).
 
-    Models also answer from what they know, or make answers up; what does not stand in the article
-    nearly word for word is left out.
+    Models also answer from what they know, or make answers up: see `QuotableArticle.find` for what
+    counts as standing in the article, and takes the place of what the model wrote.
     """
 
     asker: Asker
@@ -146,7 +78,7 @@ class LlmAnswerer:
         article: Article,
         *,
         cluster: Sequence[Article],  # noqa: ARG002  # a model reads one article at a time
-    ) -> tuple[str, ...] | Unscored:
+    ) -> tuple[Answer, ...] | Unscored:
         """See `fairjudge.references.ports.Answerer`."""
         found = await self.asker.ask(
             load_template("reference", "answers"),
@@ -162,7 +94,10 @@ class LlmAnswerer:
         )
         if isinstance(found, Unscored):
             return found
-        return tuple(answer for answer in found if stands_in(answer, article.content))
+        text = QuotableArticle(article)
+        passages = (text.find(answer) for answer in found)
+        spans = dict.fromkeys(passage.text for passage in passages if passage)
+        return tuple(Answer(aid=article.aid, answer=span) for span in spans)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

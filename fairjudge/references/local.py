@@ -1,293 +1,382 @@
-"""References without an LLM: questions that a cluster suggests, answers word for word.
+"""References without an LLM, by round trip: a question stays where a reader finds its answers.
 
-Proposed questions (`asking`) are put to every sentence of every article; those stay that enough
-articles answer and on which the answers differ. What this cannot do is understand: a question has
-one of the forms that `asking` knows, and a sentence answers it by being near in meaning and of the
-kind asked for (`answering`).
+Clauses of the articles suggest questions, and where they answer them (`forms`). A trained reader
+reads these sentences, and the nearest others that name whom and what a question is about; an answer
+counts where the reader is sure of it and finds it where the clause has it. Questions stay that
+enough articles answer, and on which a trained model sees two answers that are not the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.domain import Article
-from fairjudge.protocols import Embedder
-from fairjudge.references import lexicon as lex
-from fairjudge.references.answering import Kind, fitness, read_question
-from fairjudge.references.asking import propose
+from fairjudge.domain import Answer, Article
+from fairjudge.protocols import Embedder, Reading, TrainedModels
 from fairjudge.references.consolidation import numbers_in
-from fairjudge.references.syntax import Sentence, parse, parse_texts
-from fairjudge.references.topics import find_topics
-from fairjudge.references.usable import usable
+from fairjudge.references.forms import UNITS, Key, Kind, Proposal, proposals
+from fairjudge.references.phrases import head_key
+from fairjudge.references.same_answers import SAME, p_same
+from fairjudge.references.speech import NAMED_AS, SAID_OF, spoken
+from fairjudge.references.syntax import Sentence, is_count, parse
 from fairjudge.text.sentences import news_sentences
+from fairjudge.text.usable import usable
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+else:
+    Token = Any
 
 MIN_SHARE = 0.3
 """Share of the sources that must answer a valid question (DiverseSumm, section 3.1)."""
-
-CONTEXT_WEIGHT = 0.3
-"""Weight of the sentence with its neighbours beside the sentence alone: a sentence that says "the
-concrete lifted" is about the spillway of the sentence before."""
-
-WORD_MATCH = 0.15
-"""What a sentence gains by holding all words of the question: "injuring six people" ends a sentence
-that is about something else."""
-
-MIN_Z = {1.0: 0.7, 0.5: 2.0}
-"""How many standard deviations above the cluster's sentences an answer's closeness must be, by
-how far it is of the kind asked for. These constants and the weights below were tuned by reading the
-answers on one bundled story (the dam), three small clusters of court, fire and sport news, and a
-crawled cluster on a recession; the other bundled story was held out."""
-MIN_COSINE = 0.2
-FIRM_COSINE = 0.45
-"""From here on a sentence of the kind asked for needs not stand out: in a short article on one
-thing all sentences are near the question."""
-SECOND_WITHIN = 0.5
-"""A second answer of an article stands at most this far behind the first."""
-
-WORD_WEIGHT = 0.03
-"""What a word more is worth, up to eight: "told to leave their homes" says more than "moved"."""
+SURE = 0.5
+"""P(the sentence answers the question), by the reader, from which a clause's answer counts."""
+VERY_SURE = 0.9
+"""The same where no clause says so, and no number tells that it is of the kind asked for."""
+NEAREST = 2
+"""Sentences of an article that are read beside those whose clauses answer."""
+MAX_QUESTION_WORDS = 14
+"""The longest question (DiverseSumm, question generation prompt)."""
+MAX_ANSWER_WORDS = 40
 MAX_REPEATED = 0.6
 """Share of a question's sentences that a better question may rest on as well."""
-ENOUGH = 5
-"""Questions from which none of the vaguest kind, "What did ... say?", is added."""
-
-SAME_MEANING = 0.9
-"""Cosine from which two answers are taken to say the same."""
+SHOWN = 5
+"""Questions named of those that were tried, where none stays."""
+_TELLING: Mapping[Kind, float] = {
+    "number": 1.0, "cause": 0.9, "described": 0.9, "said": 0.8, "outlook": 0.7,
+    "who": 0.6, "what": 0.6, "time": 0.5, "place": 0.4,
+}  # fmt: skip
+_PEOPLE = frozenset(("people", "person", "resident", "civilian", "villager", "passenger"))
+"""Words that count the same."""
+ONE_TOPIC = 0.7
+"""Cosine of two common nouns from which they name one topic, such as "audio" and "recording"."""
+_SAID_BY_ANYONE = 0.2
+"""What "What was said about ...?" is worth beside questions that name who said it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalQuestion:
-    """A question and what the articles answer: ``answers`` holds (aid, verbatim answer)."""
+    """A question and what the articles answer."""
 
     question: str
-    answers: tuple[tuple[str, str], ...]
+    answers: tuple[Answer, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """An answer with its place among the sentences of the cluster."""
+    """An answer, where it stands in which sentence of which article."""
 
-    text: str
+    article: int
     place: int
-    score: float
+    start: int
+    end: int
+    speaker: str | None = None
+    exactly: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    text: str
+    question: str
     kind: Kind
-    value: float
-    found: tuple[tuple[_Found, ...], ...]
-    """The answers of each article, in cluster order."""
+    key: Key
+    by_clause: tuple[_Found, ...]
 
-    @property
-    def cited(self) -> frozenset[int]:
-        """The sentences used."""
-        return frozenset(one.place for some in self.found for one in some)
+    def asked(self, place: int) -> str:
+        """Return what a reader is asked of a sentence."""
+        exactly = (one.exactly for one in self.by_clause if one.place == place)
+        return next(exactly, "") or self.question
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """A cluster's sentences in order, where each article's begin, and their vectors."""
+class _Cluster:
+    """The sentences of a cluster in order, the article that each is of, and their vectors."""
 
     sentences: tuple[Sentence, ...]
-    bounds: tuple[tuple[int, int], ...]
-    alone: NDArray[np.float32]
-    around: NDArray[np.float32]
+    articles: tuple[int, ...]
+    vectors: NDArray[np.float32]
+    n_articles: int
+    topics: Mapping[str, str]
 
-    def matched(self, words: frozenset[str]) -> NDArray[np.float32]:
-        """Return the share of `words` that every sentence holds."""
-        held = [len(words & sentence.keys) for sentence in self.sentences]
-        return np.asarray(held, dtype=np.float32) / np.float32(max(len(words), 1))
+    @property
+    def at_least(self) -> int:
+        """How many articles must answer a question."""
+        return _at_least(self.n_articles)
 
-    def closeness(self, question: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the cosine of every sentence, its neighbours taken into account."""
-        own, wide = self.alone @ question, self.around @ question
-        return (own + CONTEXT_WEIGHT * (wide - own)).astype(np.float32)
+
+def _at_least(n_articles: int) -> int:
+    return max(2, math.ceil(MIN_SHARE * n_articles))
 
 
 @dataclass(slots=True)
 class LocalReferences:
     """Questions and answers for clusters, without an LLM.
 
-    Parses and vectors are kept for as long as the object lives; the same text is never parsed or
-    embedded twice. Not safe for several threads.
+    What was worked out of a cluster is kept for as long as the object lives. Not safe for several
+    threads.
     """
 
     embedder: Embedder
-    _parsed: dict[str, tuple[Sentence, ...]] = field(default_factory=dict)
-    _readings: dict[tuple[str, ...], _Reading] = field(default_factory=dict)
-    _vectors: dict[str, NDArray[np.float32]] = field(default_factory=dict)
-    _usable: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    _answered: dict[tuple[str, tuple[str, ...]], tuple[tuple[_Found, ...], ...]] = field(
-        default_factory=dict
-    )
+    models: TrainedModels
+    _built: dict[tuple[str, ...], dict[str, tuple[_Found, ...]]] = field(default_factory=dict)
+    _clusters: dict[tuple[str, ...], _Cluster] = field(default_factory=dict)
+    _tried: dict[tuple[str, ...], dict[str, tuple[_Found, ...]]] = field(default_factory=dict)
 
     def generate_questions(
         self, articles: Sequence[Article], *, n_questions: int = 20
     ) -> tuple[str, ...]:
-        """Return up to `n_questions` questions on a cluster, the best first."""
-        return tuple(one.text for one in self._select(articles, n_questions))
+        """Return up to `n_questions` questions on a cluster, the best first.
+
+        Where none would stay, some that too few articles answer, to say what was tried.
+        """
+        contents = _contents(articles)
+        return tuple(self._questions(contents))[:n_questions] or tuple(
+            self._tried.get(contents, ())
+        )
 
     def answer_question(
         self, question: str, article: Article, *, cluster: Sequence[Article]
-    ) -> tuple[str, ...]:
+    ) -> tuple[Answer, ...]:
         """Return what `article`, one of `cluster`, answers, word for word; often nothing.
 
-        The cluster is what tells a near sentence from a usual one.
+        Only questions that `generate_questions` returns have answers.
         """
-        contents = self._contents(cluster)
+        contents = _contents(cluster)
         if article.content not in contents:
             return ()
-        found = self._all_answers(question, contents)
-        return tuple(one.text for one in found[contents.index(article.content)])
+        number = contents.index(article.content)
+        found = self._questions(contents).get(question) or self._tried[contents].get(question, ())
+        return tuple(self._answer(one, article, contents) for one in found if one.article == number)
 
     def build(
         self, articles: Sequence[Article], *, n_questions: int = 20
     ) -> tuple[LocalQuestion, ...]:
         """Return questions with all their answers, the best first."""
         kept, _ = usable(articles)
+        contents = _contents(articles)
         return tuple(
             LocalQuestion(
-                question=one.text,
-                answers=tuple(
-                    (article.aid, found.text)
-                    for article, some in zip(kept, one.found, strict=True)
-                    for found in some
-                ),
+                question=question,
+                answers=tuple(self._answer(one, kept[one.article], contents) for one in found),
             )
-            for one in self._select(articles, n_questions)
+            for question, found in list(self._questions(contents).items())[:n_questions]
         )
 
-    def _select(self, articles: Sequence[Article], n_questions: int) -> list[_Candidate]:
-        kept, _ = usable(articles)
-        if len(kept) < 2:
+    def _answer(self, found: _Found, article: Article, contents: tuple[str, ...]) -> Answer:
+        sentence = self._clusters[contents].sentences[found.place].span.text
+        span = sentence[found.start : found.end]
+        more = {"speaker": found.speaker, "gloss": sentence if sentence != span else None}
+        known = {name: value for name, value in more.items() if value}
+        return Answer(aid=article.aid, answer=span, **known)
+
+    def _questions(self, contents: tuple[str, ...]) -> dict[str, tuple[_Found, ...]]:
+        """Return the questions that stay, the best first, with their answers."""
+        if contents not in self._built:
+            self._tried[contents] = {}
+            self._built[contents] = self._worked_out(contents) if len(contents) > 1 else {}
+        return self._built[contents]
+
+    def _worked_out(self, contents: tuple[str, ...]) -> dict[str, tuple[_Found, ...]]:
+        cluster = self._clusters[contents] = self._read_cluster(contents)
+        candidates = _candidates(cluster)
+        answered = self._answers(candidates, cluster)
+        valued: list[tuple[float, _Candidate, tuple[_Found, ...]]] = []
+        vain: list[tuple[int, str, tuple[_Found, ...]]] = []
+        for candidate, found in zip(candidates, answered, strict=True):
+            n_sources = len({one.article for one in found})
+            if n_sources < cluster.at_least:
+                vain.append((-n_sources, candidate.question, found))
+            elif self._differ(candidate, found, cluster):
+                share = n_sources / cluster.n_articles
+                vague = candidate.key[0] == SAID_OF
+                telling = _SAID_BY_ANYONE if vague else _TELLING[candidate.kind]
+                valued.append((telling + share, candidate, found))
+        valued.sort(key=lambda one: (-one[0], one[1].question))
+        vain.sort(key=lambda one: one[:2])
+        self._tried[contents] = {question: found for _, question, found in vain[:SHOWN]}
+        return _without_repeats(valued)
+
+    def _read_cluster(self, contents: tuple[str, ...]) -> _Cluster:
+        parsed = [parse(news_sentences(content)) for content in contents]
+        sentences = tuple(sentence for some in parsed for sentence in some)
+        return _Cluster(
+            sentences=sentences,
+            articles=tuple(number for number, some in enumerate(parsed) for _ in some),
+            vectors=self.embedder.embed([one.span.text for one in sentences]),
+            n_articles=len(contents),
+            topics=topics_of(parsed, self.embedder),
+        )
+
+    def _answers(
+        self, candidates: Sequence[_Candidate], cluster: _Cluster
+    ) -> list[tuple[_Found, ...]]:
+        """Return what the reader confirms or finds of each candidate."""
+        if not candidates:
             return []
-        contents = tuple(one.content for one in kept)
-        at_least = max(2, math.ceil(MIN_SHARE * len(kept)))
-        parsed = [self._sentences(content) for content in contents]
-        proposals = propose(parsed, find_topics(parsed, at_least=2), at_least=at_least)
-        self._embed([one.text for one in proposals])
-        candidates = [
-            candidate
-            for one in proposals
-            for candidate in [self._candidate(one.text, one.weight, contents)]
-            if sum(map(bool, candidate.found)) >= at_least and self._differ(candidate)
+        vectors = self.embedder.embed([one.question for one in candidates])
+        asked = [
+            (candidate, place)
+            for candidate, vector in zip(candidates, vectors, strict=True)
+            for places in [_places(candidate, cluster, cluster.vectors @ vector)]
+            if len({cluster.articles[place] for place in places}) >= cluster.at_least
+            for place in places
         ]
-        candidates.sort(key=lambda c: (-c.value, c.text))
-        return _without_repeats(candidates, n_questions)
+        texts = [(one.asked(place), cluster.sentences[place].span.text) for one, place in asked]
+        found: dict[str, list[_Found]] = defaultdict(list)
+        for (candidate, place), reading in zip(asked, self.models.read(texts), strict=True):
+            found[candidate.question].extend(_accepted(candidate, place, reading, cluster))
+        return [tuple(found[one.question]) for one in candidates]
 
-    def _contents(self, cluster: Sequence[Article]) -> tuple[str, ...]:
-        given = tuple(one.content for one in cluster)
-        if given not in self._usable:
-            self._usable[given] = tuple(one.content for one in usable(cluster)[0])
-        return self._usable[given]
+    def _differ(self, candidate: _Candidate, found: Sequence[_Found], cluster: _Cluster) -> bool:
+        """Whether two of the answers are not the same, or have other numbers."""
+        spans = [cluster.sentences[one.place].span.text[one.start : one.end] for one in found]
+        if candidate.kind == "number":
+            return len({numbers_in(span) for span in spans}) > 1
+        different = p_same(candidate.question, spans, models=self.models) < SAME
+        worded = [frozenset(map(str.casefold, span.split())) for span in spans]
+        return any(
+            different[i, j] and not (worded[i] <= worded[j] or worded[j] <= worded[i])
+            for i, j in combinations(range(len(spans)), 2)
+        )
 
-    def _all_answers(
-        self, question: str, contents: tuple[str, ...]
-    ) -> tuple[tuple[_Found, ...], ...]:
-        """Return the answers of every article; each question is read once a cluster."""
-        key = (question, contents)
-        if key not in self._answered:
-            self._answered[key] = self._answers(question, self._reading(contents))
-        return self._answered[key]
 
-    def _candidate(self, text: str, weight: float, contents: tuple[str, ...]) -> _Candidate:
-        found = self._all_answers(text, contents)
-        scores = [one.score for some in found for one in some]
-        share = sum(map(bool, found)) / len(found)
-        firmness = min(float(np.mean(scores)), 4.0) / 4.0 if scores else 0.0
-        words = len(text.split())
-        value = weight + share + 0.8 * firmness + WORD_WEIGHT * min(words, 8)
-        return _Candidate(text, read_question(text).kind, value, found)
+def _contents(articles: Sequence[Article]) -> tuple[str, ...]:
+    return tuple(one.content for one in usable(articles)[0])
 
-    def _answers(self, question: str, reading: _Reading) -> tuple[tuple[_Found, ...], ...]:
-        query = read_question(question)
-        near = reading.closeness(self._embed([question])[0])
-        near = near + WORD_MATCH * reading.matched(self._question_words(question))
-        z = (near - near.mean()) / max(float(near.std()), 1e-6)
-        return tuple(
-            _closest([
-                _Found(reading.sentences[place].span.text, place, float(z[place]) + fit)
-                for place in range(first, last)
-                if near[place] >= MIN_COSINE and z[place] > 0.0
-                for fit in [fitness(query, reading.sentences[place])]
-                if fit and (z[place] >= MIN_Z[fit] or (fit == 1.0 and near[place] >= FIRM_COSINE))
-            ])
-            for first, last in reading.bounds
+
+def _candidates(cluster: _Cluster) -> list[_Candidate]:
+    """Return a candidate a key that clauses of two articles answer and one has words for."""
+    by_key: dict[Key, list[tuple[Proposal, _Found]]] = defaultdict(list)
+    for place, proposal in _proposals(cluster):
+        one = _Found(
+            article=cluster.articles[place], place=place,
+            start=proposal.span[0], end=proposal.span[1],
+            speaker=proposal.speaker, exactly=proposal.exactly,
         )  # fmt: skip
-
-    def _differ(self, candidate: _Candidate) -> bool:
-        """Whether not all say the same: other numbers where asked for, else other meanings."""
-        texts = [one.text for some in candidate.found for one in some]
-        if candidate.kind in ("count", "amount"):
-            return len({numbers_in(text) for text in texts}) > 1
-        vectors = self._embed(texts)
-        return bool((vectors @ vectors[0] < SAME_MEANING).any())
-
-    def _reading(self, contents: tuple[str, ...]) -> _Reading:
-        if contents not in self._readings:
-            parsed = [self._sentences(content) for content in contents]
-            ends = np.cumsum([len(some) for some in parsed]).tolist()
-            texts = [[sentence.span.text for sentence in some] for some in parsed]
-            alone = self._embed([text for some in texts for text in some])
-            spans = list(zip([0, *ends[:-1]], ends, strict=True))
-            self._readings[contents] = _Reading(
-                sentences=tuple(sentence for some in parsed for sentence in some),
-                bounds=tuple(spans),
-                alone=alone,
-                around=np.concatenate([_around(alone[a:b]) for a, b in spans]),
-            )
-        return self._readings[contents]
-
-    def _question_words(self, question: str) -> frozenset[str]:
-        if question not in self._parsed:
-            self._parsed[question] = parse_texts((question,))
-        return self._parsed[question][0].keys - lex.QUESTION_WORDS
-
-    def _sentences(self, content: str) -> tuple[Sentence, ...]:
-        if content not in self._parsed:
-            self._parsed[content] = parse(news_sentences(content))
-        return self._parsed[content]
-
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
-        if new:
-            for text, vector in zip(new, self.embedder.embed(new), strict=True):
-                self._vectors[text] = vector
-        rows = [self._vectors[text] for text in texts]
-        return np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
+        by_key[proposal.key].append((proposal, one))
+    found: dict[str, _Candidate] = {}
+    for key, some in by_key.items():
+        wordings = Counter(one.question for one, _ in some if one.question)
+        fewest = 1 if key[0] == "count" and not UNITS & set(key) else 2
+        if len({one.article for _, one in some}) < fewest or not wordings:
+            continue
+        question = min(wordings, key=lambda text: (-wordings[text], len(text), text))
+        if len(question.split()) <= MAX_QUESTION_WORDS:
+            found.setdefault(question, _Candidate(
+                question=question, kind=some[0][0].kind, key=key,
+                by_clause=tuple(one for _, one in some),
+            ))  # fmt: skip
+    return list(found.values())
 
 
-def _around(rows: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the direction of each sentence of an article together with its neighbours."""
-    padded = np.pad(rows, ((1, 1), (0, 0)))
-    summed: NDArray[np.float32] = padded[:-2] + rows + padded[2:]
-    around: NDArray[np.float32] = summed / np.linalg.norm(summed, axis=1, keepdims=True)
-    return around
+def _proposals(cluster: _Cluster) -> Iterator[tuple[int, Proposal]]:
+    for place, sentence in enumerate(cluster.sentences):
+        if not sentence.span.text.rstrip("\"'\u201d\u2019) ").endswith("?"):
+            for proposal in (*proposals(sentence), *spoken(sentence, cluster.topics)):
+                yield place, proposal
 
 
-def _closest(found: Sequence[_Found]) -> tuple[_Found, ...]:
-    """Return the best answer of an article, and a second one nearly as good."""
-    ranked = sorted(found, key=lambda one: (-one.score, one.place))
-    return tuple(one for one in ranked[:2] if one.score >= ranked[0].score - SECOND_WITHIN)
+def topics_of(parsed: Sequence[Sequence[Sentence]], embedder: Embedder) -> dict[str, str]:
+    """Return the topic that each head of subjects and objects names, of those in enough articles.
+
+    A topic is named by its commonest noun; common nouns of like meaning name the same one.
+    """
+    named: dict[str, set[int]] = defaultdict(set)
+    common: set[str] = set()
+    for article, sentences in enumerate(parsed):
+        for token in (token for sentence in sentences for token in sentence.doc):
+            if token.pos_ in ("NOUN", "PROPN") and token.dep_ in NAMED_AS:
+                named[head_key(token)].add(article)
+                if token.pos_ == "NOUN":
+                    common.add(head_key(token))
+    by_share = sorted(named, key=lambda word: (-len(named[word]), word))
+    alike = [word for word in by_share if word in common and len(named[word]) > 1]
+    vectors = embedder.embed(alike) if alike else np.zeros((0, 1), dtype=np.float32)
+    topic: dict[str, str] = {}
+    for word, near in zip(alike, vectors @ vectors.T >= ONE_TOPIC, strict=True):
+        if word not in topic:
+            for other in np.flatnonzero(near).tolist():
+                topic.setdefault(alike[other], word)
+    members: dict[str, set[int]] = defaultdict(set)
+    for word in by_share:
+        members[topic.setdefault(word, word)] |= named[word]
+    enough = _at_least(len(parsed))
+    return {word: name for word, name in topic.items() if len(members[name]) >= enough}
 
 
-def _without_repeats(candidates: Sequence[_Candidate], n_questions: int) -> list[_Candidate]:
+def _places(candidate: _Candidate, cluster: _Cluster, closeness: NDArray[np.float32]) -> list[int]:
+    """Return the sentences to read: those of clauses, and the nearest others that may answer."""
+    chosen = dict.fromkeys(one.place for one in candidate.by_clause)
+    n_read: Counter[int] = Counter()
+    for place in np.argsort(-closeness, kind="stable").tolist():
+        article = cluster.articles[place]
+        new = place not in chosen and n_read[article] < NEAREST
+        if new and _may_answer(candidate, cluster.sentences[place]):
+            n_read[article] += 1
+            chosen[place] = None
+    return list(chosen)
+
+
+def _may_answer(candidate: _Candidate, sentence: Sentence) -> bool:
+    """Whether a sentence whose clauses do not answer is of the kind asked for, and names it."""
+    kind, key = candidate.kind, candidate.key
+    if key[0] == "count":
+        return any(is_count(t) and _counts(t, key[1]) for t in sentence.doc)
+    timed = kind == "time" and set(key[1:]) <= sentence.keys
+    return timed and any(t.ent_type_ in ("DATE", "TIME") for t in sentence.doc)
+
+
+def _counts(number: Token, noun: str) -> bool:
+    """Whether a number counts what `noun` names; "one" is a pronoun, but for "not one tram"."""
+    before = number.nbor(-1).lower_ if number.i else ""
+    if noun in UNITS or before == "of" or (number.lower_ == "one" and before != "not"):
+        return False
+    return head_key(number.head) == noun or {noun, head_key(number.head)} <= _PEOPLE
+
+
+def _accepted(
+    candidate: _Candidate, place: int, reading: Reading, cluster: _Cluster
+) -> Iterator[_Found]:
+    """Yield the answer in a sentence: the clause's where the reader points at it, or its own."""
+    by_clause = [one for one in candidate.by_clause if one.place == place]
+    for one in by_clause:
+        if reading.answered >= SURE and reading.start < one.end and one.start < reading.end:
+            yield one
+            return
+    if by_clause or reading.answered < (SURE if candidate.kind == "number" else VERY_SURE):
+        return
+    sentence = cluster.sentences[place]
+    if _fits(candidate, sentence, reading.start, reading.end):
+        yield _Found(
+            article=cluster.articles[place], place=place, start=reading.start, end=reading.end
+        )
+
+
+def _fits(candidate: _Candidate, sentence: Sentence, start: int, end: int) -> bool:
+    """Whether characters of a sentence are of the kind that is asked for."""
+    tokens = [t for t in sentence.doc if start <= t.idx and t.idx + len(t) <= end]
+    if not tokens or len(tokens) > MAX_ANSWER_WORDS:
+        return False
+    if candidate.kind == "number":
+        return any(is_count(t) and _counts(t, candidate.key[1]) for t in tokens)
+    return any(t.ent_type_ in ("DATE", "TIME") for t in tokens)
+
+
+def _without_repeats(
+    valued: Sequence[tuple[float, _Candidate, tuple[_Found, ...]]],
+) -> dict[str, tuple[_Found, ...]]:
     """Take the best first; leave out what rests on the sentences of a question taken before."""
-    chosen: list[_Candidate] = []
-    for candidate in candidates:
-        if len(chosen) == n_questions or (candidate.kind == "say" and len(chosen) >= ENOUGH):
-            break
-        if all(_overlap(candidate, other) <= MAX_REPEATED for other in chosen):
-            chosen.append(candidate)
+    chosen: dict[str, tuple[_Found, ...]] = {}
+    for _, candidate, found in valued:
+        cited = {one.place for one in found}
+        others = [{one.place for one in some} for some in chosen.values()]
+        shares = (len(cited & some) / min(len(cited), len(some)) for some in others)
+        if all(share <= MAX_REPEATED for share in shares):
+            chosen[candidate.question] = found
     return chosen
-
-
-def _overlap(one: _Candidate, other: _Candidate) -> float:
-    return len(one.cited & other.cited) / min(len(one.cited), len(other.cited))

@@ -1,12 +1,16 @@
-"""What reference building asks of its parts; each has an LLM and a local implementation."""
+"""What reference building asks of its parts.
+
+`Builder` holds the parts of the paper's pipeline, each with an LLM and a local implementation;
+`ArticleBuilder` those of the pipeline that asks an article all questions at once.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
+from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored, UnscoredReason
 
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """A partition of answers by index, largest group first."""
@@ -27,7 +31,7 @@ class Answerer(Protocol):
 
     async def answer(
         self, question: str, article: Article, *, cluster: Sequence[Article]
-    ) -> tuple[str, ...] | Unscored:
+    ) -> tuple[Answer, ...] | Unscored:
         """Return near-verbatim spans of `article`; none is a legitimate and common outcome.
 
         `cluster` holds all articles on the story, `article` among them.
@@ -74,4 +78,98 @@ class Builder:
     answerer: Answerer
     consolidator: Consolidator
     post_filter: PostFilter | None
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A question, and the ``aid`` of the articles that its writer expects to answer it.
+
+    ``expected`` is None where the writer did not say.
+    """
+
+    text: str
+    expected: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """An answer to the question at ``index``, and where its article holds it (see `Passage`)."""
+
+    index: int
+    answer: Answer
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """What one article answers; ``n_absent`` answers do not stand in it and were left out.
+
+    ``problem`` says what of a reply could not be read, where the rest could.
+    """
+
+    found: tuple[Found, ...]
+    n_absent: int = 0
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """The answers to one question by position: those that are invalid, and a partition of the rest.
+
+    ``labels`` has one a group, or is None. ``problem`` says how the groups were made otherwise
+    than by the model, and why; ``reason`` is that of the call that failed.
+    """
+
+    groups: Groups
+    labels: tuple[str, ...] | None = None
+    invalid: frozenset[int] = field(default_factory=frozenset)
+    problem: str = ""
+    reason: UnscoredReason | None = None
+
+
+class ClusterWriter(Protocol):
+    """Asks questions about a story, and says which articles answer them."""
+
+    async def write(
+        self,
+        articles: Sequence[Article],
+        *,
+        n: int,
+        at_least: int,
+        earlier: Sequence[tuple[str, str]] = (),
+    ) -> tuple[Question, ...] | Unscored:
+        """Return up to `n` questions that `at_least` of `articles` answer, if they are to stay.
+
+        `earlier` ones come with what became of each.
+        """
+        ...
+
+
+class ArticleAnswerer(Protocol):
+    """Finds the answers of one article to many questions."""
+
+    async def answer(self, questions: Sequence[str], article: Article) -> Answered | Unscored:
+        """Return all answers that stand in `article`."""
+        ...
+
+
+class Grouper(Protocol):
+    """Filters and groups the answers to one question."""
+
+    async def group(
+        self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
+    ) -> Grouping | Unscored:
+        """Return what is invalid, and a partition of the rest."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticleBuilder:
+    """The parts of the pipeline by article; ``signature`` says what they are."""
+
+    writer: ClusterWriter
+    answerer: ArticleAnswerer
+    grouper: Grouper
     signature: str

@@ -10,14 +10,12 @@ import re
 from collections.abc import Sequence
 
 from fairjudge.domain import Unscored
-from fairjudge.parsing import read_list, read_object, without_bullet
+from fairjudge.parsing import read_list, read_object, whole_number, without_bullet
 from fairjudge.references.ports import Checked, Groups
+from fairjudge.text.quoting import unwrapped
 
-_WORD = re.compile(r"\d+(?:[.,]\d+)*|\w+")
-NEARLY_VERBATIM = 0.75
-"""Share of an answer's words that its article must hold."""
 _NO_ANSWER = re.compile(
-    r"^\W*(?:no(?:ne|t)?|n/?a|\[\]|nothing|there (?:is|are) no\b.*|no (?:relevant |clear |direct )?"
+    r"^\W*(?:no(?:ne|t)?|n/?a|\[\]|nothing|(?:there (?:is|are) )?no (?:relevant |clear |direct )?"
     r"answers?\b.*|(?:the )?article does(?: not|n't)\b.*|not (?:mentioned|answered|specified)\b.*)"
     r"\W*$",
     re.IGNORECASE,
@@ -25,21 +23,26 @@ _NO_ANSWER = re.compile(
 
 
 def read_questions(
-    text: str, *, most: int, max_words: int, cut_off: bool = False
+    text: str, *, limit: int, max_words: int, cut_off: bool = False
 ) -> tuple[str, ...] | Unscored:
-    """Return up to `most` questions of a reply, repeated ones once.
+    """Return up to `limit` questions of a reply, repeated ones once.
 
     A line counts as a question if it ends in a question mark and has at most twice `max_words`.
     """
     listed = read_list(text, "questions", cut_off=cut_off) or ()
-    questions = dict.fromkeys(
-        question
-        for question in (_clean(str(item)) for item in listed)
-        if question.endswith("?") and 3 <= len(question.split()) <= 2 * max_words
-    )
+    found = (question_in(item, max_words=max_words) for item in listed)
+    questions = dict.fromkeys(question for question in found if question is not None)
     if not questions:
         return Unscored(reason="unparseable", detail="no question in the reply", raw=text)
-    return tuple(questions)[:most]
+    return tuple(questions)[:limit]
+
+
+def question_in(item: object, *, max_words: int) -> str | None:
+    """Return the question that `item` of a reply holds, or None."""
+    question = _clean(str(item))
+    if question.endswith("?") and 3 <= len(question.split()) <= 2 * max_words:
+        return question
+    return None
 
 
 def read_answers(text: str, *, cut_off: bool = False) -> tuple[str, ...] | Unscored:
@@ -58,31 +61,18 @@ def says_nothing(answer: str) -> bool:
     return not answer.strip() or _NO_ANSWER.match(answer) is not None
 
 
-def stands_in(answer: str, content: str) -> bool:
-    """Say whether `answer` is nearly verbatim: its numbers, and most of its words, are there."""
-    known = frozenset(_WORD.findall(content.lower()))
-    words = _WORD.findall(answer.lower())
-    numbers = [word for word in words if word[0].isdigit()]
-    return (
-        bool(words)
-        and all(number in known for number in numbers)
-        and sum(word in known for word in words) >= NEARLY_VERBATIM * len(words)
-    )
-
-
 def read_groups(text: str, *, n: int) -> Groups | Unscored:
     """Return the partition of `n` answers (numbered from 1) in a reply, largest group first.
 
     An answer named twice or not at all, or a number that was not offered, makes it unparseable.
     """
-    listed = read_list(text, "groups")
-    try:
-        groups = [[int(n) - 1 for n in group] for group in listed or () if isinstance(group, list)]
-    except (TypeError, ValueError):
-        groups = []
-    if sorted(number for group in groups for number in group) != list(range(n)):
+    listed = [group for group in read_list(text, "groups") or () if isinstance(group, list)]
+    numbers = [whole_number(one) for group in listed for one in group]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers) or sorted(known) != list(range(1, n + 1)):
         return Unscored(reason="unparseable", detail="not a partition of the answers", raw=text)
-    return sort_groups(groups)
+    places = (number - 1 for number in known)
+    return sort_groups([[next(places) for _ in group] for group in listed])
 
 
 def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
@@ -95,14 +85,13 @@ def read_check(text: str, *, n: int) -> Checked | Unscored:
     """Return the post-filter's findings on `n` answers (numbered from 1)."""
     value = read_object(text, "diverse")
     if value is not None and isinstance(value["diverse"], bool):
-        try:
-            invalid = frozenset(int(number) - 1 for number in value.get("invalid", ()))
-        except (TypeError, ValueError):
-            invalid = frozenset({-1})
-        if invalid <= frozenset(range(n)):
+        given = value.get("invalid", [])
+        numbers = {whole_number(one) for one in given} if isinstance(given, list) else {None}
+        if numbers <= set(range(1, n + 1)):
+            invalid = frozenset(number - 1 for number in numbers if number is not None)
             return Checked(invalid=invalid, diverse=value["diverse"])
     return Unscored(reason="unparseable", detail="no findings in the form asked for", raw=text)
 
 
 def _clean(text: str) -> str:
-    return " ".join(without_bullet(text).split()).strip('"“”* ')
+    return unwrapped(" ".join(without_bullet(text).split()))

@@ -1,10 +1,11 @@
-"""The steps of reference building that need no model: METHODS section 1; DiverseSumm section 3.1.
+"""The steps of reference building that need no model (DiverseSumm, section 3.1).
 
 All functions are pure and deterministic; articles are named by ``aid``.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -12,11 +13,16 @@ from itertools import count
 from statistics import median_low
 
 from fairjudge.domain import Answer, Article, QuestionAnswers
+from fairjudge.text.printable import counted
 
 _LIGHT_WORDS = frozenset(
     """a an the of to in on for by is are was were be been do does did has have had will would can
-    could should what which who whom whose when where why how according""".split()  # noqa: SIM905  # a list this long reads worse
+    could should what which according""".split()  # noqa: SIM905  # a list this long reads worse
 )
+
+_ASKS = {"who": "who", "whom": "who", "whose": "who"} | {
+    word: word for word in ("when", "where", "why", "how")
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +39,18 @@ class Validity:
         Discord Questions' consensus filter: the largest group may hold at most this share of the
         answers (there 0.5); None leaves it out.
     max_source_overlap : float or None
-        Discord Questions' other filter: two questions whose answering articles overlap by this
-        much (there 0.8) count as one; None leaves it out.
+        Discord Questions' other filter: a question goes where this share of the paragraphs that
+        answer it (there 0.8) answer another one; None leaves it out.
     """
 
     min_source_share: float = 0.3
     min_groups: int = 2
     max_largest_share: float | None = None
     max_source_overlap: float | None = None
+
+    def least_sources(self, n: int) -> int:
+        """Return how many of `n` sources must answer a question, rounded up."""
+        return math.ceil(round(self.min_source_share * n, 6))
 
 
 def answering_aids(question: QuestionAnswers) -> frozenset[str]:
@@ -52,7 +62,7 @@ def why_invalid(question: QuestionAnswers, *, n_sources: int, validity: Validity
     """Return why `question` does not stay among `n_sources` articles, or None if it does."""
     n_answering = len(answering_aids(question))
     n_groups = len(question.answer_groups)
-    if n_answering < validity.min_source_share * n_sources:
+    if n_answering < validity.least_sources(n_sources):
         share = f"{n_answering} of {n_sources} sources"
         return f"answered by {share}, fewer than {validity.min_source_share:.0%}"
     if n_groups < validity.min_groups:
@@ -60,8 +70,23 @@ def why_invalid(question: QuestionAnswers, *, n_sources: int, validity: Validity
     if validity.max_largest_share is not None:
         sizes = [len(group) for group in question.answer_groups]
         if max(sizes) > validity.max_largest_share * sum(sizes):
-            return f"one group holds {max(sizes)} of {sum(sizes)} answers: too much consensus"
+            n_answers = counted(sum(sizes), "answer")
+            return f"one group holds {max(sizes)} of {n_answers}: too much consensus"
     return None
+
+
+def split_valid(
+    questions: Iterable[QuestionAnswers], n_sources: int, validity: Validity
+) -> tuple[list[QuestionAnswers], list[dict[str, str]]]:
+    """Return the questions that stay among `n_sources` articles, and why each other does not."""
+    kept, dropped = [], []
+    for question in questions:
+        why = why_invalid(question, n_sources=n_sources, validity=validity)
+        if why is None:
+            kept.append(question)
+        else:
+            dropped.append({"question": question.question, "why": why})
+    return kept, dropped
 
 
 def median_cluster_question(questions: Sequence[QuestionAnswers]) -> QuestionAnswers | None:
@@ -83,14 +108,14 @@ def medium_length_article(articles: Iterable[Article]) -> Article:
 
 
 def representative_articles(
-    question: QuestionAnswers, articles: Sequence[Article], *, most: int = 5
+    question: QuestionAnswers, articles: Sequence[Article], *, limit: int = 5
 ) -> tuple[Article, ...]:
-    """Return the medium-length article of each of the `most` largest answer groups.
+    """Return the medium-length article of each of the `limit` largest answer groups.
 
     Groups whose medium-length article was taken before add nothing. Ties in size keep their order.
     """
     by_aid = {article.aid: article for article in articles}
-    groups = sorted(question.answer_groups, key=lambda group: -len(group))[:most]
+    groups = sorted(question.answer_groups, key=lambda group: -len(group))[:limit]
     chosen: dict[str, Article] = {}
     for group in groups:
         members = [by_aid[aid] for aid in dict.fromkeys(answer.aid for answer in group)]
@@ -99,33 +124,10 @@ def representative_articles(
     return tuple(chosen.values())
 
 
-def drop_same_sources(
-    questions: Sequence[QuestionAnswers], *, max_overlap: float
-) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
-    """Split `questions` into those kept and those whose sources an earlier one has.
-
-    Questions with most answer groups come first; those kept stay in the order given.
-    """
-    kept: list[QuestionAnswers] = []
-    for question in sorted(questions, key=lambda q: -len(q.answer_groups)):
-        if all(source_overlap(question, other) < max_overlap for other in kept):
-            kept.append(question)
-    return [q for q in questions if q in kept], [q for q in questions if q not in kept]
-
-
-def source_overlap(a: QuestionAnswers, b: QuestionAnswers) -> float:
-    """Return the share of common answering articles, in [0, 1]: intersection over union.
-
-    Discord Questions (Laban et al. 2022) counts two questions as one from 0.8 on.
-    """
-    first, second = answering_aids(a), answering_aids(b)
-    return len(first & second) / len(first | second) if first | second else 0.0
-
-
 def down_select(
-    questions: Sequence[QuestionAnswers], articles: Sequence[Article], *, most: int
+    questions: Sequence[QuestionAnswers], articles: Sequence[Article], *, limit: int
 ) -> tuple[tuple[Article, ...], tuple[QuestionAnswers, ...]]:
-    """Keep the `most` articles that answer most questions, and only their answers.
+    """Keep the `limit` articles that answer most questions, and only their answers.
 
     Ties go by cluster order; the articles kept stay in cluster order. Groups and questions left
     without answers are gone.
@@ -134,7 +136,7 @@ def down_select(
     for question in questions:
         for aid in answering_aids(question):
             counts[aid] += 1
-    ranked = sorted(articles, key=lambda article: -counts[article.aid])[:most]
+    ranked = sorted(articles, key=lambda article: -counts[article.aid])[:limit]
     kept = {article.aid for article in ranked}
     restricted = (
         keep_answers(question, lambda answer: answer.aid in kept) for question in questions
@@ -148,14 +150,22 @@ def down_select(
 def drop_near_duplicates(questions: Sequence[str], *, threshold: float = 0.75) -> tuple[str, ...]:
     """Keep the first of questions that share at least `threshold` of their words (Jaccard).
 
-    Question words, articles and auxiliaries do not count: they change while the question stays.
+    "What", "which", articles and auxiliaries do not count: they change while the question stays.
+    Questions of which one asks who and the other why, when, where or how are never the same.
     """
     kept: list[tuple[str, frozenset[str]]] = []
     for question in questions:
         words = frozenset(re.findall(r"\w+", question.lower())) - _LIGHT_WORDS
-        if all(_jaccard(words, other) < threshold for _, other in kept):
+        if not any(_same_question(words, other, threshold) for _, other in kept):
             kept.append((question, words))
     return tuple(question for question, _ in kept)
+
+
+def _same_question(a: frozenset[str], b: frozenset[str], threshold: float) -> bool:
+    asks = [{_ASKS[word] for word in words if word in _ASKS} for words in (a, b)]
+    if all(asks) and asks[0] != asks[1]:
+        return False
+    return _jaccard(a - _ASKS.keys(), b - _ASKS.keys()) >= threshold
 
 
 def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
@@ -164,8 +174,12 @@ def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
 
 def keep_answers(question: QuestionAnswers, keep: Callable[[Answer], bool]) -> QuestionAnswers:
     """Return `question` with the answers that `keep` accepts; groups left empty are gone."""
-    groups = (tuple(filter(keep, group)) for group in question.answer_groups)
-    return question.model_copy(update={"answer_groups": tuple(group for group in groups if group)})
+    groups = [tuple(filter(keep, group)) for group in question.answer_groups]
+    update: dict[str, object] = {"answer_groups": tuple(group for group in groups if group)}
+    if question.group_labels is not None:
+        labelled = zip(question.group_labels, groups, strict=True)
+        update["group_labels"] = tuple(label for label, group in labelled if group)
+    return question.model_copy(update=update)
 
 
 def drop_positions(question: QuestionAnswers, positions: Iterable[int]) -> QuestionAnswers:
@@ -176,10 +190,15 @@ def drop_positions(question: QuestionAnswers, positions: Iterable[int]) -> Quest
 
 
 def grouped(
-    question: str, answers: Sequence[Answer], groups: Sequence[Sequence[int]]
+    question: str,
+    answers: Sequence[Answer],
+    groups: Sequence[Sequence[int]],
+    labels: Sequence[str] | None = None,
 ) -> QuestionAnswers:
-    """Return `question` with `answers` arranged by `groups` of indices."""
+    """Return `question` with `answers` arranged by `groups` of indices, each with its label."""
+    labelled = {} if labels is None else {"group_labels": tuple(labels)}
     return QuestionAnswers(
         question=question,
         answer_groups=tuple(tuple(answers[i] for i in group) for group in groups),
+        **labelled,
     )

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.errors import MissingExtraError
-from fairjudge.references.lexicon import DUTY_AUX, DUTY_HEADS, FUTURE_AUX, FUTURE_HEADS, canonical
+from fairjudge.references.phrases import head_key
 from fairjudge.text.sentences import Span
 
 if TYPE_CHECKING:
@@ -23,20 +23,15 @@ _OBJECTS = ("dobj", "attr", "dative", "oprd", "acomp")
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """One verb with what belongs to it; `subject` may come from a governing clause.
-
-    ``modality`` holds any of ``"future"``, ``"duty"``, ``"negated"``, ``"past"``.
-    """
+    """One verb with what belongs to it; `subject` may come from a governing clause."""
 
     verb: Token
     lemma: str
-    key: str
-    """The verb's lemma, or the representative of its synonyms."""
     subject: Token | None
     objects: tuple[Token, ...]
     obliques: tuple[tuple[str, Token], ...]
     passive: bool
-    modality: frozenset[str]
+    negated: bool
 
     @property
     def patients(self) -> tuple[Token, ...]:
@@ -61,9 +56,7 @@ class Sentence:
     doc: Doc
     clauses: tuple[Clause, ...]
     keys: frozenset[str]
-    """Representatives of all content words."""
-    lemmas: frozenset[str]
-    numbers: tuple[Token, ...]
+    """What its words are compared by (`fairjudge.references.phrases.head_key`)."""
 
 
 @cache
@@ -91,9 +84,7 @@ def parse(spans: Sequence[Span]) -> tuple[Sentence, ...]:
             span=span,
             doc=doc,
             clauses=tuple(clauses(doc)),
-            keys=_keys(doc),
-            lemmas=frozenset(token.lemma_.lower() for token in doc),
-            numbers=tuple(token for token in doc if token.like_num),
+            keys=frozenset(map(head_key, doc)),
         )
         for span, doc in zip(spans, docs, strict=True)
     )
@@ -107,13 +98,6 @@ def parse_texts(texts: Sequence[str]) -> tuple[Sentence, ...]:
 def _flat(text: str) -> str:
     """Replace white space one to one, so that character offsets stay."""
     return "".join(" " if char.isspace() else char for char in text)
-
-
-def _keys(doc: Doc) -> frozenset[str]:
-    return frozenset(canonical(token.lemma_) for token in doc if token.pos_ not in _FUNCTION_TAGS)
-
-
-_FUNCTION_TAGS = frozenset(("DET", "ADP", "PUNCT", "CCONJ", "SCONJ", "PART", "AUX", "SPACE"))
 
 
 def clauses(doc: Doc) -> Iterator[Clause]:
@@ -139,12 +123,11 @@ def _clause(verb: Token) -> Clause:
     return Clause(
         verb=verb,
         lemma=verb.lemma_.lower(),
-        key=canonical(verb.lemma_),
         subject=_subject(verb),
         objects=tuple(_with_conjuncts(c for c in verb.children if c.dep_ in _OBJECTS)),
         obliques=tuple(_obliques(verb)),
         passive=passive,
-        modality=frozenset(_modality(verb)),
+        negated=any(child.dep_ == "neg" for child in verb.children),
     )
 
 
@@ -182,31 +165,3 @@ def _obliques(verb: Token) -> Iterator[tuple[str, Token]]:
                     if noun.dep_ == "pobj":
                         for each in (noun, *noun.conjuncts):
                             yield preposition.lower_, each
-
-
-def _modality(verb: Token) -> Iterator[str]:
-    helpers = [child for child in verb.children if child.dep_ in ("aux", "auxpass", "neg")]
-    yield from _helper_moods(helpers)
-    if verb.tag_ == "VBD":
-        yield "past"
-    if any(child.lower_ == "to" for child in helpers) and verb.dep_ in ("xcomp", "ccomp", "advcl"):
-        head = verb.head.lemma_.lower()
-        if head in DUTY_HEADS:
-            yield "duty"
-        elif head in FUTURE_HEADS:
-            yield "future"
-    if verb.dep_ == "conj" and not any(child.dep_ in _SUBJECTS for child in verb.children):
-        yield from (mood for mood in _modality(verb.head) if mood != "negated")
-
-
-def _helper_moods(helpers: Sequence[Token]) -> Iterator[str]:
-    perfect = any(child.lemma_ == "have" for child in helpers)
-    for child in helpers:
-        if child.dep_ == "neg":
-            yield "negated"
-        elif child.lower_ in DUTY_AUX:
-            yield "duty"
-        elif child.lower_ in FUTURE_AUX and not perfect:  # "may have caused" looks back
-            yield "future"
-        elif child.tag_ == "VBD":
-            yield "past"

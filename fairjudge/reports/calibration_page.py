@@ -1,40 +1,37 @@
-"""One self-contained HTML page of the JSON that ``calibrate --json`` writes.
-
-No network, no font or image from elsewhere (`fairjudge.reports.document`). All text from files is
-escaped by `fairjudge.reports.markup`.
-"""
+"""The JSON that ``calibrate --json`` writes as a page, or as parts of a larger one."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-from fairjudge.reports.calibration_figures import (
-    agreement_figures,
-    bias_figures,
-    planning_figure,
-    position_figure,
-    reliability_figure,
+from fairjudge.reports import calibration_tables as tables
+from fairjudge.reports.disagreement_tables import disagreement_tables
+from fairjudge.reports.figures import OTHER, Json, forest, row, why
+from fairjudge.reports.judge_sections import position_plot
+from fairjudge.reports.pages import page_html
+from fairjudge.reports.parts import (
+    Fold,
+    Group,
+    Heading,
+    Paragraph,
+    Part,
+    Plot,
+    Section,
+    Verbatim,
 )
-from fairjudge.reports.calibration_tables import (
-    agreement_tables,
-    best_baseline,
-    comparison_table,
-    errors_table,
-    group_title,
-    replaceability_note,
-    shown,
-    verdict,
-)
-from fairjudge.reports.document import Section, document
-from fairjudge.reports.markup import Markup, element, html_table
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.plots import Curve, Mark, ReliabilityPoint, curve_plot, reliability_plot
+from fairjudge.reports.rates_tables import rates_tables
+from fairjudge.text.printable import counted
 
-Groups = Sequence[Mapping[str, Any]]
+Groups = Sequence[Json]
+
+JUDGE = Mark(shape="square", filled=True)
+_LISTED, _LONGEST_REASON = 20, 600
+PEOPLE = Mark(shape="diamond", filled=True)
 
 
-def calibration_page(report: Mapping[str, Any], *, position: Groups = ()) -> str:
+def calibration_page(report: Json, *, position: Groups = ()) -> str:
     """Return the page.
 
     Parameters
@@ -48,100 +45,186 @@ def calibration_page(report: Mapping[str, Any], *, position: Groups = ()) -> str
     groups = [
         Section(
             id=f"group-{place}",
-            title=group_title(group),
+            title=tables.group_title(group),
             parts=tuple(_group(group, _position_of(group, position))),
         )
         for place, group in enumerate(report["groups"])
     ]
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
-    return document([overview, *groups, origin], title="How far the judge can be trusted")
+    return page_html([overview, *groups, origin], title="How far the judge can be trusted")
 
 
-def calibration_parts(report: Mapping[str, Any]) -> Iterator[Markup]:
+def calibration_parts(report: Json) -> Iterator[Part]:
     """Yield the same as parts of a larger page: the comparison, then each judge folded away."""
     yield from _comparison(report)
     for group in report["groups"]:
-        yield element(
-            "details",
-            element("summary", f"{group_title(group)}: {verdict(group)}"),
-            *_group(group, (), level=4),
-            open="" if len(report["groups"]) == 1 else None,
-        )
-    yield element("details", element("summary", "Settings and signature"), *_origin(report))
+        summary = f"{tables.group_title(group)}: {tables.verdict(group)}"
+        parts = tuple(_group(group, (), level=4))
+        yield Fold(summary, parts, open=len(report["groups"]) == 1)
+    yield Fold("Settings and signature", tuple(_origin(report)))
 
 
-def _comparison(report: Mapping[str, Any]) -> Iterator[Markup]:
-    yield html_table(_overview(report["groups"]), sortable=True)
+def _comparison(report: Json) -> Iterator[Part]:
+    yield tables.overview_table(report["groups"])
     if report["comparisons"]:
-        yield html_table(comparison_table(report["comparisons"]), sortable=True)
+        yield tables.comparison_table(report["comparisons"])
 
 
-def _position_of(group: Mapping[str, Any], position: Groups) -> Groups:
+def _position_of(group: Json, position: Groups) -> Groups:
+    who = (group["judge"], group["aspect"])
+    return [one for one in position if (one["judge"], one["aspect"]) == who]
+
+
+def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
+    yield Paragraph(f"{tables.verdict(group)}.", "strong")
+    yield Paragraph(tables.replaceability_note(group["replaceability"]))
+    yield Heading("Agreement with people", level)
+    yield Group(tuple(_agreement(group)), "row")
+    yield from tables.agreement_tables(group)
+    yield Heading("Reliability before and after calibration", level)
+    yield from _reliability(group)
+    yield tables.errors_table(group)
+    yield from rates_tables({"groups": [group]})
+    yield from disagreement_tables({"groups": [group]}, limit=_LISTED, longest=_LONGEST_REASON)
+    yield Heading("Bias", level)
+    yield from _bias(group)
+    for one in position:
+        pairs = counted(one["n_pairs"], "pair")
+        title = f"Position bias in {pairs} asked in both orders, percent"
+        yield Group((position_plot(one, title), tables.position_table(one, title)))
+    yield Heading("What more labels would buy", level)
+    yield from _planning(group)
+
+
+def _agreement(group: Json) -> Iterator[Part]:
+    """Yield a forest plot of Spearman's correlation for each level; the tables have all three."""
+    marks = {"judge": JUDGE, "people": PEOPLE}
+    for level, label in tables.LEVELS.items():
+        ceiling = group["human"].get(level, {}).get("spearman", {})
+        yield forest(
+            [
+                row(
+                    tables.baseline_name(name),
+                    found[level]["spearman"],
+                    mark=marks.get(name, OTHER),
+                )
+                for name, found in tables.sources(group).items()
+                if level in found
+            ],
+            title=f"Spearman's correlation with people, {label}",
+            across=f"Spearman's correlation with people, {label}",
+            span=(-1.0, 1.0),
+            band=(ceiling["low"], ceiling["high"]) if ceiling.get("low") is not None else None,
+            caption=f"{label.capitalize()}. Square: the judge; diamond: people with one another, "
+            "whose interval the dashed lines bound; circles: trivial baselines.",
+        )
+
+
+def _reliability(group: Json) -> Iterator[Part]:
+    """Yield the reliability diagrams side by side, and the table of their bins."""
+    calibration, scale = group["calibration"], group["scales"]["labels"]
+    stages = tables.reliability_stages(calibration)
+    if not any(stages.values()):
+        yield Paragraph("No reliability diagram: too few labelled items.")
+        return
+    marks = (OTHER, JUDGE)
+    drawn = "larger for more items; on the dashed line judge and people agree."
+    yield Group(
+        tuple(
+            Plot(
+                reliability_plot(
+                    _points(bins),
+                    scale=(scale[0], scale[1]),
+                    name=f"Reliability, {stage}, {tables.group_title(group)}: people's mean label "
+                    "against the judge's score",
+                    mark=mark,
+                ),
+                f"{stage.capitalize()}: {'filled squares' if mark.filled else 'hollow circles'}, "
+                f"{drawn}",
+            )
+            for (stage, bins), mark in zip(stages.items(), marks, strict=True)
+            if bins
+        ),
+        "row",
+    )
+    yield tables.reliability_table(calibration)
+
+
+def _points(bins: Sequence[Json]) -> list[ReliabilityPoint]:
     return [
-        one
-        for one in position
-        if (one["judge"], one["aspect"]) == (group["judge"], group["aspect"])
+        ReliabilityPoint(
+            score=one["mean_score"],
+            label=one["mean_label"]["value"],
+            low=one["mean_label"]["low"],
+            high=one["mean_label"]["high"],
+            n=one["n"],
+        )
+        for one in bins
+        if one["mean_label"]["value"] is not None
     ]
 
 
-def _overview(groups: Sequence[Mapping[str, Any]]) -> TextTable:
-    heads = ("judge", "people", "best baseline", "RMSE as judged", "RMSE held out")
-    return TextTable(
-        title="Spearman's correlation with people, pooled, and errors in units of the labels",
-        columns=columns("judge, aspect, protocol", "finding", *heads, numbers=heads),
-        rows=tuple(_overview_row(group) for group in groups),
-        notes=(
-            "The interval of the judge is held against the baseline's value and the lower end "
-            "of people's own agreement; it is no formal test.",
-        ),
+def _bias(group: Json) -> Iterator[Part]:
+    """Yield, for each grouping, how much more the judge flatters a group than it does the rest."""
+    fairness = group["fairness"]
+    if not fairness["groups"]:
+        yield Paragraph("No groups to compare: one system, and no other grouping was given.")
+    for name, groups in fairness["groups"].items():
+        yield forest(
+            [
+                row(one["group"], one["error_gap"], mark=JUDGE if one["flagged"] else OTHER)
+                for one in groups
+            ],
+            title=f"Error by {name} against the rest",
+            across="judge's mean error in this group minus that in all others",
+            caption=f"By {name}, {fairness['of']}, in units of the labels. Above 0 the judge "
+            "flatters the group. Filled squares: flagged for mean error or its size, at a false "
+            "discovery rate of 5 %; circles: not.",
+        )
+        yield tables.group_errors_table(name, groups)
+
+
+def _planning(group: Json) -> Iterator[Part]:
+    """Yield the label-planning curve with its table, and the labels that tell systems apart."""
+    planning = group["planning"]
+    curve = planning["curve"]
+    if isinstance(curve, Mapping):
+        yield Paragraph(f"No label plan: {why(curve)}.")
+        return
+    plot = curve_plot(
+        [
+            Curve(
+                name=label,
+                points=tuple((float(point["n_labels"]), point[field]) for point in curve),
+                mark=mark,
+                dashed=not mark.filled,
+            )
+            for (field, label), mark in zip(tables.PLANS.items(), (JUDGE, OTHER), strict=True)
+        ],
+        name="Half-width of the interval of a system's mean against the number of labels, "
+        + tables.group_title(group),
+        across="labelled summaries of the system, one a document",
+        up="half-width",
     )
-
-
-def _overview_row(group: Mapping[str, Any]) -> tuple[str, ...]:
-    name, best = best_baseline(group)
-    calibration = group["calibration"]
-    return (
-        group_title(group),
-        verdict(group),
-        *(
-            shown(group[who].get("pooled", {}).get("spearman", {}))
-            for who in ("agreement", "human")
-        ),
-        "-" if best is None else f"{name} {best:.2f}",
-        *(shown(calibration[stage].get("rmse", {})) for stage in ("before", "after")),
+    yield Plot(
+        plot,
+        "Half-width of a system's mean, in units of the labels, when the judge scores "
+        f"{counted(planning['n_judged'], 'document')}. Squares, solid: with the judge; circles, "
+        "dashed: without it.",
     )
+    yield tables.planning_table(curve)
+    if planning["to_separate"]:
+        separate = tables.separations_table(planning)
+        pairs = counted(len(separate.rows), "pair")
+        yield Fold(f"Labels to tell systems apart: {pairs}", (separate,))
 
 
-def _group(group: Mapping[str, Any], position: Groups, *, level: int = 3) -> Iterator[Markup]:
-    heading = f"h{level}"
-    yield element("p", element("strong", f"{verdict(group)}."))
-    yield element("p", replaceability_note(group["replaceability"]))
-    yield element(heading, "Agreement with people")
-    yield element("div", *agreement_figures(group), class_="row")
-    yield from (html_table(table) for table in agreement_tables(group))
-    yield element(heading, "Reliability before and after calibration")
-    yield from reliability_figure(group)
-    yield html_table(errors_table(group))
-    yield element(heading, "Bias")
-    yield from bias_figures(group)
-    for one in position:
-        yield from position_figure(one)
-    yield element(heading, "What more labels would buy")
-    yield from planning_figure(group)
-
-
-def _origin(report: Mapping[str, Any]) -> Iterator[Markup]:
-    yield element(
-        "p",
+def _origin(report: Json) -> Iterator[Part]:
+    yield Paragraph(
         "Intervals are 95 % unless the settings say otherwise; they resample documents, not "
-        "summaries. The human figure is the mean of each annotator against the mean of the others.",
+        "summaries. The human figure is the mean of each annotator against the mean of the others."
     )
-    text = json.dumps(
-        {"settings": report["settings"], "signature": report["signature"]},
-        indent=1,
-        ensure_ascii=False,
-    )
-    yield element(
-        "pre", text, class_="wide", tabindex=0, role="region", aria_label="Settings and signature"
-    )
+    origin = {"settings": report["settings"], "signature": report["signature"]}
+    text = json.dumps(origin, indent=1, ensure_ascii=False)
+    yield Verbatim(text, "Settings and signature")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.audit_tables import POSITION
+from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why
+from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.text.printable import counted
 
 _STATISTICS = ("kendall", "spearman", "pearson")
 FEWEST_DOCUMENTS = 5
 """Nothing is said at first sight of a judge held against people on fewer documents."""
 LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
+PLANS = {"with_judge": "labels and judge (PPI++)", "without_judge": "labels alone"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece": "ECE"}
 
 
-def calibration_tables(report: Mapping[str, Any]) -> tuple[TextTable, ...]:
+def calibration_tables(report: Json) -> tuple[TextTable, ...]:
     """Return what to know at first sight, the tables of every group, the comparison of judges."""
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
     for group in report["groups"]:
@@ -24,35 +27,25 @@ def calibration_tables(report: Mapping[str, Any]) -> tuple[TextTable, ...]:
     return tuple(tables)
 
 
-def shown(figure: Mapping[str, Any]) -> str:
-    """Return a figure with its interval, or a dash where it is undefined."""
-    if figure.get("value") is None:
-        return "-"
-    value = f"{figure['value']:.2f}"
-    if figure.get("low") is None:
-        return value
-    return f"{value} [{figure['low']:.2f}, {figure['high']:.2f}]"
-
-
-def group_title(group: Mapping[str, Any]) -> str:
+def group_title(group: Json) -> str:
     """Return judge, aspect and protocol in one line."""
     return f"{group['judge']}, {group['aspect']}, {group['protocol']}"
 
 
-def verdict(group: Mapping[str, Any]) -> str:
+def verdict(group: Json) -> str:
     """Say in a few words what the pooled Spearman correlation shows of a judge."""
     n_documents = group["n_documents"]
     if 0 < n_documents < FEWEST_DOCUMENTS:
-        return f"{n_documents} documents with labels: too few to tell"
+        return f"{counted(n_documents, 'document')} with labels: too few to tell"
     said = _verdict(group)
     return f"{said} (few documents: {n_documents})" if group.get("few_documents") else said
 
 
-def _verdict(group: Mapping[str, Any]) -> str:
+def _verdict(group: Json) -> str:
     agreement = group["agreement"]
     found = agreement.get("pooled", {}).get("spearman", {})
     if found.get("value") is None:
-        return f"Undefined: {found.get('why') or agreement.get('why') or 'no reason given'}"
+        return f"Undefined: {why(found) or why(agreement) or 'no reason given'}"
     if found["low"] is None:
         return "No interval: nothing can be said"
     if found["low"] <= 0:
@@ -60,20 +53,32 @@ def _verdict(group: Mapping[str, Any]) -> str:
     return _against_others(found, group)
 
 
-def _against_others(found: Mapping[str, Any], group: Mapping[str, Any]) -> str:
+def _against_others(found: Json, group: Json) -> str:
     """Hold a judge that agrees with people at all against baselines and people."""
     name, best = best_baseline(group)
     if best is not None and found["low"] <= best:
         return f"Not shown to beat the baseline '{name}'"
-    ceiling = group["human"].get("pooled", {}).get("spearman", {})
+    return f"On single items {_against_people(found, group, 'pooled')}{_on_systems(group)}"
+
+
+def _on_systems(group: Json) -> str:
+    """Say the same of systems' means, which may agree where single items do not."""
+    found = group["agreement"].get("system", {}).get("spearman", {})
+    if found.get("low") is None or found["low"] <= 0:
+        return "; on systems no agreement shown"
+    return f"; on systems {_against_people(found, group, 'system')}"
+
+
+def _against_people(found: Json, group: Json, level: str) -> str:
+    ceiling = group["human"].get(level, {}).get("spearman", {})
     if ceiling.get("low") is None:
-        return "Agrees with people; how far people agree is not known"
+        return "it agrees with people, and how far they agree is not known"
     if found["value"] < ceiling["low"]:
-        return "Agrees with people less than they do with one another"
-    return "Agrees with people about as well as they do with one another"
+        return "it agrees with people less than they do with one another"
+    return "it agrees with people about as well as they do with one another"
 
 
-def best_baseline(group: Mapping[str, Any]) -> tuple[str, float | None]:
+def best_baseline(group: Json) -> tuple[str, float | None]:
     """Return the name and pooled Spearman of the best baseline; no name where none is known."""
     known = {
         name: value
@@ -89,7 +94,7 @@ def baseline_name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def findings_table(groups: Sequence[Mapping[str, Any]]) -> TextTable:
+def findings_table(groups: Sequence[Json]) -> TextTable:
     """Return what to know at first sight of every judge."""
     return TextTable(
         title="At first sight",
@@ -98,29 +103,36 @@ def findings_table(groups: Sequence[Mapping[str, Any]]) -> TextTable:
     )
 
 
-def _finding(group: Mapping[str, Any]) -> str:
+def _finding(group: Json) -> str:
     figures = {
         who: group[part].get("pooled", {}).get("spearman", {})
         for who, part in (("judge", "agreement"), ("people", "human"))
     }
-    said = [f"{who} {shown(one)}" for who, one in figures.items() if one.get("value") is not None]
+    said = [
+        f"{who} {interval(one)}" for who, one in figures.items() if one.get("value") is not None
+    ]
     name, best = best_baseline(group)
     if best is not None:
         said.append(f"best baseline, {name}, {best:.2f}")
     return f"{verdict(group)}." + (f" Spearman: {'; '.join(said)}." if said else "")
 
 
-def agreement_tables(group: Mapping[str, Any]) -> list[TextTable]:
+def sources(group: Json) -> dict[str, Json]:
+    """Return everybody's agreement with people: the judge's, people's own, the baselines'."""
+    return {"judge": group["agreement"], "people": group["human"], **group["baselines"]}
+
+
+def agreement_tables(group: Json) -> list[TextTable]:
     """Return one table a level; the last has the notes."""
-    sources = {"judge": group["agreement"], "people": group["human"], **group["baselines"]}
     notes = (*_reasons(group), *_unscored(group), *group["notes"])
     return [
         TextTable(
-            title=f"{group_title(group)}: agreement with people, {label}, {group['n_items']} items",
+            title=f"{group_title(group)}: agreement with people, {label}, "
+            f"{counted(group['n_items'], 'item')}",
             columns=columns("who", *_STATISTICS, numbers=_STATISTICS),
             rows=tuple(
-                (baseline_name(name), *(shown(found[level][one]) for one in _STATISTICS))
-                for name, found in sources.items()
+                (baseline_name(name), *(interval(found[level][one]) for one in _STATISTICS))
+                for name, found in sources(group).items()
                 if level in found
             ),
             notes=notes if level == "system" else (),
@@ -129,7 +141,7 @@ def agreement_tables(group: Mapping[str, Any]) -> list[TextTable]:
     ]
 
 
-def errors_table(group: Mapping[str, Any]) -> TextTable:
+def errors_table(group: Json) -> TextTable:
     """Return the errors before and after calibration."""
     calibration = group["calibration"]
     before, after = calibration["before"], calibration["after"]
@@ -138,7 +150,7 @@ def errors_table(group: Mapping[str, Any]) -> TextTable:
         title=f"{group_title(group)}: distance from people, in units of the labels",
         columns=columns("error", "as judged", held_out, numbers=("as judged", held_out)),
         rows=tuple(
-            (label, *(shown(found.get(name, {})) for found in (before, after)))
+            (label, *(interval(found.get(name, {})) for found in (before, after)))
             for name, label in _ERRORS.items()
         ),
         notes=(
@@ -149,7 +161,7 @@ def errors_table(group: Mapping[str, Any]) -> TextTable:
     )
 
 
-def comparison_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
+def comparison_table(rows: Sequence[Json]) -> TextTable:
     """Return the differences between judges."""
     return TextTable(
         title="Which judge agrees better: difference of pooled Spearman on common items",
@@ -159,50 +171,163 @@ def comparison_table(rows: Sequence[Mapping[str, Any]]) -> TextTable:
                 row["aspect"],
                 row["first"],
                 row["second"],
-                shown(row["difference"]),
-                "-" if row["adjusted_p_value"] is None else f"{row['adjusted_p_value']:.4f}",
+                interval(row["difference"]),
+                p_value(row["adjusted_p_value"]),
             )
             for row in rows
         ),
     )
 
 
-def _reasons(group: Mapping[str, Any]) -> list[str]:
+def overview_table(groups: Sequence[Json]) -> TextTable:
+    """Return agreement and errors of every judge in a row."""
+    heads = ("judge", "people", "best baseline", "RMSE as judged", "RMSE held out")
+    return TextTable(
+        title="Spearman's correlation with people, pooled, and errors in units of the labels",
+        columns=columns("judge, aspect, protocol", "finding", *heads, numbers=heads),
+        rows=tuple(_overview_row(group) for group in groups),
+        notes=(
+            "The interval of the judge is held against the baseline's value and the lower end "
+            "of people's own agreement; it is no formal test.",
+        ),
+    )
+
+
+def _overview_row(group: Json) -> tuple[str, ...]:
+    name, best = best_baseline(group)
+    calibration = group["calibration"]
+    return (
+        group_title(group),
+        verdict(group),
+        *(interval(group[who].get("pooled", {}).get("spearman")) for who in ("agreement", "human")),
+        "-" if best is None else f"{name} {best:.2f}",
+        *(interval(calibration[stage].get("rmse")) for stage in ("before", "after")),
+    )
+
+
+def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
+    """Return the bins before and after calibration, by the name of the stage."""
+    return {
+        "as judged": calibration["reliability_before"],
+        f"{calibration['method']}, held out": calibration["reliability_after"],
+    }
+
+
+def reliability_table(calibration: Json) -> TextTable:
+    """Return what people said where the judge gave a score."""
+    heads = ("judge's score", "items", "people's mean")
+    return TextTable(
+        title="Reliability: what people said where the judge gave a score",
+        columns=columns("stage", *heads, numbers=heads),
+        rows=tuple(
+            (stage, number(one["mean_score"]), str(one["n"]), interval(one["mean_label"]))
+            for stage, bins in reliability_stages(calibration).items()
+            for one in bins
+        ),
+    )
+
+
+def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
+    """Return the judge's error in each group of one grouping."""
+    heads = ("items", "documents", "mean error", "error minus rest", "adjusted p")
+    return TextTable(
+        title=f"Error by {name}",
+        columns=columns(name, *heads, "flag", numbers=heads),
+        rows=tuple(
+            (
+                one["group"],
+                str(one["n"]),
+                str(one["n_documents"]),
+                interval(one["error"]),
+                interval(one["error_gap"]),
+                p_value(one["adjusted_p_values"]["error_gap"]),
+                ", ".join(
+                    word.replace("_", " ") for word in ("flagged", "few_documents") if one[word]
+                ),
+            )
+            for one in groups
+        ),
+        notes=(
+            "A group is flagged for its mean error or for the size of its errors; adjusted p is "
+            "that of the mean error.",
+        ),
+    )
+
+
+def position_table(found: Json, title: str) -> TextTable:
+    """Return what an audit of position found of one judge and aspect."""
+    return TextTable(
+        title=title,
+        columns=columns("verdicts", "percent", numbers=("percent",)),
+        rows=tuple((label, percent(found[name])) for name, label in POSITION.items()),
+    )
+
+
+def planning_table(curve: Sequence[Json]) -> TextTable:
+    """Return the half-width of a system's mean for each number of labels."""
+    heads = ("labels", *PLANS.values())
+    return TextTable(
+        title="What labels buy: half-width of the interval of a system's mean",
+        columns=columns(*heads, numbers=heads),
+        rows=tuple(
+            (str(point["n_labels"]), *(number(point[plan], digits=3) for plan in PLANS))
+            for point in curve
+        ),
+    )
+
+
+def separations_table(planning: Json) -> TextTable:
+    """Return the labels that would tell two systems apart."""
+    heads = ("difference", "with judge", "labels alone")
+
+    def needed(one: Json, plan: str) -> str:
+        if why(one):
+            return "-"
+        return f"more than {planning['n_judged']}" if one[plan] is None else str(one[plan])
+
+    return TextTable(
+        title="Labelled documents that would tell two systems apart, were the difference true",
+        columns=columns("systems", *heads, numbers=heads),
+        rows=tuple(
+            (
+                f"{one['system_a']} and {one['system_b']}",
+                number(one["difference"]),
+                *(needed(one, plan) for plan in PLANS),
+            )
+            for one in planning["to_separate"]
+        ),
+    )
+
+
+def _reasons(group: Json) -> list[str]:
     """Say why figures of the judge or of people are missing."""
     said = []
-    for who in ("agreement", "human"):
-        name = "Judge" if who == "agreement" else "People"
-        found = group[who]
-        if "why" in found:
-            said.append(f"{name}: {found['why']}.")
+    for part, name in (("agreement", "Judge"), ("human", "People")):
+        found = group[part]
+        if why(found):
+            said.append(f"{name}: {why(found)}.")
             continue
         reasons = {
-            figures[one]["why"]: label
-            for level, label in LEVELS.items()
-            for figures in (found[level],)
-            for one in _STATISTICS
-            if figures[one].get("why")
+            why(found[level][one]): label for level, label in LEVELS.items() for one in _STATISTICS
         }
-        said += [f"{name}, {label}: {why}." for why, label in reasons.items()]
+        said += [f"{name}, {label}: {reason}." for reason, label in reasons.items() if reason]
     return said
 
 
-def _unscored(group: Mapping[str, Any]) -> list[str]:
+def _unscored(group: Json) -> list[str]:
     reasons = group["counts"]["unscored"]
-    if not reasons:
-        return []
-    return ["Unscored: " + ", ".join(f"{n} {reason}" for reason, n in reasons.items()) + "."]
+    return [f"Unscored: {tally(reasons)}."] if reasons else []
 
 
-def _calibrator(calibration: Mapping[str, Any]) -> list[str]:
-    why = calibration["calibrator"].get("why")
-    return [f"No calibrator: {why}."] if why else []
+def _calibrator(calibration: Json) -> list[str]:
+    reason = calibration["calibrator"].get("why")
+    return [f"No calibrator: {reason}."] if reason else []
 
 
-def replaceability_note(found: Mapping[str, Any]) -> str:
+def replaceability_note(found: Json) -> str:
     """Say what the alternative annotator test found."""
-    if "why" in found:
-        return f"Alternative annotator test: not run; {found['why']}."
+    if why(found):
+        return f"Alternative annotator test: not run; {why(found)}."
     verdict = "may stand in for a person" if found["passes"] else "may not stand in for a person"
     return (
         f"Alternative annotator test: the judge {verdict} (wins over {found['winning_rate']:.0%} "
@@ -211,7 +336,7 @@ def replaceability_note(found: Mapping[str, Any]) -> str:
     )
 
 
-def _unfair(group: Mapping[str, Any]) -> list[str]:
+def _unfair(group: Json) -> list[str]:
     """Name the groups that the judge treats otherwise than the rest."""
     said = []
     for name, groups in group["fairness"]["groups"].items():

@@ -67,7 +67,7 @@ class Content:
     """A whole page.
 
     ``signatures`` maps each to its number of judgements. ``browse`` is what the page's script looks
-    through (`fairjudge.app.browsing`); None where there are no records.
+    through (`fairjudge.analysis.browsing`); None where there are no records.
     """
 
     title: str

@@ -15,6 +15,15 @@ function make(tag, attributes, ...children) {
   return made;
 }
 
+// Sets what follows # in the page's address; a page in a notebook's frame has none of its own.
+function setFragment(text) {
+  try {
+    window.history.replaceState(null, "", text || window.location.pathname + window.location.search);
+  } catch {
+    // Without an address there is nothing to share.
+  }
+}
+
 let lastId = 0;
 
 function newId(stem) {

@@ -1,11 +1,11 @@
-"""Small helpers that the sections share: figures of JSON as text, rows and plots."""
+"""Figures of JSON as text and as rows of plots."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from fairjudge.reports.markup import Markup, element
+from fairjudge.reports.parts import Plot
 from fairjudge.reports.plots import ForestRow, Mark, forest_plot
 from fairjudge.reports.tables import number
 
@@ -13,38 +13,56 @@ Json: TypeAlias = Mapping[str, Any]
 
 PLAIN = Mark(shape="square", filled=True)
 OTHER = Mark(shape="circle", filled=False)
+PERCENT = (0.0, 100.0)
 
 
-def drawn(plot: Markup, caption: str = "") -> Markup:
-    """Return a plot as a figure; nothing where there is no plot."""
-    if not plot.text:
-        return plot
-    return element("figure", plot, *([element("figcaption", caption)] if caption else []))
+def interval(found: Json | None, *, digits: int = 2, ends: int | None = None) -> str:
+    """Return ``value [low, high]`` with `digits` decimals, `ends` of them in the interval.
 
-
-def interval(found: Json | None, *, digits: int = 2) -> str:
-    """Return ``value [low, high]``; a dash where there is no value."""
+    A dash stands where there is no value.
+    """
     if found is None or found.get("value") is None:
         return "-"
     value = number(found["value"], digits=digits)
+    between = bounds(found, digits=digits if ends is None else ends)
+    return value if between == "-" else f"{value} [{between}]"
+
+
+def bounds(found: Json, *, digits: int = 2) -> str:
+    """Return ``low, high``, or a dash."""
     if found.get("low") is None or found.get("high") is None:
-        return value
-    return f"{value} [{found['low']:.{digits}f}, {found['high']:.{digits}f}]"
+        return "-"
+    return f"{found['low']:.{digits}f}, {found['high']:.{digits}f}"
 
 
-def why(found: Json | None) -> str | None:
-    """Return why a figure has no value, None where it has one or gives no reason."""
-    if found is None or found.get("value") is not None:
-        return None
-    reason = found.get("why") or found.get("undefined")
-    return None if reason is None else str(reason)
+def percent(found: Json | None) -> str:
+    """Return percent with its interval, short enough for a narrow terminal."""
+    return interval(found, digits=1, ends=0)
 
 
-def p_value(p: float | None) -> str:
-    """Return a p-value as text, a dash where there is none."""
+def why(found: Json | None) -> str:
+    """Return why a figure has no value; nothing where it has one."""
+    return "" if found is None or found.get("value") is not None else str(found.get("why") or "")
+
+
+def p_value(p: Json | float | None) -> str:
+    """Return a p-value, or that of a figure, as text; a dash where there is none."""
+    p = p.get("p_value") if isinstance(p, Mapping) else p
     if p is None:
         return "-"
     return "< 0.001" if p < 0.001 else number(p, digits=3)
+
+
+def tally(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> str:
+    """Return ``2 refused, 1 off_scale``, in `words` where these have the name."""
+    return ", ".join(f"{n} {(words or {}).get(name, name)}" for name, n in counts.items() if n)
+
+
+def named(items: Iterable[str], limit: int) -> str:
+    """Return the first items, and how many more there are."""
+    every = list(items)
+    more = len(every) - limit
+    return ", ".join(every[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def row(label: str, found: Json | None, *, mark: Mark = PLAIN, digits: int = 2) -> ForestRow:
@@ -66,13 +84,15 @@ def forest(
     title: str,
     across: str,
     span: tuple[float, float] | None = None,
+    band: tuple[float, float] | None = None,
     caption: str = "",
-) -> Markup:
-    """Return a forest plot as a figure, named by its title and all its rows.
+) -> Plot:
+    """Return a forest plot named by its title and all its rows.
 
     Nothing where no row has a value: the table beside it says why.
     """
     if all(one.value is None for one in rows):
-        return Markup("")
+        return Plot("")
     said = "; ".join(f"{one.label} {one.text}" for one in rows)
-    return drawn(forest_plot(rows, name=f"{title}: {said}", across=across, span=span), caption)
+    drawn = forest_plot(rows, name=f"{title}: {said}", across=across, span=span, band=band)
+    return Plot(drawn, caption)

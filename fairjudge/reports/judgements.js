@@ -153,6 +153,30 @@ class Unscored {
   }
 }
 
+// Where judge and people differ most, each a way to its judgement.
+class Disagreements {
+  constructor(judgements, box) {
+    const found = judgements.data.disagreements;
+    const items = found.map((_, n) => n);
+    const opener = (n) => judgements.opener(found[n].place, judgements.get("eid", found[n].place), () => table.items.map((i) => found[i].place));
+    const at = (name) => (n) => judgements.get(name, found[n].place);
+    const several = (name) => new Set(items.map(at(name))).size > 1;
+    const columns = [
+      { title: "Cluster", value: at("eid"), show: opener },
+      { title: "System", value: (n) => judgements.who(found[n].place) },
+      several("aspect") && { title: "Aspect", value: at("aspect"), minor: true },
+      several("judge") && { title: "Judge", value: at("judge"), minor: true },
+      { title: "Judge's value", value: (n) => found[n].judged, show: (n) => rounded(found[n].judged), right: true },
+      { title: "People", value: (n) => found[n].people, show: (n) => rounded(found[n].people), right: true },
+      { title: "Gap", value: (n) => Math.abs(found[n].gap), show: (n) => rounded(found[n].gap), right: true },
+      items.some((n) => found[n].causes.length) && { title: "What is known of it", value: (n) => found[n].causes.join("; "), minor: true },
+    ].filter(Boolean);
+    const table = new PagedTable({ title: "Disagreements", columns, noun: "disagreement" });
+    box.append(table.box, make("p", { class: "note" }, "On the labels' scale. Of a pair or an item judged several times, one judgement is opened."));
+    table.show(items, items.length);
+  }
+}
+
 // The window in which one judgement stands.
 class JudgementView {
   constructor(judgements) {
@@ -166,7 +190,15 @@ class JudgementView {
     const close = action("Close", () => this.dialog.close());
     this.dialog = make("dialog", { "aria-labelledby": titleId, onkeydown: (event) => this.key(event) },
       make("div", { class: "dialog-head" }, this.title, make("div", { class: "pager" }, this.before, this.after, close)), this.body);
+    this.dialog.addEventListener("close", () => setFragment(""));
     document.body.append(this.dialog);
+    window.addEventListener("hashchange", () => this.follow());
+  }
+
+  // Opens what the page's address names.
+  follow() {
+    const place = Number(/^#judgement-(\d+)$/.exec(window.location.hash)?.[1] || 0) - 1;
+    if (place >= 0 && place < this.judgements.items.length && place !== (this.dialog.open ? this.place : -1)) this.open(place, this.judgements.items);
   }
 
   open(place, others) {
@@ -193,13 +225,18 @@ class JudgementView {
 
   show(place) {
     this.place = place;
+    setFragment(`#judgement-${place + 1}`);
     const j = this.judgements;
     const at = this.others.indexOf(place);
     allow(this.before, at > 0);
     allow(this.after, at >= 0 && at < this.others.length - 1);
     this.title.textContent = `${j.who(place)} on ${j.get("eid", place)}`;
-    this.body.replaceChildren(this.facts(place), ...this.reply(place), ...this.asked(place), ...this.labels(place), ...this.more(place));
+    this.body.replaceChildren(this.facts(place), ...this.reply(place), ...this.asked(place), ...this.labels(place), ...this.more(place), this.link(place));
     this.body.scrollTop = 0;
+  }
+
+  link(place) {
+    return make("p", { class: "note" }, make("a", { href: `#judgement-${place + 1}` }, "Address of this judgement"));
   }
 
   facts(place) {
@@ -237,11 +274,23 @@ class JudgementView {
       parts.push(make("h3", null, "Article"), make("p", null, outlet === title ? outlet : `${outlet}: ${title}`));
     }
     const systems = [j.get("system", place), j.get("system_b", place)].filter((one) => one !== null);
+    const written = [];
     for (const system of systems) {
       const text = j.data.summaries[eid]?.[system];
-      if (text !== undefined) parts.push(make("h3", null, `Summary by ${system}`), this.summary(eid, system, text, kind === "sentence" ? Number(name) : -1));
+      if (text !== undefined) written.push(make("h3", null, `Summary by ${system}`), this.summary(eid, system, text, kind === "sentence" ? Number(name) : -1));
     }
-    return parts;
+    const articles = this.articles(cluster, kind === "article" ? name : null);
+    if (written.length && articles.length) return [...parts, make("div", { class: "two" }, make("div", null, written), make("div", null, articles))];
+    return [...parts, ...written, ...articles];
+  }
+
+  // The cluster's articles, folded but for the one that the judgement is about.
+  articles(cluster, judged) {
+    const known = Object.entries(cluster?.articles || {}).filter(([, [, , text]]) => text);
+    if (!known.length) return [];
+    return [make("h3", null, plural(known.length, "article")), known.map(([aid, [outlet, title, text]]) =>
+      make("details", { class: "article", open: aid === judged }, make("summary", null, outlet === title || !title ? outlet : `${outlet}: ${title}`),
+        make("p", { class: "text", tabindex: 0, role: "group", "aria-label": outlet }, text)))];
   }
 
   summary(eid, system, text, judged) {

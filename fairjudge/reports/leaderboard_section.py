@@ -1,15 +1,23 @@
-"""Systems ranked, each leaderboard a plot and its table; no arithmetic."""
+"""Systems ranked, each leaderboard a plot and its table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from fairjudge.domain import Estimate, Undefined
-from fairjudge.judges.leaderboards import Leaderboard, Standing
-from fairjudge.reports.figures import PLAIN, drawn
-from fairjudge.reports.markup import Markup, element, html_table
-from fairjudge.reports.plots import ForestRow, forest_plot
-from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.judges.leaderboards import (
+    WEAK_JUDGE,
+    WEIGHTING,
+    Leaderboard,
+    Standing,
+    not_ranked,
+)
+from fairjudge.reports.figures import forest, interval, row
+from fairjudge.reports.findings import board_findings, of_leaderboard
+from fairjudge.reports.parts import Heading, Paragraph, Part, beside
+from fairjudge.reports.tables import Column, TextTable, columns, number
+from fairjudge.results import figure
+from fairjudge.text.printable import counted
 
 FEW_DOCUMENTS = 15
 """Below this an interval is flagged, as ``calibrate`` does."""
@@ -17,6 +25,7 @@ _MEANING = {
     "likert": "mean rating",
     "binary": "share of positive verdicts",
     "pairwise": "win rate; a tie is half a win",
+    "checklist": "share of answer groups covered; one covered in part is a half",
 }
 _UNITS = {
     "summary": "whole summaries",
@@ -26,30 +35,38 @@ _UNITS = {
 }
 
 
-def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Markup]:
+def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
     """Yield every leaderboard."""
     for board in boards:
-        yield element("h3", f"{board.aspect.capitalize()}, by {board.judge}")
-        yield element("p", f"{_described(board)}.", class_="note")
-        yield from _caution(board)
-        yield element(
-            "div", _plot(board), html_table(_table(board), sortable=True), class_="beside"
+        yield Heading(f"{board.aspect.capitalize()}, by {board.judge}")
+        yield Paragraph(" ".join(board_findings(of_leaderboard(board))))
+        yield Paragraph(f"{_described(board)}.", "note")
+        yield from (Paragraph(said, "strong") for said in _cautions(board))
+        plot = forest(
+            [row(one.score.system, figure(one.mean)) for one in board.standings],
+            title=f"{board.aspect}, {board.protocol}, by {board.judge}",
+            across=_MEANING[board.protocol],
+            span=board.scale_range,
         )
+        yield beside(plot, _table(board))
     if boards:
-        yield element(
-            "p",
+        yield Paragraph(
             "Intervals are 95 % and resample documents. 'Behind' is the first system's mean less "
             "this one's on the same documents: an interval that leaves out 0 tells them apart, "
-            "overlapping intervals of two means do not say that they are alike.",
-            class_="note",
+            "overlapping intervals of two means do not say that they are alike. "
+            f"Of means, {WEIGHTING}.",
+            "note",
         )
 
 
-def _caution(board: Leaderboard) -> Iterator[Markup]:
+def _cautions(board: Leaderboard) -> Iterator[str]:
     n = max((one.score.n_clusters for one in board.standings), default=0)
     if n < FEW_DOCUMENTS:
-        said = f"Only {n} documents: intervals that rest on so few are too narrow."
-        yield element("p", element("strong", said))
+        yield f"{counted(n, 'document')}: intervals that rest on so few are too narrow."
+    if beside := not_ranked(one.score for one in board.standings):
+        yield beside
+    if board.n_by_default:
+        yield WEAK_JUDGE
 
 
 def _described(board: Leaderboard) -> str:
@@ -60,31 +77,31 @@ def _described(board: Leaderboard) -> str:
     return f"{board.protocol.capitalize()}, {unit}: {meaning}{span}"
 
 
-def _plot(board: Leaderboard) -> Markup:
-    rows = [
-        ForestRow(
-            label=one.score.system,
-            value=one.mean.value if isinstance(one.mean, Estimate) else None,
-            low=one.mean.low if isinstance(one.mean, Estimate) else None,
-            high=one.mean.high if isinstance(one.mean, Estimate) else None,
-            text=_figure(one.mean),
-            mark=PLAIN,
-        )
-        for one in board.standings
-    ]
-    name = f"{board.aspect}, {board.protocol}, by {board.judge}"
-    return drawn(
-        forest_plot(
-            rows,
-            name=f"{name}: " + "; ".join(f"{row.label} {row.text}" for row in rows),
-            across=_MEANING[board.protocol],
-            span=board.scale_range,
-        )
+def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
+    """Return all of `boards` in one table, with what must be said of each below it."""
+    tables = [_table(board) for board in boards]
+    heads = tuple(dict.fromkeys(column for table in tables for column in table.columns))
+    if len(tables) == 1:
+        notes = tables[0].notes
+        return replace(tables[0], notes=(*notes, *_cautions(boards[0])))
+    by = Column(heading="judge")
+    return TextTable(
+        title="Systems, best first",
+        columns=(by, Column(heading="protocol"), *heads),
+        rows=tuple(
+            (board.judge, board.protocol, *(_cell_of(table, row, head) for head in heads))
+            for board, table in zip(boards, tables, strict=True)
+            for row in table.rows
+        ),
+        notes=tuple(dict.fromkeys(note for board in boards for note in _cautions(board))),
     )
 
 
+def _cell_of(table: TextTable, row: Sequence[str], head: Column) -> str:
+    return row[table.columns.index(head)] if head in table.columns else ""
+
+
 def _table(board: Leaderboard) -> TextTable:
-    bounded = board.scale_range is not None and any(one.score.n_unscored for one in board.standings)
     unscored = any(one.score.n_unscored for one in board.standings)
     bounded = unscored and board.scale_range is not None
     heads = ["mean [95 %]", "behind", *(["worst", "best"] if bounded else [])]
@@ -103,19 +120,11 @@ def _row(one: Standing, *, bounded: bool, unscored: bool) -> tuple[str, ...]:
     score = one.score
     ends = [score.low, score.high] if bounded else []
     return (
-        score.system,
-        _figure(one.mean),
-        "-" if one.behind is None else _figure(one.behind),
+        score.system if score.ranked else f"{score.system} (not ranked)",
+        interval(figure(one.mean)),
+        interval(figure(one.behind)),
         *map(number, ends),
         str(score.n_clusters),
         str(score.n_judged),
         *([str(score.n_unscored)] if unscored else []),
     )
-
-
-def _figure(found: Estimate | Undefined) -> str:
-    if isinstance(found, Undefined):
-        return "undefined"
-    if found.low is None or found.high is None:
-        return f"{found.value:.2f}"
-    return f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"

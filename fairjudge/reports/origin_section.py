@@ -1,43 +1,38 @@
-"""What was run: files, runs, models, prompts, cost; no arithmetic."""
+"""What was run: files, runs, models, prompts, cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from fairjudge.reports.content import Content
-from fairjudge.reports.markup import Markup, element, html_table
+from fairjudge.reports.parts import Codes, Fold, Paragraph, Part
 from fairjudge.reports.tables import TextTable, columns
 
 
-def origin_parts(content: Content) -> Iterator[Markup]:
+def origin_parts(content: Content) -> Iterator[Part]:
     """Yield every file, signature, run and cost."""
-    yield html_table(
-        TextTable(
-            title="Files and folders",
-            columns=columns(
-                "name", "what it is", "records", "written", "note", numbers=("records",)
-            ),
-            rows=tuple(
-                (one.name, one.kind, "-" if one.n is None else f"{one.n}", one.modified, one.note)
-                for one in content.sources
-            ),
-        )
+    yield TextTable(
+        title="Files and folders",
+        columns=columns("name", "what it is", "records", "written", "note", numbers=("records",)),
+        rows=tuple(
+            (one.name, one.kind, "-" if one.n is None else f"{one.n}", one.modified, one.note)
+            for one in content.sources
+        ),
     )
     if content.signatures:
-        yield html_table(_signatures(content))
-        yield from _whole_signatures(content)
+        yield _signatures(content)
+        whole = Codes(tuple(content.signatures))
+        yield Fold(f"Whole signatures: {len(content.signatures)}", (whole,))
     if content.costs:
-        yield html_table(_costs(content))
+        yield _costs(content)
     for run in content.runs:
         arguments = TextTable(
             title=f"Begun {run.began}, last written {run.ended or 'never'}",
             columns=columns("argument", "value"),
             rows=tuple(run.arguments.items()),
         )
-        summary = element("summary", f"Run of {run.command}: {run.name}")
-        yield element("details", summary, html_table(arguments))
-    for note in content.notes:
-        yield element("p", note, class_="note")
+        yield Fold(f"Run of {run.command}: {run.name}", (arguments,))
+    yield from (Paragraph(note, "note") for note in content.notes)
 
 
 def _signatures(content: Content) -> TextTable:
@@ -59,12 +54,6 @@ def _parts(signature: str) -> Iterator[tuple[str, str]]:
     for part in signature.split("|"):
         name, _, value = part.partition(":")
         yield name, value
-
-
-def _whole_signatures(content: Content) -> Iterator[Markup]:
-    items = [element("li", element("code", signature)) for signature in content.signatures]
-    summary = element("summary", f"Whole signatures: {len(items)}")
-    yield element("details", summary, element("ul", *items, class_="signatures"))
 
 
 def _costs(content: Content) -> TextTable:

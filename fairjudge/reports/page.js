@@ -27,9 +27,11 @@ if (block) {
   };
   place("explorer", (box) => new Explorer(judgements, box));
   place("without-score", (box) => new Unscored(judgements, box));
+  place("disagreements", (box) => new Disagreements(judgements, box));
   place("uncovered", (box) => new Uncovered(data, box));
   place("questions", (box) => new Questions(judgements, box));
   place("passages", (box) => new Sentences(judgements, box));
+  judgements.view.follow();
 }
 
 // A box is a stop for the keyboard only where there is something to scroll.

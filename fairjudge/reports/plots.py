@@ -1,45 +1,37 @@
 """Plots as inline SVG: told apart by shape, fill and dashes, never by colour alone.
 
-Matplotlib draws them (the extra ``[plots]``), by `fairjudge.reports.drawing`; where it is not
-installed every plot is empty. Colours come from the page's style sheet, so that they follow light
-and dark. All are 360 units wide: legible on a phone as they are, and side by side on a desk.
+Matplotlib draws them (the extra ``[plots]``); where it is not installed every plot is empty. All
+are about 360 units wide: legible on a phone as they are, and side by side on a desk.
 """
 
 from __future__ import annotations
 
 import math
 import textwrap
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from fairjudge.reports.drawing import (
-    BAND,
-    CURVE,
-    DASHED,
-    DASHED_CURVE,
-    FULL,
-    HOLLOW,
-    LINE,
-    Drawing,
-    can_draw,
-    house_style,
-)
-from fairjudge.reports.markup import Markup
+from fairjudge.reports import svg
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
 Shape: TypeAlias = Literal["square", "diamond", "circle"]
+Limits: TypeAlias = tuple[float, float]
 
 _WIDTH = 360
-_MARGIN = 14
 _ROW = 38
 _LINE = 54
 """Characters that fit beside one another."""
 _MOST_STEPPED = 200
 """High to low of a logarithmic axis up to which its ticks are 1, 2, 5, 10 and not 1, 10."""
+_FULL, _DASHES = "#0b4f8a", (0, (4, 3))
+_MARKERS: dict[Shape, str] = {"square": "s", "diamond": "D", "circle": "o"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,29 +76,29 @@ class Curve:
 
 
 def reliability_plot(
-    points: Sequence[ReliabilityPoint], *, scale: tuple[float, float], name: str, mark: Mark
-) -> Markup:
+    points: Sequence[ReliabilityPoint], *, scale: Limits, name: str, mark: Mark
+) -> str:
     """Plot people's mean label against the judge's score; on the diagonal they agree."""
-    if not can_draw():
-        return Markup("")
-    low, high = _apart(*scale)
+    if not svg.can_draw():
+        return ""
+    limits = _apart(*scale)
     most = max((point.n for point in points), default=1)
-    with house_style():
-        drawing = Drawing(340, 330)
-        axes = drawing.axes(left=48, right=328, top=12, bottom=292)
-        axes.set(xlim=(low, high), ylim=(low, high))
-        _line(axes, (low, high), (low, high), DASHED)
+    with svg.house_style(name):
+        drawn = svg.figure(340, 330)
+        axes = drawn.add_axes((0.15, 0.13, 0.82, 0.83))
+        axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="people's mean label")
+        axes.plot(limits, limits, color="black", linestyle=_DASHES)
         for point in points:
-            across = _within(point.score, low, high)
+            across = _within(point.score, limits)
             if point.low is not None and point.high is not None:
-                ends = [_within(end, low, high) for end in (point.low, point.high)]
-                _line(axes, (across, across), ends, LINE)
-            said = f"score {point.score:.2f}, people {point.label:.2f}, {point.n} items"
+                axes.vlines(
+                    across, _within(point.low, limits), _within(point.high, limits), "black"
+                )
+            said = f"score {point.score:.2f}, people {point.label:.2f}, {counted(point.n, 'item')}"
             size = 3 + 5 * math.sqrt(point.n / most)
-            up = _within(point.label, low, high)
-            _mark(axes, mark, across, up, size=size, key=drawing.key(said))
-        _frame(drawing, axes, across="judge's score", up="people's mean label")
-        return drawing.markup(name)
+            _mark(axes, mark, across, _within(point.label, limits), size=size, said=said)
+        _linear(axes.xaxis, axes.yaxis)
+        return svg.to_svg(drawn, name)
 
 
 def forest_plot(
@@ -114,89 +106,100 @@ def forest_plot(
     *,
     name: str,
     across: str,
-    span: tuple[float, float] | None = None,
-    band: tuple[float, float] | None = None,
-) -> Markup:
+    span: Limits | None = None,
+    band: Limits | None = None,
+) -> str:
     """Plot one interval a row, with a line at 0 and, given a `band`, its two dashed borders."""
-    if not can_draw():
-        return Markup("")
-    low, high = _apart(*(span or _span(rows)))
-    said = textwrap.wrap(across, _LINE)
-    bottom = 10 + _ROW * len(rows)
-    with house_style():
-        drawing = Drawing(_WIDTH, bottom + 29 + 15 * len(said))
-        axes = drawing.axes(left=_MARGIN, right=_WIDTH - _MARGIN, top=8, bottom=bottom)
-        axes.set(xlim=(low, high), ylim=(bottom, 8))  # down is pixels
+    if not svg.can_draw():
+        return ""
+    limits = _apart(*(span or _span(rows)))
+    label = textwrap.wrap(svg.shown(across), _LINE)
+    height, below = _ROW * max(len(rows), 1), 30 + 16 * len(label)
+    with svg.house_style(name):
+        drawn = svg.figure(_WIDTH, height + below + 8)
+        axes = drawn.add_axes(
+            (0.04, below / (height + below + 8), 0.92, height / (height + below + 8))
+        )
+        axes.set(xlim=limits, ylim=(max(len(rows), 1), 0), xlabel="\n".join(label))
         axes.spines["left"].set_visible(False)
         axes.yaxis.set_visible(False)
+        axes.grid(visible=False)
         _linear(axes.xaxis)
         if band is not None:
-            left, right = (_within(edge, low, high) for edge in band)
-            axes.axvspan(left, right, color=BAND, zorder=0.6)
-            for edge in (left, right):
-                _line(axes, (edge, edge), (8, bottom), DASHED)
-        if low <= 0 <= high:
-            _line(axes, (0, 0), (8, bottom), LINE)
+            axes.axvspan(*(_within(edge, limits) for edge in band), color="#eff0f2")
+            _upright(
+                axes, [_within(edge, limits) for edge in band], len(rows), linestyles=[_DASHES]
+            )
+        ticks = [tick for tick in axes.get_xticks() if limits[0] <= tick <= limits[1]]
+        _upright(axes, ticks, len(rows), colors="#d5d9de", linewidths=0.8)
+        if limits[0] <= 0 <= limits[1]:
+            _upright(axes, [0.0], len(rows))
         for place, row in enumerate(rows):
-            _forest_row(drawing, axes, row, 14 + _ROW * place)
-        for place, line in enumerate(said):
-            drawing.text(line, _WIDTH / 2, bottom + 36 + 15 * place, anchor="center")
-        return drawing.markup(name)
+            _forest_row(axes, row, place, limits)
+        return svg.to_svg(drawn, name)
 
 
 def curve_plot(
     curves: Sequence[Curve], *, name: str, across: str, up: str, logarithmic: bool = True
-) -> Markup:
+) -> str:
     """Plot curves from 0 upwards, each named at the top; nothing where there is no point."""
     points = [point for curve in curves for point in curve.points if all(map(math.isfinite, point))]
-    if not points or not can_draw():
-        return Markup("")
-    top = 14 + 18 * len(curves)
+    if not points or not svg.can_draw():
+        return ""
     first, last = min(x for x, _ in points), max(x for x, _ in points)
     highest = max(0.0, *(y for _, y in points)) or 1.0
     logarithmic = logarithmic and first > 0
-    with house_style():
-        drawing = Drawing(_WIDTH, top + 242)
-        axes = drawing.axes(left=52, right=_WIDTH - 18, top=top, bottom=top + 200)
-        if logarithmic:
-            axes.set_xscale("log")
-        axes.set(xlim=_apart(first, last, logarithmic=logarithmic), ylim=(0.0, highest))
-        for curve in curves:
-            _curve(axes, curve, highest)
-        shown = drawing.figure.legend(
-            axes.get_lines(), ["x"] * len(curves), loc="upper left",
-            bbox_to_anchor=(52 / drawing.width, 1 - 4 / drawing.height),
+    top, height = 14 + 18 * len(curves), 256 + 18 * len(curves)
+    with svg.house_style(name):
+        drawn = svg.figure(_WIDTH, height)
+        axes = drawn.add_axes((0.15, 46 / height, 0.8, (height - top - 46) / height))
+        axes.set(
+            xscale="log" if logarithmic else "linear", ylim=(0.0, highest),
+            xlim=_apart(first, last, logarithmic=logarithmic),
+            xlabel=svg.shown(across), ylabel=svg.shown(up),
         )  # fmt: skip
-        for curve, text in zip(curves, shown.get_texts(), strict=True):
-            text.set_gid(drawing.key(_short(curve.name)))
-        _frame(drawing, axes, across=across, up=up)
-        return drawing.markup(name)
+        for curve in curves:
+            axes.plot(
+                [x for x, _ in curve.points],
+                [_within(y, (0.0, highest)) for _, y in curve.points],
+                color="black",
+                linestyle=_DASHES if curve.dashed else "-",
+                label=_short(curve.name),
+                **_marker(curve.mark, 3.5),
+            )
+        names = [_short(curve.name) for curve in curves]
+        drawn.legend(axes.get_lines(), names, loc="upper left", handlelength=2.6)
+        _linear(axes.yaxis)
+        if not (logarithmic and _logarithmic(axes)):
+            _linear(axes.xaxis)
+        return svg.to_svg(drawn, name)
 
 
-def _forest_row(drawing: Drawing, axes: Axes, row: ForestRow, top: float) -> None:
+def _upright(axes: Axes, xs: Sequence[float], n_rows: int, **style: Any) -> None:
+    """Draw upright lines beside the intervals of all rows, and none through the texts above."""
+    for place in range(n_rows):
+        axes.vlines(xs, place + 0.44, place + 0.9, **{"colors": "black", "zorder": 1, **style})
+
+
+def _forest_row(axes: Axes, row: ForestRow, place: int, limits: Limits) -> None:
     """Draw label and figures on one line, the interval below it."""
-    drawing.text(_short(row.label, _LINE - len(row.text) - 2), _MARGIN, top + 8)
-    drawing.text(row.text, _WIDTH - _MARGIN, top + 8, anchor="right")
+    from matplotlib.transforms import blended_transform_factory
+
+    edges = blended_transform_factory(axes.transAxes, axes.transData)
+    label = _short(row.label, _LINE - len(row.text) - 3)
+    axes.text(0, place + 0.3, label, transform=edges)
+    axes.text(1, place + 0.3, svg.shown(row.text), ha="right", transform=edges)
     if row.value is None:
         return
-    limits, middle = axes.get_xlim(), top + 20
+    middle = place + 0.67
     if row.low is not None and row.high is not None:
-        ends = [_within(end, *limits) for end in (row.low, row.high)]
-        _line(axes, ends, (middle, middle), LINE, caps=True)
-    key = drawing.key(f"{row.label}: {row.text}")
-    _mark(axes, row.mark, _within(row.value, *limits), middle, size=5.5, key=key)
+        ends = [_within(end, limits) for end in (row.low, row.high)]
+        axes.plot(ends, [middle] * 2, color="black", marker="|", markersize=8, clip_on=False)
+    said = f"{row.label}: {row.text}"
+    _mark(axes, row.mark, _within(row.value, limits), middle, size=5.5, said=said)
 
 
-def _curve(axes: Axes, curve: Curve, highest: float) -> None:
-    axes.plot(
-        [x for x, _ in curve.points],
-        [_within(y, 0.0, highest) for _, y in curve.points],
-        color=DASHED_CURVE if curve.dashed else CURVE,
-        **_marker(curve.mark, 3.5),
-    )
-
-
-def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
+def _span(rows: Sequence[ForestRow]) -> Limits:
     """Return a span around all intervals and 0, with a little room at both ends."""
     known = [
         value
@@ -209,40 +212,27 @@ def _span(rows: Sequence[ForestRow]) -> tuple[float, float]:
     return (low - room, high + room) if low < high else (-1.0, 1.0)
 
 
-def _apart(low: float, high: float, *, logarithmic: bool = False) -> tuple[float, float]:
+def _apart(low: float, high: float, *, logarithmic: bool = False) -> Limits:
     """Return the ends of an axis; around a single value where there is no more."""
     if low < high:
         return low, high
     return (low / 2, low * 2) if logarithmic else (low - 0.5, low + 0.5)
 
 
-def _within(value: float, low: float, high: float) -> float:
-    return min(max(value, low), high)
+def _within(value: float, limits: Limits) -> float:
+    return min(max(value, limits[0]), limits[1])
 
 
-def _frame(drawing: Drawing, axes: Axes, *, across: str, up: str) -> None:
-    """Set ticks, and names below and beside the axes."""
-    _linear(axes.yaxis)
-    if axes.get_xscale() == "log":
-        _logarithmic(axes)
-    else:
-        _linear(axes.xaxis)
-    left, right, bottom, top = (
-        axes.bbox.x0, axes.bbox.x1, drawing.height - axes.bbox.y0, drawing.height - axes.bbox.y1,
-    )  # fmt: skip
-    drawing.text(across, (left + right) / 2, bottom + 34, anchor="center")
-    drawing.text(up, 12, (top + bottom) / 2, anchor="center", upward=True)
-
-
-def _linear(axis: Axis) -> None:
+def _linear(*axes: Axis) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
-    axis.set_major_formatter(_plain)
+    for axis in axes:
+        axis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
+        axis.set_major_formatter(_plain)
 
 
-def _logarithmic(axes: Axes) -> None:
-    """Tick at 1, 2 and 5 times powers of ten; as on a linear axis where fewer than two fit."""
+def _logarithmic(axes: Axes) -> bool:
+    """Tick at 1, 2 and 5 times powers of ten; say False where fewer than two fit."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axes.get_xlim()
@@ -250,42 +240,45 @@ def _logarithmic(axes: Axes) -> None:
     locator = LogLocator(subs=steps, numticks=99)
     axes.xaxis.set_minor_locator(NullLocator())
     if sum(low <= tick <= high for tick in locator.tick_values(low, high)) < 2:
-        _linear(axes.xaxis)
-        return
+        return False
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(_plain)
+    return True
 
 
 def _plain(tick: float, _place: int | None = None) -> str:
     return f"{tick:.4g}"
 
 
-def _line(
-    axes: Axes, xs: Sequence[float], ys: Sequence[float], colour: str, *, caps: bool = False
-) -> None:
-    axes.plot(
-        xs, ys, color=colour, marker="|" if caps else "", markersize=8, clip_on=False, zorder=2
-    )
-
-
-def _mark(axes: Axes, mark: Mark, x: float, y: float, *, size: float, key: str) -> None:
-    axes.plot([x], [y], linestyle="", gid=key, zorder=3, **_marker(mark, size))
+def _mark(axes: Axes, mark: Mark, x: float, y: float, *, size: float, said: str) -> None:
+    marker = _marker(mark, size)
+    axes.plot([x], [y], linestyle="", gid=svg.tooltip(said), zorder=3, **marker)
 
 
 def _marker(mark: Mark, size: float) -> dict[str, Any]:
     """Return how a line shows its points; `size` is half the width of a square."""
-    colour = FULL if mark.filled else HOLLOW
     return {
         "marker": _MARKERS[mark.shape],
         "markersize": size * (1.8 if mark.shape == "diamond" else 2.0),
-        "markerfacecolor": colour,
-        "markeredgecolor": colour,
+        "markerfacecolor": _FULL if mark.filled else "white",
+        "markeredgecolor": "black",
         "clip_on": False,
     }
 
 
-_MARKERS: dict[Shape, str] = {"square": "s", "diamond": "D", "circle": "o"}
-
-
 def _short(label: str, longest: int = 44) -> str:
-    return label if len(label) <= longest else label[: max(longest - 1, 1)] + "…"
+    """Return what of `label` takes the room of `longest` usual characters, one at least."""
+    label = svg.shown(label)
+    ends = list(accumulate(map(_width, label)))
+    if not ends or ends[-1] <= longest:
+        return label
+    return label[: max(sum(end <= longest - 1 for end in ends), 1)] + "…"
+
+
+def _width(character: str) -> float:
+    """Return how much room a character takes beside a usual one, about, in sans-serif type."""
+    if unicodedata.east_asian_width(character) in {"W", "F"}:
+        return 2.0
+    if character in "MWmw@%":
+        return 1.6
+    return 1.2 if character.isupper() else 1.0

@@ -34,8 +34,13 @@ class Report:
             raise InputError(f"cannot write: {error.strerror}", path=path) from None
 
     def _repr_html_(self) -> str:
-        """Return the page in a frame: its script sees nothing of the notebook, nor the reverse."""
+        """Return the page in a frame: its script sees nothing of the notebook, nor the reverse.
+
+        All in ASCII: read in another encoding than ours the script would not be the one that the
+        page's policy allows, and a notebook that is saved need not say which it is in.
+        """
+        page = escape(self.html).encode("ascii", "xmlcharrefreplace").decode()
         return (
             f'<iframe title="{escape(self.title)}" sandbox="allow-scripts allow-modals" '
-            f'width="100%" height="{_HEIGHT}" srcdoc="{escape(self.html)}"></iframe>'
+            f'width="100%" height="{_HEIGHT}" srcdoc="{page}"></iframe>'
         )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from fairjudge.text.printable import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 Align: TypeAlias = Literal["left", "right"]
 
@@ -42,34 +45,127 @@ def number(value: float | None, *, digits: int = 2) -> str:
     return "-" if value is None else f"{value:.{digits}f}"
 
 
+def terminal_width() -> int:
+    """Return how many characters a line of standard output has room for."""
+    from rich.console import Console
+
+    return Console().width
+
+
+def to_text(table: TextTable, *, width: int | None = None) -> str:
+    """Return what `print_table` shows, without colours."""
+    from io import StringIO
+
+    from rich.console import Console
+
+    into = StringIO()
+    # In a notebook a console shows what it prints, and writes colours, whatever its file is.
+    console = Console(
+        highlight=False,
+        file=into,
+        width=width or terminal_width(),
+        color_system=None,
+        force_terminal=False,
+        force_jupyter=False,
+    )
+    _show(table, console)
+    return "\n".join(line.rstrip() for line in into.getvalue().splitlines())
+
+
 def print_table(table: TextTable) -> None:
     """Show `table` on standard output, as wide as the terminal; nothing in it is markup."""
-    from rich.box import SIMPLE_HEAD
     from rich.console import Console
+
+    _show(table, Console(highlight=False))
+
+
+def _show(table: TextTable, console: Console) -> None:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
-    console.print(Text(printable(table.title), "bold"), soft_wrap=True)
+    table = _printable(table)
+    console.print(Text(table.title, "bold"), soft_wrap=True)
     shown = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        right = column.align == "right"
-        shown.add_column(
-            column.heading,
-            justify="right" if right else "left",
-            no_wrap=right,
-            overflow="fold",
-        )
+    widths, left_out = _fitted(table, console.width)
+    for place, width in widths.items():
+        column = table.columns[place]
+        shown.add_column(Text(column.heading), justify=column.align, width=width, overflow="fold")
     for row in table.rows:
-        shown.add_row(*(Text(printable(cell)) for cell in row))
+        shown.add_row(*(Text(row[place]) for place in widths))
     console.print(shown)
+    if left_out:
+        named = ", ".join(table.columns[place].heading for place in left_out)
+        said = f"Left out for want of width: {named}. A wider terminal shows it, --json has all."
+        console.print(Text(said), soft_wrap=True)
     for note in table.notes:
-        console.print(Text(printable(note)), soft_wrap=True)
+        console.print(Text(note), soft_wrap=True)
+
+
+def _printable(table: TextTable) -> TextTable:
+    """Return `table` with nothing in it that steers a terminal; headings name systems, outlets."""
+    return TextTable(
+        title=printable(table.title),
+        columns=tuple(
+            replace(column, heading=printable(column.heading)) for column in table.columns
+        ),
+        rows=tuple(tuple(printable(cell) for cell in row) for row in table.rows),
+        notes=tuple(printable(note) for note in table.notes),
+    )
+
+
+_BETWEEN = 3
+"""Cells between two columns, as Rich draws them; one more stands at either edge."""
+
+
+def _fitted(table: TextTable, width: int) -> tuple[dict[int, int], tuple[int, ...]]:
+    """Return the columns that `width` has room for with their widths, and the others.
+
+    A column may be as narrow as its longest word, numbers as their longest cell where all have room
+    for that. Where words do not fit side by side, the last columns go, never the first.
+    """
+    places = list(range(len(table.columns)))
+    for whole_numbers in (True, False):
+        least = {
+            place: _widest(table, place, whole=whole_numbers and column.align == "right")
+            for place, column in enumerate(table.columns)
+        }
+        if _together(least.values()) <= width:
+            return _widened(table, least, width), ()
+    while len(places) > 1 and _together(least[place] for place in places) > width:
+        places.pop()
+    kept = {place: least[place] for place in places}
+    if len(kept) == 1:
+        kept[0] = min(kept[0], width - 2)
+    return _widened(table, kept, width), tuple(range(len(places), len(table.columns)))
+
+
+def _widened(table: TextTable, least: dict[int, int], width: int) -> dict[int, int]:
+    """Give what room is left to the columns that want it, those of numbers first."""
+    widths, room = dict(least), width - _together(least.values())
+    for place in sorted(least, key=lambda place: table.columns[place].align != "right"):
+        more = min(_widest(table, place, whole=True) - least[place], max(room, 0))
+        widths[place], room = least[place] + more, room - more
+    return widths
+
+
+def _together(widths: Iterable[int]) -> int:
+    every = list(widths)
+    return sum(every) + _BETWEEN * (len(every) - 1) + 2
+
+
+def _widest(table: TextTable, place: int, *, whole: bool) -> int:
+    """Return the width of the widest cell of a column, or of its widest word."""
+    from rich.cells import cell_len
+
+    cells = [table.columns[place].heading, *(row[place] for row in table.rows)]
+    pieces = (piece for cell in cells for piece in ((cell,) if whole else cell.split()))
+    return max((cell_len(piece) for piece in pieces), default=0)
 
 
 def to_markdown(table: TextTable) -> str:
     """Return `table` as GitHub Markdown."""
-    heads = [column.heading for column in table.columns]
+    heads = [_cell(column.heading) for column in table.columns]
     rules = ["--:" if column.align == "right" else "---" for column in table.columns]
     lines = [f"**{_cell(table.title)}**", "", _line(heads), _line(rules)]
     lines += [_line([_cell(cell) for cell in row]) for row in table.rows]
@@ -82,4 +178,7 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").replace("<", "&lt;").split())
+    """Return `text` on one line that ends no cell and opens no tag, link or picture."""
+    for mark, escaped in (("\\", "\\\\"), ("|", "\\|"), ("<", "&lt;"), ("](", "]\\(")):
+        text = text.replace(mark, escaped)
+    return " ".join(printable(text).split())

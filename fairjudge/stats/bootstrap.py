@@ -200,20 +200,6 @@ def weighted_mean(values: FloatArray, documents: IntArray, n_documents: int) -> 
     return mean
 
 
-def on_resampled_indices(function: Callable[[np.ndarray], float]) -> WeightedStatistic:
-    """Turn a function of drawn document indices into a weighted statistic, one call a resample.
-
-    `function` gets an integer array of length d, sorted, with repeats, and returns a float, or
-    NaN where it is undefined. Slow; for statistics without a vectorised form.
-    """
-
-    def statistic(counts: FloatArray) -> FloatArray:
-        indices = np.arange(counts.shape[1])
-        return np.array([function(np.repeat(indices, row.astype(np.intp))) for row in counts])
-
-    return statistic
-
-
 def two_sided_p_value(drawn: FloatArray, null: float) -> float | None:
     """Return the two-sided bootstrap p-value of `null`: twice the smaller tail, 1 added to each.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from math import sqrt
 
 import numpy as np
@@ -52,6 +53,16 @@ def clustered_mean(
         null=null,
         n_excluded=n_excluded,
     )
+
+
+def within(found: Estimate | Undefined, least: float, most: float) -> Estimate | Undefined:
+    """Return `found` with its interval cut to the values that the figure can take.
+
+    Student's interval knows nothing of them; what lies outside adds nothing to its coverage.
+    """
+    if isinstance(found, Undefined) or found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, least), high=min(found.high, most))
 
 
 def clustered_difference(

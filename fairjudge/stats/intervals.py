@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 from scipy.stats import t as student_t
 
 from fairjudge.domain import Estimate, Undefined
@@ -30,23 +30,6 @@ def wilson(successes: float, n: int, *, level: float = 0.95) -> Estimate | Undef
         return Undefined(why="no trials")
     low, high = _wilson_bounds(successes / n, float(n), level)
     return Estimate(value=successes / n, n=n, low=low, high=high, level=level, method="Wilson")
-
-
-def clopper_pearson(successes: int, n: int, *, level: float = 0.95) -> Estimate | Undefined:
-    """Estimate a proportion with the exact binomial interval (Clopper and Pearson 1934).
-
-    Arguments as in `wilson`. The interval covers at least `level`, often more.
-    """
-    _check_count(successes, n)
-    check_level(level)
-    if n == 0:
-        return Undefined(why="no trials")
-    tail = (1.0 - level) / 2.0
-    low = float(betaincinv(successes, n - successes + 1, tail)) if successes > 0 else 0.0
-    high = float(betaincinv(successes + 1, n - successes, 1.0 - tail)) if successes < n else 1.0
-    return Estimate(
-        value=successes / n, n=n, low=low, high=high, level=level, method="Clopper-Pearson"
-    )
 
 
 def clustered_wilson(

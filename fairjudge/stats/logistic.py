@@ -12,6 +12,7 @@ from scipy.special import expit
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, totals, vector
+from fairjudge.text.printable import counted
 
 _MOST_STEPS = 200
 _MOST_HALVINGS = 30
@@ -54,7 +55,9 @@ def fit_logistic(
     """
     y = vector(targets, name="targets")
     if design.ndim != 2 or len(design) != y.size:
-        raise StatisticsError(f"expected a design of {y.size} rows, got shape {design.shape!r}")
+        raise StatisticsError(
+            f"expected a design of {counted(y.size, 'row')}, got shape {design.shape!r}"
+        )
     if np.any((y < 0.0) | (y > 1.0)):
         raise StatisticsError("targets must lie in [0, 1]")
     penalty = np.broadcast_to(np.asarray(ridge, dtype=np.float64), (design.shape[1],))

@@ -38,7 +38,10 @@ class StoreAddress:
     _secrets: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
+        try:
+            parts = urlsplit(self.url)
+        except ValueError:
+            raise ConfigurationError(f"this --store cannot be read; {_HINT}") from None
         if parts.scheme not in _SCHEMES:
             raise ConfigurationError(f"--store takes the URL of a PostgreSQL database; {_HINT}")
         user_part, at, place = parts.netloc.rpartition("@")

@@ -16,6 +16,7 @@ from typing import Any
 
 from fairjudge.cache import CacheReport, CacheStats
 from fairjudge.cache_rows import RefusedRowError, decode_row, encode_row
+from fairjudge.cache_secret import new_secret
 from fairjudge.errors import StoreError
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.server import SCHEMA, Server
@@ -64,6 +65,8 @@ SELECT (SELECT count(*) FROM {SCHEMA}.replies),
        pg_total_relation_size('{SCHEMA}.replies'),
        (SELECT count(*) FROM {SCHEMA}.quarantine)
 """  # noqa: S608
+_MAKE_SECRET = f"INSERT INTO {SCHEMA}.secrets (secret) VALUES (%s) ON CONFLICT DO NOTHING"  # noqa: S608
+_SECRET = f"SELECT secret FROM {SCHEMA}.secrets"  # noqa: S608
 _CLEAR = f"""
 WITH gone AS (DELETE FROM {SCHEMA}.replies RETURNING 1) SELECT count(*) FROM gone
 """  # noqa: S608
@@ -180,6 +183,14 @@ class PostgresCache:
         """Remove every entry and return how many; what is in quarantine stays."""
         ((n_cleared,),) = self._server.run(_CLEAR)
         return int(n_cleared)
+
+    def secret(self) -> bytes:
+        """Return what requests are sealed with: the same on all machines, made when first asked."""
+        found = self._server.run(_SECRET)
+        if not found:
+            self._server.run(_MAKE_SECRET, (new_secret(),))
+            found = self._server.run(_SECRET)
+        return bytes(found[0][0])
 
     def close(self) -> None:
         """Give up this cache's claims and close its connections."""

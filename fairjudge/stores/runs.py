@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from fairjudge.errors import RunError
-from fairjudge.records import SCHEMA_VERSION, differences
+from fairjudge.records import CHANGED, RunStore
+from fairjudge.sealed import seal, unseal
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.server import SCHEMA, Server
 
@@ -31,6 +31,9 @@ _READ = f"""
 SELECT place, content FROM {SCHEMA}.run_rows WHERE run = %s AND kind = %s AND place > %s
 ORDER BY place LIMIT {_PAGE}
 """  # noqa: S608
+_AT = f"""
+SELECT place, content FROM {SCHEMA}.run_rows WHERE run = %s AND kind = %s AND place = ANY(%s)
+"""  # noqa: S608
 LOCK_SECONDS = 10.0
 """How long the end of a killed run may take to reach the server."""
 _SESSION = """
@@ -43,15 +46,15 @@ SELECT set_config('synchronous_commit', 'off', false),
 durable is written in order. A machine that lost power loses its lock within a minute."""
 
 
-class StoredRun:
-    """One run in the store, locked while open; what `fairjudge.records.RunFolder` is in a folder.
+class StoredRun(RunStore):
+    """One run in the store; see `RunStore`.
 
     Parameters
     ----------
     name : str
         The run's name; the same name is the same run on every machine.
     identity : mapping
-        As for `fairjudge.records.RunFolder`.
+        As for `RunStore`.
     address : StoreAddress
     patience_seconds : float, optional
         As for `Server`.
@@ -65,42 +68,26 @@ class StoredRun:
         address: StoreAddress,
         patience_seconds: float | None = None,
     ) -> None:
-        self.address = address
-        self.path = Path(name)
         self._name = name.encode("utf-8", "replace").decode()
-        self.shown = f"{self._name} in {address}"
+        super().__init__(Path(name), shown=f"{self._name} in {address}", identity=identity)
+        self.address = address
         self._key = hashlib.sha256(self._name.encode()).hexdigest()[:32]
-        self._identity = json.loads(json.dumps(identity))
         self._patience_seconds = patience_seconds
         self._opened: Server | None = None
         self._n_rows: dict[str, int] = {}
 
-    def __enter__(self) -> Self:
+    def _open(self) -> None:
         self._opened = Server(
             self.address,
             patience_seconds=self._patience_seconds,
             most_connections=1,  # the one that holds the lock
             prepare=self._lock,
         )
-        try:
-            self._check_manifest()
-        except BaseException:
-            self._opened.close()
-            raise
-        return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def _close(self) -> None:
         self._server.close()
         self._opened = None
         self._n_rows.clear()
-
-    def __str__(self) -> str:
-        return self.shown
 
     @property
     def _server(self) -> Server:
@@ -108,40 +95,68 @@ class StoredRun:
             raise RunError(f"{self}: this run is not open")
         return self._opened
 
-    def append(self, name: str, row: Mapping[str, Any]) -> None:
-        """Append one row to those called `name`."""
+    @contextmanager
+    def _reading(self) -> Iterator[Server]:
+        """Yield the open server, or one for the time of the block."""
+        if self._opened is not None:
+            yield self._opened
+            return
+        server = Server(self.address, patience_seconds=self._patience_seconds)
+        try:
+            yield server
+        finally:
+            server.close()
+
+    def append(self, name: str, row: Mapping[str, Any]) -> int:
+        """See `RunStore`; places are counted from 1."""
         if name not in self._n_rows:
             ((self._n_rows[name],),) = self._server.run(_COUNT, (self._key, name))
         self._n_rows[name] += 1
-        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-        content = text.encode("utf-8", errors="replace")
-        self._server.run(_APPEND, (self._key, name, self._n_rows[name], content))
+        self._server.run(_APPEND, (self._key, name, self._n_rows[name], seal(row)))
+        return self._n_rows[name]
 
-    def read(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows called `name` in the order in which they were appended."""
+    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """See `RunStore`."""
+        for place, row in self._rows(self._server, name):
+            if row is not None:
+                yield place, row
+
+    def _rows(self, server: Server, name: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
         last = 0
-        while page := self._server.run(_READ, (self._key, name, last)):
-            for place, content in page:
-                yield self._row(name, place, content)
+        while page := server.run(_READ, (self._key, name, last)):
+            yield from ((place, unseal(content)) for place, content in page)
             last = page[-1][0]
+
+    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+        """See `RunStore`."""
+        with self._reading() as server:
+            found = dict(server.run(_AT, (self._key, name, list(places))))
+        rows = [unseal(found[place]) if place in found else None for place in places]
+        return self._all_sound(name, rows)
 
     def peek(self, name: str) -> list[dict[str, Any]]:
         """Return the rows called `name` without opening the run; none where there is no such run.
 
         Another one may be writing them.
         """
-        self._opened = Server(self.address, patience_seconds=self._patience_seconds)
-        try:
-            return list(self.read(name))
-        finally:
-            self._opened.close()
-            self._opened = None
+        with self._reading() as server:
+            return self._all_sound(name, [row for _, row in self._rows(server, name)])
+
+    def _all_sound(self, name: str, rows: Sequence[dict[str, Any] | None]) -> list[dict[str, Any]]:
+        sound = [row for row in rows if row is not None]
+        if len(sound) < len(rows):
+            raise RunError(f"{self}: {name} holds a row {CHANGED}")
+        return sound
 
     def sync(self) -> None:
         """Do nothing: the server keeps what it took."""
 
+    def may_hold(self, name: str) -> bool:  # noqa: ARG002  # the store is asked once it is open
+        """See `RunStore`."""
+        return True
+
     def thread(self, name: str) -> str:
-        """Return what the checkpoints of this run's `name` are kept under."""
+        """See `RunStore`."""
         return f"{self._key}/{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}"
 
     def forget_checkpoints(self) -> None:
@@ -152,32 +167,10 @@ class StoredRun:
                 (f"{self._key}/%",),
             )
 
-    def _row(self, name: str, place: int, content: bytes) -> dict[str, Any]:
-        try:
-            row = json.loads(content)
-        except (ValueError, RecursionError):
-            row = None
-        if not isinstance(row, dict):
-            raise RunError(
-                f"{self}: row {place} of {name} is not one that this run wrote; choose another "
-                "--run name (the store keeps every reply)"
-            )
-        return row
-
-    def _check_manifest(self) -> None:
-        text = json.dumps({"schema": SCHEMA_VERSION, "identity": self._identity})
-        self._server.run(_TAKE, (self._key, self._name, text))
-        ((manifest,),) = self._server.run(_MANIFEST, (self._key,))
-        try:
-            found = dict(json.loads(manifest)["identity"])
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise RunError(f"{self}: not a run's manifest; choose another --run name") from None
-        if found != self._identity:
-            raise RunError(
-                f"{self}: this is another run (it differs in "
-                f"{', '.join(differences(found, self._identity))}); give the same arguments to "
-                "resume it, or another --run name"
-            )
+    def _manifest(self, manifest: str) -> str:
+        self._server.run(_TAKE, (self._key, self._name, manifest))
+        ((found,),) = self._server.run(_MANIFEST, (self._key,))
+        return str(found)
 
     def _lock(self, connection: Any) -> None:
         """Take the run's lock for as long as `connection` lives."""

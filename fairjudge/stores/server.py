@@ -38,7 +38,7 @@ CONNECTION: dict[str, Any] = {
 }
 """What every connection is opened with."""
 
-_LAST_TABLE = f"{SCHEMA}.run_rows"
+_LAST_TABLE = f"{SCHEMA}.secrets"
 _TABLES = f"""
 CREATE SCHEMA IF NOT EXISTS {SCHEMA};
 CREATE TABLE IF NOT EXISTS {SCHEMA}.replies (
@@ -72,6 +72,10 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.run_rows (
     place bigint NOT NULL,
     content bytea NOT NULL,
     PRIMARY KEY (run, kind, place)
+);
+CREATE TABLE IF NOT EXISTS {SCHEMA}.secrets (
+    only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
+    secret bytea NOT NULL
 );
 """
 

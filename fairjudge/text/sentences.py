@@ -147,7 +147,7 @@ def _is_heading(sentence: str) -> bool:
     words = [word for word in sentence.split() if word[0].isalpha()]
     capitalised = sum(word[0].isupper() for word in words if len(word) > 3 or word[0].isupper())
     long_words = sum(len(word) > 3 or word[0].isupper() for word in words)
-    return long_words == 0 or capitalised >= 0.8 * long_words
+    return capitalised >= 0.8 * long_words
 
 
 _BOILERPLATE = tuple(

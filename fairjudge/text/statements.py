@@ -32,6 +32,22 @@ def statement_texts(text: str) -> tuple[str, ...]:
     return tuple(span.text for span in split_statements(text))
 
 
+def clauses_of(statement: str) -> tuple[str, ...]:
+    """Return the parts of a statement that say something of their own, in order; itself where one.
+
+    Cut at semicolons, and at words that join clauses ("..., and", "while", "but") where at least
+    `LEAST_WORDS` words stand on both sides. English only.
+    """
+    parts = [part.strip(" ,.") for part in _JOINT.split(statement)]
+    if len(parts) < 2 or min(len(part.split()) for part in parts) < LEAST_WORDS:
+        return (statement,)
+    return tuple(parts)
+
+
+LEAST_WORDS = 4
+_JOINT = re.compile(r";|, (?:and|but)\b|,? \b(?:but|while|although|though|whereas)\b")
+
+
 def _pieces(span: Span) -> Iterator[Span]:
     start = 0
     for match in _END.finditer(span.text):

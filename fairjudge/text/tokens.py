@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Protocol
 
 import snowballstemmer
 
@@ -41,6 +42,17 @@ def word_parts(entries: Iterable[str]) -> frozenset[str]:
 
 
 ENGLISH_STOP_WORDS = word_parts(SMART_STOP_WORDS)
+
+
+class TermMaker(Protocol):
+    """Turns texts into terms; `Normaliser` is ours."""
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the normalisation in a signature."""
+
+    def terms(self, text: str) -> tuple[str, ...]:
+        """Return the terms of `text`, in order, with repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 
+import httpx
 import pytest
 from annotation_tools import Annotator, rows, serve, write_world
 from cli_tools import finish, start, write_jsonl
@@ -98,3 +99,14 @@ def test_answers_of_ones_own_from_a_small_file(folder):
     server.interrupt()
     (row,) = rows(folder / "labels.jsonl")
     assert (row["aspect"], row["value"], row["unit"]) == ("tone", -1, "summary")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "localhost"])  # noqa: S104  # how it is guarded
+def test_the_printed_links_work(folder, host):
+    server = serve(folder, "--host", host)
+    try:
+        for url in (server.url, server.progress):
+            answer = httpx.get(url, follow_redirects=True, timeout=60)
+            assert answer.status_code == 200, (url, answer.text)
+    finally:
+        server.kill()

@@ -187,6 +187,16 @@ def test_a_torn_line_is_mended_and_a_foreign_one_is_refused(tmp_path):
     assert path.read_bytes() == whole + b'{"eid": "mine"}\n'
 
 
+@pytest.mark.parametrize("cut", [0, 1, 20])
+def test_labels_of_others_are_refused_also_without_a_final_newline(tmp_path, cut):
+    path = tmp_path / "labels.jsonl"
+    others = b'{"eid": "mine", "system": "s", "aspect": "a", "annotator": "me", "value": 1}\n'
+    path.write_bytes(others[: len(others) - cut])
+    with pytest.raises(InputError, match="not written by this job"):
+        Office(tmp_path)
+    assert path.read_bytes() == others[: len(others) - cut]
+
+
 def test_a_store_is_for_one_job_and_one_process(tmp_path):
     with Office(tmp_path), pytest.raises(RunError, match="another 'fairjudge annotate'"):
         Office(tmp_path)

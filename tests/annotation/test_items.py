@@ -36,6 +36,31 @@ def example() -> tuple[list[Reference], list[Summary]]:
     return references, list(read_summaries(example_path("summaries.jsonl")))
 
 
+def test_stubs_are_not_read_by_people_either_unless_they_gave_the_answer():
+    stub = Article(aid="stub", content="Sign up for our newsletter\nShare this article")
+    news = [
+        Article(aid=aid, content=f"The mayor of {aid} spoke to the council on Monday.")
+        for aid in ("north", "south")
+    ]
+    groups = [[{"aid": "north", "answer": "the mayor"}], [{"aid": "stub", "answer": "a letter"}]]
+    reference = Reference.model_validate(
+        {
+            "eid": "e",
+            "articles": [one.to_json() for one in (stub, *news)],
+            "question_answers": [{"question": "Who spoke?", "answer_groups": groups}],
+        }
+    )
+    summary = Summary(eid="e", system="s", text="The mayor spoke.")
+    for name in ("coverage", "faithfulness", "rating"):
+        for item in build_items(label_task(name), [reference], [summary]):
+            assert [one.aid for one in item.articles] == ["north", "south"]
+    by_answer = build_items(label_task("answers"), [reference], [])
+    assert [[one.aid for one in item.articles] for item in by_answer] == [
+        ["north", "south"],
+        ["stub", "north", "south"],
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "plan"),
     [

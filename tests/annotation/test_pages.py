@@ -14,8 +14,8 @@ from fairjudge.annotation.store import Store
 from fairjudge.annotation.web.app import create_app
 from fairjudge.annotation.web.guard import Hosts
 from fairjudge.annotation.web.site import Access, Site
-from fairjudge.app.annotating import LabelFiles, open_desk, prepare
 from fairjudge.errors import RunError
+from fairjudge.run.annotating import LabelFiles, open_desk, prepare
 
 
 @pytest.fixture

@@ -49,6 +49,11 @@ def test_hostile_text_stays_text(server: Server):
     assert HOSTILE not in page
 
 
+@pytest.mark.parametrize("path", ["/openapi.json", "/docs", "/redoc", "/nowhere"])
+def test_there_are_no_pages_but_its_own(server: Server, path):
+    assert get(server.url.rstrip("/") + path).status_code == 404
+
+
 @pytest.mark.parametrize("path", ["/", "/item/1", "/static/keys.js", "/nowhere"])
 def test_every_response_says_what_may_run(server: Server, path):
     reply = get(server.url.rstrip("/") + path)
@@ -191,7 +196,7 @@ def test_it_goes_on_where_it_was_left_under_another_server(tmp_path):
     ann.label(1, note="<b>bold</b>")
     ann.send("/skip", reason="I cannot decide", note="too close")
     assert ann.position == 3
-    assert "1 labels in labels.jsonl" in server.interrupt()
+    assert "1 label in labels.jsonl" in server.interrupt()
     again = serve(tmp_path, "--overlap", "0")
     assert again.progress.split("=")[1] == server.progress.split("=")[1]
     ann = Annotator(again.url, "  ann ")
@@ -229,6 +234,28 @@ def test_figures_on_the_progress_page(tmp_path):
     assert "1.00" in page  # both answered by one rule, so alpha is 1
     assert "0 %" in page  # the control is about the rain, which the rule calls not covered
     server.interrupt()
+
+
+def test_the_progress_page_lists_where_annotators_differ(tmp_path):
+    """Of 12 items one is answered differently; nobody hears of controls where there are none."""
+    write_world(tmp_path)
+    server = serve(tmp_path, "--overlap", "1")
+    for name in ("ann", "bo"):
+        who = Annotator(server.url, name)
+        n = 0
+        while who.position is not None:
+            first = "the cracks" in who.page.text.split('class="statement"')[1][:200]
+            who.label(1 if first or (name == "bo" and n == 0) else 0)
+            n += 1
+    with httpx.Client(follow_redirects=True, timeout=PATIENCE_SECONDS) as client:
+        page = client.get(server.progress).text
+    server.interrupt()
+    assert "Where annotators differ most" in page
+    assert page.count("ann: ") == 1
+    assert "92 %" in page  # 11 of 12 alike
+    assert "50 %" in page  # of the labels each
+    assert "Controls" not in page
+    assert "secret-" not in page
 
 
 def test_beyond_loopback_the_printed_link_is_needed(tmp_path):

@@ -3,27 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
 import json
 
 import pytest
 
-from fairjudge.backends import backend_kinds, loads_its_model, open_backend, resolve_target
-from fairjudge.backends.budgeting import Budget, BudgetingBackend, estimated_input_tokens
-from fairjudge.backends.caching import CachingBackend
+from fairjudge.backends import (
+    asks_a_server,
+    backend_kinds,
+    loads_its_model,
+    open_backend,
+    resolve_target,
+)
+from fairjudge.backends.budgeting import Budget, BudgetLimit
+from fairjudge.backends.caching import Caching
+from fairjudge.backends.limiting import Concurrency, Limiting
+from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import PriceTable, load_prices
-from fairjudge.backends.recording import RecordingBackend
 from fairjudge.backends.replay import ReplayBackend
 from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.backends.token_counts import most_input_tokens
 from fairjudge.cache import ReplyCache
 from fairjudge.errors import (
+    BadRequestError,
     BudgetExceededError,
     ConfigurationError,
+    ConnectionFailedError,
+    EmptyReplyError,
     InputError,
+    MalformedReplyError,
+    RateLimitError,
     RefusedError,
     ReplayMissError,
-    RunError,
+    RequestTimeoutError,
     ServerError,
 )
 from fairjudge.protocols import Completion, DecisionRequest, Decisions, ModelRef, Usage
@@ -39,6 +51,10 @@ date = 2026-01-01
 source = "test"
 """
 M = ModelRef(provider="scripted", model="m")
+
+
+def within(inner, budget):
+    return Pipeline(inner, Limiting(BudgetLimit(budget)))
 
 
 @pytest.fixture
@@ -116,12 +132,22 @@ class TestBudget:
     async def test_calls_stop_at_the_limit(self, ask):
         budget = Budget(max_calls=2)
         inner = ScriptedBackend(lambda r: "ok")
-        backend = BudgetingBackend(inner, budget=budget)
+        backend = within(inner, budget)
         await backend.complete(ask(M, "1"))
         await backend.complete(ask(M, "2"))
         with pytest.raises(BudgetExceededError, match="2 calls"):
             await backend.complete(ask(M, "3"))
         assert (len(inner.requests), budget.n_calls) == (2, 2)
+
+    async def test_what_is_left_ends_at_nothing(self, ask):
+        budget = Budget(max_calls=1)
+        backend = Pipeline(ScriptedBackend(lambda request: "ok"), Limiting(BudgetLimit(budget)))
+        assert (budget.calls_left, budget.usd_left) == (1, None)
+        await backend.complete(ask(M, "a"))
+        assert budget.calls_left == 0
+        budget.book(n_calls=3, cost_usd=0.0, n_unpriced=0)
+        assert budget.calls_left == 0
+        assert Budget().calls_left is None
 
     async def test_calls_under_way_count(self, ask):
         gate = asyncio.Event()
@@ -130,7 +156,7 @@ class TestBudget:
             await gate.wait()
             return "ok"
 
-        backend = BudgetingBackend(ScriptedBackend(slow), budget=Budget(max_calls=1))
+        backend = within(ScriptedBackend(slow), Budget(max_calls=1))
         first = asyncio.create_task(backend.complete(ask(M, "1")))
         await asyncio.sleep(0)
         with pytest.raises(BudgetExceededError):
@@ -138,7 +164,7 @@ class TestBudget:
         gate.set()
         await first
 
-    async def test_cost_under_way_is_set_aside_and_then_what_was_counted_is_booked(
+    async def test_a_request_waits_while_those_under_way_could_use_up_what_is_left(
         self, ask, prices
     ):
         # A prompt of 30 bytes is estimated at 30 // 3 + 8 = 18 tokens: 18 x $10 + 100 x $20 a
@@ -151,21 +177,23 @@ class TestBudget:
             return Completion(text="ok", usage=usage)
 
         budget = Budget(max_cost_usd=0.0043, prices=prices)
-        backend = BudgetingBackend(ScriptedBackend(slow), budget=budget)
+        backend = within(ScriptedBackend(slow), budget)
         first = asyncio.create_task(backend.complete(ask(M, "x" * 30, max_output_tokens=100)))
         await asyncio.sleep(0)
-        with pytest.raises(BudgetExceededError, match=r"\$0\.0000 spent, \$0\.0022 under way"):
-            await backend.complete(ask(M, "y" * 30, max_output_tokens=100))
+        second = asyncio.create_task(backend.complete(ask(M, "y" * 30, max_output_tokens=100)))
+        for _ in range(20):
+            await asyncio.sleep(0)
+        assert budget.n_calls == 1
         gate.set()
-        await first
-        assert budget.cost_usd == pytest.approx(0.0002, abs=1e-15)
-        await backend.complete(ask(M, "z" * 30, max_output_tokens=100))
+        await asyncio.gather(first, second)
         assert budget.cost_usd == pytest.approx(0.0004, abs=1e-15)
+        with pytest.raises(BudgetExceededError, match=r"\$0\.0004 spent, \$0\.0000 under way"):
+            await backend.complete(ask(M, "y" * 30, max_output_tokens=200))  # $0.00418 more
 
     async def test_a_failed_call_gives_back_what_was_set_aside(self, ask, prices):
         budget = Budget(max_cost_usd=0.0022, prices=prices)
         answers = iter([ServerError("down"), "ok"])
-        backend = BudgetingBackend(ScriptedBackend(lambda r: next(answers)), budget=budget)
+        backend = within(ScriptedBackend(lambda r: next(answers)), budget)
         request = ask(M, "x" * 30, max_output_tokens=100)
         with pytest.raises(ServerError):
             await backend.complete(request)
@@ -182,36 +210,128 @@ class TestBudget:
             budget.check_priced(unknown)
         inner = ScriptedBackend(lambda r: "ok")
         with pytest.raises(ConfigurationError):
-            await BudgetingBackend(inner, budget=budget).complete(ask(unknown))
+            await within(inner, budget).complete(ask(unknown))
         assert inner.requests == []
 
     async def test_cache_hits_are_free(self, ask, tmp_path):
         cache = ReplyCache(tmp_path)
         budget = Budget(max_calls=1)
-        inner = BudgetingBackend(ScriptedBackend(lambda r: "ok"), budget=budget)
-        backend = CachingBackend(inner, cache=cache)
+        backend = Pipeline(
+            ScriptedBackend(lambda r: "ok"), Caching(cache=cache), Limiting(BudgetLimit(budget))
+        )
         for _ in range(3):
             await backend.complete(ask(M))
         assert budget.n_calls == 1
         cache.close()
 
+    async def test_what_fits_one_after_another_is_all_asked_at_64_at_once(self, ask, prices):
+        # Each is estimated at $0.00218 and costs $0.0002: 352 cost $0.0704, and 64 estimates $0.14.
+        budget = Budget(max_cost_usd=0.0726, prices=prices)
+        usage = Usage(input_tokens=10, output_tokens=5)
+        now = most = 0
+
+        async def answer(request):
+            nonlocal now, most
+            now += 1
+            most = max(most, now)
+            await asyncio.sleep(0)
+            now -= 1
+            return Completion(text="ok", usage=usage)
+
+        limits = Limiting(Concurrency(64), BudgetLimit(budget))
+        backend = Pipeline(ScriptedBackend(answer), limits)
+        requests = [ask(M, "x" * 30, max_output_tokens=100, seed=n) for n in range(352)]
+        await asyncio.gather(*map(backend.complete, requests))
+        assert budget.cost_usd == pytest.approx(0.0704)
+        assert 16 < most <= 33  # $0.0726 bear 33 estimates
+
+    async def test_a_server_that_counts_above_the_estimate_passes_no_limit(self, ask, prices):
+        # $0.00218 are estimated and $0.21 counted, the first of them alone: two fit into $0.50.
+        budget = Budget(max_cost_usd=0.50, prices=prices)
+        usage = Usage(input_tokens=11_000, output_tokens=5_000)
+
+        async def answer(request):
+            await asyncio.sleep(0)
+            return Completion(text="ok", usage=usage)
+
+        backend = within(ScriptedBackend(answer), budget)
+        requests = [ask(M, "x" * 30, max_output_tokens=100, seed=n) for n in range(64)]
+        found = await asyncio.gather(*map(backend.complete, requests), return_exceptions=True)
+        assert sum(isinstance(one, Completion) for one in found) == 2
+        assert budget.cost_usd == pytest.approx(0.42)
+
+    @pytest.mark.parametrize(
+        ("error", "booked", "n_calls"),
+        [
+            (RequestTimeoutError("late"), 0.00218, 1),
+            (ConnectionFailedError("reset"), 0.00218, 1),
+            (ConnectionFailedError("refused", unsent=True), 0.0, 0),
+            (MalformedReplyError("no JSON"), 0.00218, 1),
+            (RefusedError("no"), 0.00218, 1),
+            (
+                RefusedError("no").with_usage(Usage(input_tokens=10, output_tokens=5)),
+                0.0002,
+                1,
+            ),
+            (EmptyReplyError("").with_usage(Usage(input_tokens=10)), 0.00218, 1),
+            (RateLimitError("429"), 0.0, 1),
+            (ServerError("500"), 0.0, 1),
+            (BadRequestError("400"), 0.0, 1),
+        ],
+    )
+    async def test_what_a_failure_costs(self, ask, prices, error, booked, n_calls):
+        budget = Budget(max_cost_usd=1.0, prices=prices)
+        backend = within(ScriptedBackend(lambda r: error), budget)
+        with pytest.raises(type(error)):
+            await backend.complete(ask(M, "x" * 30, max_output_tokens=100))
+        assert budget.cost_usd == pytest.approx(booked, abs=1e-15)
+        assert budget.n_calls == n_calls
+
+    async def test_a_cancelled_request_may_be_billed_and_makes_room(self, ask, prices):
+        budget = Budget(max_cost_usd=0.0045, prices=prices)
+        stuck = asyncio.Event()
+        backend = within(ScriptedBackend(lambda r: stuck.wait()), budget)
+        calls = [
+            asyncio.create_task(backend.complete(ask(M, "x" * 30, max_output_tokens=100, seed=n)))
+            for n in range(3)
+        ]
+        for n in range(3):
+            await asyncio.sleep(0)
+            calls[n].cancel()
+        ended = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 20)
+        assert {type(one) for one in ended} <= {asyncio.CancelledError, BudgetExceededError}
+        assert budget.cost_usd <= 0.0045
+
     def test_the_estimate_is_above_what_tokenizers_count_for_english(self, ask):
         # GPT-2 and its successors need about one token for four characters of English prose.
         prose = "The mayor said on Tuesday that the bridge would stay closed until the spring. " * 9
-        assert estimated_input_tokens(ask(M, prose)) > len(prose) / 4
+        assert most_input_tokens(ask(M, prose)) > len(prose) / 4
 
 
-class TestRecordingAndReplay:
+SCORE_2 = Completion(text="Score: 2")
+
+
+def write_recording(path, exchanges):
+    """Write requests and their replies or errors as `ReplayBackend` reads them."""
+    lines = []
+    for request, reply in exchanges:
+        said = (
+            {"error": type(reply).__name__, "message": str(reply)}
+            if isinstance(reply, Exception)
+            else {"reply": reply.model_dump(mode="json", exclude_defaults=True)}
+        )
+        asked = request.model_dump(mode="json", exclude_defaults=True)
+        lines.append(json.dumps({"request": asked, **said}, ensure_ascii=False) + "\n")
+    path.write_text("".join(lines), "utf-8")
+
+
+class TestReplay:
     @pytest.fixture
     def path(self, tmp_path):
-        return tmp_path / "run" / "record.jsonl"
+        return tmp_path / "record.jsonl"
 
-    async def record(self, path, requests, answer=lambda r: Completion(text="Score: 2")):
-        backend = RecordingBackend(ScriptedBackend(answer), path=path)
-        for request in requests:
-            with contextlib.suppress(RefusedError):
-                await backend.complete(request)
-        await backend.aclose()
+    def record(self, path, requests, reply=SCORE_2):
+        write_recording(path, [(request, reply) for request in requests])
 
     def replay(self, path, **options):
         return ReplayBackend(ModelRef(provider="replay", model=str(path)), **options)
@@ -220,19 +340,16 @@ class TestRecordingAndReplay:
         reply = Completion(
             text="Score: 2\u2028so", usage=Usage(input_tokens=3, output_tokens=4), served_model="m1"
         )
-        await self.record(path, [ask(M, "a")], lambda r: reply)
-        line = json.loads(path.read_text())
-        assert set(line) == {"key", "request", "reply"}
-        assert line["reply"]["usage"] == {"input_tokens": 3, "output_tokens": 4}
+        self.record(path, [ask(M, "a")], reply)
         assert await self.replay(path).complete(ask(M, "a")) == reply
 
     async def test_the_spec_names_the_file_and_anyones_replies_answer(self, path, ask):
-        await self.record(path, [ask(M, "a")])
+        self.record(path, [ask(M, "a")])
         target = resolve_target(f"replay:{path}")
         assert (await open_backend(target).complete(ask(target, "a"))).text == "Score: 2"
 
     async def test_what_was_not_recorded_is_a_miss(self, path, ask):
-        await self.record(path, [ask(M, "a")])
+        self.record(path, [ask(M, "a")])
         with pytest.raises(ReplayMissError):
             await self.replay(path).complete(ask(M, "b"))
         with pytest.raises(ReplayMissError):
@@ -240,25 +357,18 @@ class TestRecordingAndReplay:
 
     async def test_two_models_on_one_prompt_are_not_mixed_up(self, path, ask):
         other = ModelRef(provider="scripted", model="n")
-        await self.record(path, [ask(M, "a"), ask(other, "a")])
+        self.record(path, [ask(M, "a"), ask(other, "a")])
         assert (await self.replay(path).complete(ask(other, "a"))).text == "Score: 2"
         with pytest.raises(ReplayMissError, match="scripted:m, scripted:n"):
             await self.replay(path).complete(ask(MINI, "a"))
 
-    async def test_a_refusal_is_recorded_and_replayed(self, path, ask):
-        await self.record(path, [ask(M, "a")], lambda r: RefusedError("not this"))
+    async def test_a_refusal_is_replayed(self, path, ask):
+        self.record(path, [ask(M, "a")], RefusedError("not this"))
         with pytest.raises(RefusedError, match="not this"):
             await self.replay(path).complete(ask(M, "a"))
 
-    async def test_troubles_of_servers_are_not_recorded(self, path, ask):
-        backend = RecordingBackend(ScriptedBackend(lambda r: ServerError("down")), path=path)
-        with pytest.raises(ServerError):
-            await backend.complete(ask(M))
-        await backend.aclose()
-        assert path.read_bytes() == b""
-
     async def test_a_cut_off_last_line_loses_only_itself(self, path, ask):
-        await self.record(path, [ask(M, "a"), ask(M, "b")])
+        self.record(path, [ask(M, "a"), ask(M, "b")])
         whole = path.read_bytes()
         path.write_bytes(whole[:-40])
         told = []
@@ -267,14 +377,14 @@ class TestRecordingAndReplay:
         with pytest.raises(ReplayMissError):
             await backend.complete(ask(M, "b"))
         assert len(told) == 1
-        # Recording goes on behind it, and the cut line is then an error with its place.
-        await self.record(path, [ask(M, "c")])
+        # With a line behind it, the cut one is an error with its place.
+        path.write_bytes(whole[:-40] + b"\n" + whole)
         with pytest.raises(InputError) as raised:
             self.replay(path)
         assert raised.value.line == 2
 
     async def test_compressed_recordings_are_read(self, path, ask):
-        await self.record(path, [ask(M, "a")])
+        self.record(path, [ask(M, "a")])
         packed = path.with_suffix(".jsonl.gz")
         packed.write_bytes(gzip.compress(path.read_bytes()))
         assert (await self.replay(packed).complete(ask(M, "a"))).text == "Score: 2"
@@ -290,13 +400,21 @@ class TestRecordingAndReplay:
             self.replay(path)
         assert (raised.value.path, raised.value.line) == (str(path), 2)
 
-    def test_a_missing_file_is_an_input_error(self, tmp_path):
-        with pytest.raises(InputError, match="cannot read"):
-            self.replay(tmp_path / "none.jsonl")
+    def test_what_a_line_lacks_is_named(self, path, ask, tmp_path):
+        self.record(path, [ask(M, "a")])
+        line = json.loads(path.read_text().splitlines()[0])
+        bad = tmp_path / "bad.jsonl"
+        bad.write_text(json.dumps({"request": line["request"]}) + "\n")
+        with pytest.raises(InputError, match="'reply' is missing or unknown"):
+            self.replay(bad)
+        line["request"]["messages"] = 3
+        bad.write_text(json.dumps(line) + "\n")
+        with pytest.raises(InputError, match="not a recorded exchange: messages: "):
+            self.replay(bad)
 
-    def test_a_place_that_cannot_be_written_is_a_run_error(self, tmp_path):
-        with pytest.raises(RunError):
-            RecordingBackend(ScriptedBackend(), path=tmp_path)
+    def test_a_missing_file_is_an_input_error(self, tmp_path):
+        with pytest.raises(InputError, match="no such file"):
+            self.replay(tmp_path / "none.jsonl")
 
 
 class TestRegistry:
@@ -337,7 +455,9 @@ class TestRegistry:
         kinds = {kind.provider: kind.answers_from for kind in backend_kinds()}
         loading = {name for name in kinds if loads_its_model(resolve_target(f"{name}:m"))}
         assert loading == {"transformers", "transformers-decision"}
-        assert {name for name in kinds if kinds[name] != "server"} == {*loading, "replay"}
+        others = {name for name in kinds if not asks_a_server(resolve_target(f"{name}:m"))}
+        assert others == {name for name in kinds if kinds[name] != "server"}
+        assert others == {*loading, "replay"}
 
     async def test_a_provider_of_ones_own(self, ask):
         kind = type(backend_kinds()[0])(
@@ -371,7 +491,7 @@ class Mine:
         return Completion(text="mine")
 
 
-def test_decisions_are_recorded_and_replayed(tmp_path):
+def test_decisions_are_replayed(tmp_path):
     from fairjudge.protocols import Distribution, Message, Question
 
     request = DecisionRequest(
@@ -381,12 +501,7 @@ def test_decisions_are_recorded_and_replayed(tmp_path):
     )
     decisions = Decisions(answers={"q": Distribution(probabilities={"yes": 0.75, "no": 0.25})})
 
-    async def run():
-        path = tmp_path / "d.jsonl"
-        backend = RecordingBackend(ScriptedBackend(decide=lambda r: decisions), path=path)
-        await backend.decide(request)
-        await backend.aclose()
-        replay = ReplayBackend(ModelRef(provider="replay", model=str(path)))
-        return await replay.decide(request)
-
-    assert asyncio.run(run()) == decisions
+    path = tmp_path / "d.jsonl"
+    write_recording(path, [(request, decisions)])
+    replay = ReplayBackend(ModelRef(provider="replay", model=str(path)))
+    assert asyncio.run(replay.decide(request)) == decisions

@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from fairjudge.backends.first_contact import FirstContactBackend
+from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.retrying import Retrying
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import (
     AuthenticationError,
@@ -15,6 +16,7 @@ from fairjudge.errors import (
     ConnectionFailedError,
     ContextTooLongError,
     EmptyReplyError,
+    NotFoundError,
     RateLimitError,
     RefusedError,
     RequestTimeoutError,
@@ -23,51 +25,62 @@ from fairjudge.errors import (
 from fairjudge.protocols import ModelRef
 
 TARGET = ModelRef(provider="openai", model="m", base_url="http://h/v1")
+REFUSED = ConnectionFailedError("refused")
+LACKING = NotFoundError("http://h/v1 answered 404: no such model")
 
 
-def backends(*first, later="later"):
-    """Return the wrapper and both it wraps; `first` are the impatient one's replies in order."""
-    replies = list(first)
-    impatient = ScriptedBackend(lambda r: replies.pop(0))
-    inner = ScriptedBackend(lambda r: later)
-    return FirstContactBackend(inner, impatient=impatient), inner, impatient
+def asking(handler):
+    """Return a backend that ends unmet, and what it asks."""
+    inner = ScriptedBackend(handler)
+    return Pipeline(inner, Retrying(ends_unmet=True, sleep=lambda _: asyncio.sleep(0))), inner
 
 
-async def test_until_the_first_answer_the_impatient_one_is_asked_then_never(ask):
-    wrapper, inner, impatient = backends("hello")
-    assert (await wrapper.complete(ask(TARGET))).text == "hello"
-    assert (await wrapper.complete(ask(TARGET))).text == "later"
-    assert (len(impatient.requests), len(inner.requests)) == (1, 1)
+def answering(*replies):
+    """Return the same for `replies` in order."""
+    left = list(replies)
+    return asking(lambda r: left.pop(0))
 
 
-async def test_a_server_that_cannot_be_reached_ends_the_run(ask):
-    wrapper, inner, _ = backends(ConnectionFailedError("refused"))
+async def test_a_server_that_cannot_be_reached_twice_ends_the_run(ask):
+    backend, inner = answering(REFUSED, REFUSED)
     with pytest.raises(ConfigurationError, match="openai:m: no server answers: refused"):
-        await wrapper.complete(ask(TARGET))
-    assert inner.requests == []
+        await backend.complete(ask(TARGET))
+    assert len(inner.requests) == 2
 
 
-async def test_a_model_or_path_that_is_not_there_ends_the_run(ask):
-    wrapper, *_ = backends(BadRequestError("http://h/v1 answered 404: no such model"))
+async def test_one_that_is_reached_the_second_time_was_met(ask):
+    backend, _ = answering(REFUSED, "hello", REFUSED, REFUSED, REFUSED, "later")
+    assert (await backend.complete(ask(TARGET))).text == "hello"
+    assert (await backend.complete(ask(TARGET))).text == "later"
+
+
+@pytest.mark.parametrize("before", [[], [REFUSED]])
+async def test_a_model_or_path_that_is_not_there_ends_the_run(ask, before):
+    backend, _ = answering(*before, LACKING)
     with pytest.raises(ConfigurationError, match="answered 404"):
-        await wrapper.complete(ask(TARGET))
+        await backend.complete(ask(TARGET))
 
 
-async def test_the_number_404_in_a_message_is_no_status(ask):
-    error = BadRequestError("http://h/v1 answered 400: at most 404 tokens")
-    wrapper, *_ = backends(error)
+async def test_one_that_is_no_more_there_ends_an_item(ask):
+    backend, _ = answering("hello", LACKING)
+    await backend.complete(ask(TARGET))
+    with pytest.raises(NotFoundError):
+        await backend.complete(ask(TARGET))
+
+
+async def test_words_of_a_message_are_no_status(ask):
+    backend, _ = answering(BadRequestError("http://h/v1 answered 400: a proxy answered 404"))
     with pytest.raises(BadRequestError):
-        await wrapper.complete(ask(TARGET))
+        await backend.complete(ask(TARGET))
 
 
 @pytest.mark.parametrize(
     "error", [RateLimitError("429"), ServerError("500"), RequestTimeoutError("t")]
 )
 async def test_a_server_that_stumbles_was_met_and_is_asked_patiently(ask, error):
-    wrapper, inner, impatient = backends(error)
-    assert (await wrapper.complete(ask(TARGET))).text == "later"
-    assert (await wrapper.complete(ask(TARGET))).text == "later"
-    assert (len(impatient.requests), len(inner.requests)) == (1, 2)
+    backend, inner = answering(error, REFUSED, REFUSED, error, "later")
+    assert (await backend.complete(ask(TARGET))).text == "later"
+    assert len(inner.requests) == 5
 
 
 @pytest.mark.parametrize(
@@ -81,26 +94,26 @@ async def test_a_server_that_stumbles_was_met_and_is_asked_patiently(ask, error)
     ],
 )
 async def test_a_server_that_says_no_is_not_asked_the_same_again(ask, error):
-    wrapper, inner, _ = backends(error)
+    backend, inner = answering(error, REFUSED, REFUSED, "later")
     with pytest.raises(type(error)):
-        await wrapper.complete(ask(TARGET))
-    assert inner.requests == []
-    assert (await wrapper.complete(ask(TARGET))).text == "later"  # but it was met
+        await backend.complete(ask(TARGET))
+    assert len(inner.requests) == 1
+    assert (await backend.complete(ask(TARGET))).text == "later"  # it was met
 
 
-async def test_a_broken_connection_beside_an_answer_is_asked_again(ask):
+async def test_broken_connections_beside_an_answer_are_asked_again(ask):
     """Of two first requests one is answered, then the other's connection breaks."""
     answered = asyncio.Event()
+    left = [REFUSED, REFUSED, REFUSED, "later"]
 
     async def handler(request):
         if request.seed == 1:
             return "hello"
         await asyncio.wait_for(answered.wait(), 20)
-        return ConnectionFailedError("reset")
+        return left.pop(0)
 
-    impatient, inner = ScriptedBackend(handler), ScriptedBackend(lambda r: "later")
-    wrapper = FirstContactBackend(inner, impatient=impatient)
-    slow = asyncio.create_task(wrapper.complete(ask(TARGET, seed=2)))
-    assert (await wrapper.complete(ask(TARGET, seed=1))).text == "hello"
+    backend, _ = asking(handler)
+    slow = asyncio.create_task(backend.complete(ask(TARGET, seed=2)))
+    assert (await backend.complete(ask(TARGET, seed=1))).text == "hello"
     answered.set()
     assert (await slow).text == "later"

@@ -6,12 +6,17 @@ import asyncio
 
 import pytest
 
-from fairjudge.backends.limiting import LimitingBackend
+from fairjudge.backends.limiting import Concurrency, Limiting
+from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import ServerError
 from fairjudge.protocols import Decisions, Distribution, ModelRef
 
 TARGET = ModelRef(provider="scripted", model="m")
+
+
+def limited_to(n, inner):
+    return Pipeline(inner, Limiting(Concurrency(n)))
 
 
 class Flights:
@@ -32,7 +37,7 @@ class Flights:
 @pytest.mark.parametrize("most", [1, 3])
 async def test_at_most_so_many_are_in_flight(ask, most):
     flights = Flights()
-    limited = LimitingBackend(ScriptedBackend(flights), most=most)
+    limited = limited_to(most, ScriptedBackend(flights))
     calls = [asyncio.create_task(limited.complete(ask(TARGET, seed=n))) for n in range(10)]
     for _ in range(20):  # let every task run as far as it can
         await asyncio.sleep(0)
@@ -44,7 +49,7 @@ async def test_at_most_so_many_are_in_flight(ask, most):
 
 async def test_an_error_gives_its_place_back(ask):
     replies = [ServerError("500"), "ok"]
-    limited = LimitingBackend(ScriptedBackend(lambda r: replies.pop(0)), most=1)
+    limited = limited_to(1, ScriptedBackend(lambda r: replies.pop(0)))
     with pytest.raises(ServerError):
         await limited.complete(ask(TARGET))
     assert (await asyncio.wait_for(limited.complete(ask(TARGET)), 20)).text == "ok"
@@ -52,7 +57,7 @@ async def test_an_error_gives_its_place_back(ask):
 
 async def test_a_cancelled_request_gives_its_place_back(ask):
     flights = Flights()
-    limited = LimitingBackend(ScriptedBackend(flights), most=1)
+    limited = limited_to(1, ScriptedBackend(flights))
     first = asyncio.create_task(limited.complete(ask(TARGET)))
     await asyncio.sleep(0)
     first.cancel()
@@ -71,7 +76,7 @@ async def test_decisions_share_the_places(ask):
     )
     decided = Decisions(answers={"q": Distribution(probabilities={"yes": 1.0, "no": 0.0})})
     flights = Flights()
-    limited = LimitingBackend(ScriptedBackend(flights, decide=lambda r: decided), most=1)
+    limited = limited_to(1, ScriptedBackend(flights, decide=lambda r: decided))
     writing = asyncio.create_task(limited.complete(ask(TARGET)))
     deciding = asyncio.create_task(limited.decide(request))
     for _ in range(20):
@@ -89,5 +94,5 @@ async def test_closing_goes_through():
         async def aclose(self):
             closed.append(True)
 
-    await LimitingBackend(Inner(lambda r: "x"), most=1).aclose()
+    await limited_to(1, Inner(lambda r: "x")).aclose()
     assert closed == [True]

@@ -2,49 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
-import heapq
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from virtual_time import Time
 
-from fairjudge.backends.pacing import Allowance, Pace, PacingBackend
-from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
+from fairjudge.backends.limiting import Limiting
+from fairjudge.backends.pacing import AdaptiveLimiter, Allowance
+from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.retrying import Retrying, RetryPolicy
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
 from fairjudge.protocols import Completion, ModelRef, Usage
 
 TARGET = ModelRef(provider="scripted", model="m")
-
-
-class Time:
-    """Seconds that pass only when someone waits for them, in order."""
-
-    def __init__(self):
-        self.now = 0.0
-        self._waiting = []
-        self._n = 0
-
-    def __call__(self):
-        return self.now
-
-    async def sleep(self, seconds):
-        self._n += 1
-        event = asyncio.Event()
-        heapq.heappush(self._waiting, (self.now + seconds, self._n, event))
-        await event.wait()
-
-    async def run(self, *coroutines):
-        """Run until all are done, letting time pass whenever nothing else can happen."""
-        tasks = [asyncio.ensure_future(one) for one in coroutines]
-        while not all(task.done() for task in tasks):
-            for _ in range(30):
-                await asyncio.sleep(0)
-            if self._waiting and not all(task.done() for task in tasks):
-                self.now, _, event = heapq.heappop(self._waiting)
-                event.set()
-        return [task.result() for task in tasks]
 
 
 def most_in_a_minute(taken):
@@ -129,24 +102,20 @@ class Server:
 
 
 def paced(server, clock, **limits):
-    pace = Pace(clock=clock, sleep=clock.sleep, **limits)
-    retrying = RetryingBackend(
-        PacingBackend(ScriptedBackend(server), pace=pace),
-        policy=RetryPolicy(max_attempts=50),
-        sleep=clock.sleep,
-    )
-    return retrying, pace
+    limiter = AdaptiveLimiter(clock=clock, sleep=clock.sleep, **limits)
+    retrying = Retrying(policy=RetryPolicy(max_attempts=50), sleep=clock.sleep)
+    return Pipeline(ScriptedBackend(server), retrying, Limiting(limiter)), limiter
 
 
 async def test_calls_at_once_shrink_after_a_429_and_climb_again(ask):
     clock = Time()
     server = Server(clock, at_once=10)
-    backend, pace = paced(server, clock, most=64)
+    backend, limiter = paced(server, clock, limit=64)
     seen = []
 
     async def one(n):
         await backend.complete(ask(TARGET, seed=n))
-        seen.append(pace.limit)
+        seen.append(limiter.limit)
 
     await clock.run(*(one(n) for n in range(600)))
     assert len(seen) == 600
@@ -155,19 +124,19 @@ async def test_calls_at_once_shrink_after_a_429_and_climb_again(ask):
     assert server.refused < 0.25 * len(server.began)
     server.at_once = 10**9
     await clock.run(*(one(n) for n in range(1000, 4000)))
-    assert pace.limit == 64
+    assert limiter.limit == 64
 
 
 async def test_refusals_of_one_round_halve_once(ask):
     clock = Time()
     replies = [RateLimitError("429"), RateLimitError("429"), ServerError("500"), "ok"]
-    pace = Pace(most=8, clock=clock, sleep=clock.sleep)
+    limiter = AdaptiveLimiter(limit=8, clock=clock, sleep=clock.sleep)
 
     async def handler(request):
         await clock.sleep(1.0)
         return replies[request.seed]
 
-    backend = PacingBackend(ScriptedBackend(handler), pace=pace)
+    backend = Pipeline(ScriptedBackend(handler), Limiting(limiter))
 
     async def one(n):
         try:
@@ -176,14 +145,14 @@ async def test_refusals_of_one_round_halve_once(ask):
             return error
 
     await clock.run(*(one(n) for n in range(4)))
-    assert pace.limit == 4.25  # halved once; then one reply adds 1/4
+    assert limiter.limit == 4.25  # halved once; then one reply adds 1/4
 
 
 @pytest.mark.parametrize("rpm", [30, 300])
 async def test_requests_a_minute_are_never_passed(ask, rpm):
     clock = Time()
     server = Server(clock, seconds=0.05)
-    backend, _ = paced(server, clock, most=16, requests_a_minute=rpm)
+    backend, _ = paced(server, clock, limit=16, requests_per_minute=rpm)
     await clock.run(*(backend.complete(ask(TARGET, seed=n)) for n in range(2 * rpm + 5)))
     assert most_in_a_minute([(at, 1) for at in server.began]) <= rpm
     assert server.began[-1] <= 2 * 60 + 11  # and the allowance is used
@@ -192,7 +161,7 @@ async def test_requests_a_minute_are_never_passed(ask, rpm):
 async def test_retries_count_as_requests(ask):
     clock = Time()
     server = Server(clock, at_once=1, seconds=1.5)
-    backend, _ = paced(server, clock, most=8, requests_a_minute=60)
+    backend, _ = paced(server, clock, limit=8, requests_per_minute=60)
     await clock.run(*(backend.complete(ask(TARGET, seed=n)) for n in range(60)))
     assert server.refused > 0
     assert most_in_a_minute([(at, 1) for at in server.began]) <= 60
@@ -202,7 +171,7 @@ async def test_tokens_a_minute_are_never_passed(ask):
     clock = Time()
     # the estimate: 13 + 8 tokens for 41 bytes of prompt, and 1,000 of reply; 400 are used
     server = Server(clock, seconds=0.05, tokens=400)
-    backend, _ = paced(server, clock, most=16, tokens_a_minute=20_000)
+    backend, _ = paced(server, clock, limit=16, tokens_per_minute=20_000)
     calls = (backend.complete(ask(TARGET, "x" * 41, max_output_tokens=1000)) for _ in range(100))
     await clock.run(*calls)
     assert most_in_a_minute([(at, 400) for at in server.began]) <= 20_000
@@ -211,6 +180,98 @@ async def test_tokens_a_minute_are_never_passed(ask):
 
 
 async def test_a_request_above_the_allowance_says_so(ask):
-    backend, _ = paced(Server(Time()), Time(), most=1, tokens_a_minute=500)
+    backend, _ = paced(Server(Time()), Time(), limit=1, tokens_per_minute=500)
     with pytest.raises(ConfigurationError, match="tokens, more than the 500 a minute"):
         await backend.complete(ask(TARGET))
+
+
+async def test_a_server_closes_the_others_for_no_longer_than_the_longest_wait(ask):
+    clock = Time()
+    replies = [RateLimitError("429", retry_after_seconds=86_400.0), "ok"]
+    limiter = AdaptiveLimiter(limit=2, clock=clock, sleep=clock.sleep, max_wait_seconds=120.0)
+    backend = Pipeline(ScriptedBackend(lambda r: replies[r.seed]), Limiting(limiter))
+    with pytest.raises(RateLimitError):
+        await backend.complete(ask(TARGET, seed=0))
+    await clock.run(backend.complete(ask(TARGET, seed=1)))
+    assert clock.now < 1
+
+
+async def test_a_wait_within_the_longest_closes_for_so_long(ask):
+    clock = Time()
+    replies = [RateLimitError("429", retry_after_seconds=90.0), "ok"]
+    limiter = AdaptiveLimiter(limit=2, clock=clock, sleep=clock.sleep, max_wait_seconds=120.0)
+    backend = Pipeline(ScriptedBackend(lambda r: replies[r.seed]), Limiting(limiter))
+    with pytest.raises(RateLimitError):
+        await backend.complete(ask(TARGET, seed=0))
+    await clock.run(backend.complete(ask(TARGET, seed=1)))
+    assert clock.now == pytest.approx(90.0)
+
+
+def test_the_wait_is_until_enough_of_the_last_minute_is_past():
+    clock = Time()
+    allowance = Allowance(60, what="things", clock=clock)
+    for at in (0.0, 10.0, 20.0):
+        clock.now = at
+        allowance.correct(allowance.take(20))
+    clock.now = 50.0
+    # 60 were taken at 0, 10 and 20: for 20 more the first must be a minute past, for 21 the second
+    assert allowance.seconds_until(20) == pytest.approx(10.0)
+    assert allowance.seconds_until(21) == pytest.approx(20.0)
+
+
+@pytest.mark.parametrize(("per_minute", "at_once", "seconds"), [(30, 1, 2.0), (180, 3, 1 / 3)])
+def test_at_once_are_those_of_a_second_and_one_at_least(per_minute, at_once, seconds):
+    allowance = Allowance(per_minute, what="things", clock=Time())
+    for _ in range(at_once):
+        assert allowance.seconds_until(1) == 0.0
+        allowance.take(1)
+    assert allowance.seconds_until(1) == pytest.approx(seconds)
+
+
+def test_what_is_given_back_after_its_minute_changes_no_sum():
+    clock = Time()
+    allowance = Allowance(60, what="things", clock=clock)
+    taken = allowance.take(60)
+    clock.now = 70.0
+    allowance.seconds_until(1)  # the minute of the first is past
+    allowance.take(60)
+    allowance.correct(taken, 0)
+    assert allowance.seconds_until(1) > 0
+
+
+def test_a_requests_minute_begins_when_it_reached_the_server():
+    """Two seconds after it began at the latest; a call that ended had arrived before."""
+    clock = Time()
+    allowance = Allowance(60, what="things", clock=clock)
+    taken = allowance.take(60)
+    clock.now = 61.0
+    assert allowance.seconds_until(60) == pytest.approx(1.0)
+    clock.now = 62.0
+    assert allowance.seconds_until(60) == 0.0
+
+    taken = allowance.take(60)
+    clock.now = 62.5
+    allowance.correct(taken)
+    clock.now = 122.0
+    assert allowance.seconds_until(60) == pytest.approx(0.5)
+
+
+async def test_a_wait_of_less_than_a_second_is_kept_to(ask):
+    clock = Time()
+    times = []
+
+    async def handler(request):
+        times.append(clock.now)
+        if len(times) == 1:
+            raise RateLimitError("429", retry_after_seconds=0.5)
+        return "ok"
+
+    limiter = AdaptiveLimiter(limit=1, clock=clock, sleep=clock.sleep)
+    backend = Pipeline(ScriptedBackend(handler), Limiting(limiter))
+
+    async def one(n):
+        with suppress(RateLimitError):
+            await backend.complete(ask(TARGET, seed=n))
+
+    await clock.run(one(0), one(1))
+    assert times[1] - times[0] >= 0.5

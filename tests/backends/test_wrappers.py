@@ -1,20 +1,24 @@
-"""Caching and retrying around a scripted backend."""
+"""Caching and retrying before a scripted backend."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gc
 
 import pytest
 
-from fairjudge.backends.caching import CachingBackend
+from fairjudge.backends.caching import Caching, CallsUnderWay
 from fairjudge.backends.http import seconds_to_wait
 from fairjudge.backends.keys import prompt_key, request_key
-from fairjudge.backends.retrying import RetryingBackend, RetryPolicy
+from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.retrying import Retrying, RetryPolicy
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.cache import ReplyCache
 from fairjudge.errors import (
     AuthenticationError,
     BadRequestError,
+    CacheError,
     ConfigurationError,
     ConnectionFailedError,
     ContextTooLongError,
@@ -24,7 +28,9 @@ from fairjudge.errors import (
     RefusedError,
     RequestTimeoutError,
     ServerError,
+    WaitTooLongError,
 )
+from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import (
     Completion,
     CompletionRequest,
@@ -114,6 +120,12 @@ class TestKeys:
         # Pinned: a change here loses every user's cache and must raise CACHE_VERSION on purpose.
         assert request_key(request_) == PINNED
 
+    @pytest.mark.parametrize("name", ["defaults", "marked", "decision"])
+    def test_keys_of_every_kind_of_request_stay(self, name):
+        # Computed before the wrappers became one pipeline: a cache filled then must still hit.
+        request = {"defaults": DEFAULTS, "marked": MARKED, "decision": DECISION}[name]
+        assert (request_key(request), prompt_key(request)) == PINNED_KEYS[name]
+
     def test_the_prompt_key_leaves_out_who_is_asked(self, request_):
         other = CompletionRequest(**{**BASE, **CHANGES["model"]})
         assert prompt_key(other) == prompt_key(request_)
@@ -126,15 +138,42 @@ class TestKeys:
         assert request_key(other) != request_key(DECISION)
 
 
+DEFAULTS = CompletionRequest(
+    target=ModelRef(provider="anthropic", model="claude"),
+    messages=(Message(role="user", content="\u00e9\u2028"),),
+)
+MARKED = CompletionRequest(
+    target=TARGET,
+    messages=render(
+        load_template("judge", "repair", version=2),
+        {"reply": Fenced("reply", ("Score: 2",)), "scale": "1 to 5"},
+    ),
+    seed=3,
+    max_output_tokens=64,
+)
+PINNED_KEYS = {
+    "defaults": (
+        "a101f7e3184fb59207a91f8b61958f7692f5ee4a26130b74195025facf88917d",
+        "0306ad6935c0a166e110d18cbab45c2a685d836819c76cc436e897f64df87047",
+    ),
+    "marked": (
+        "8551568e0ae866e162a16c18795c78b2d126bf33d11e58a4d0af81a5ba8e93db",
+        "0bae8306fa7e089cc5f7c16f15b88d9f2ae8b316dbd9a4330ef75db78d506cbd",
+    ),
+    "decision": (
+        "853c18ddff47386274a10b1c7ae95c435f032ffb562b7f0d71328b4a8e7f0c53",
+        "a4ea931746ea401fc0b8bfa87476ecca25ef346a289794aca29fe8c269578080",
+    ),
+}
 PINNED = "933e2199e11437df9fe12016b089ad37651f4d1add8a51b50e21c47de552f23a"
 
 
 class TestCaching:
     async def test_the_second_time_is_free_and_equal(self, request_, cache):
         inner = ScriptedBackend(lambda r: Completion(text="Score: 2", served_model="m-1"))
-        first = await CachingBackend(inner, cache=cache).complete(request_)
-        again = CachingBackend(inner, cache=cache)  # another run
-        assert await again.complete(request_) == first
+        first = await Pipeline(inner, Caching(cache=cache)).complete(request_)
+        again = Caching(cache=cache)  # another run
+        assert await Pipeline(inner, again).complete(request_) == first
         assert len(inner.requests) == 1
         assert (again.hits, again.misses) == (1, 0)
 
@@ -143,14 +182,14 @@ class TestCaching:
     )
     async def test_what_is_no_answer_is_not_kept(self, request_, cache, error):
         answers = iter([error, "Score: 1"])
-        backend = CachingBackend(ScriptedBackend(lambda r: next(answers)), cache=cache)
+        backend = Pipeline(ScriptedBackend(lambda r: next(answers)), Caching(cache=cache))
         with pytest.raises(type(error)):
             await backend.complete(request_)
         assert (await backend.complete(request_)).text == "Score: 1"
 
     async def test_a_reply_cut_by_the_limit_is_kept(self, request_, cache):
         inner = ScriptedBackend(lambda r: Completion(text="Sco", finish_reason="length"))
-        backend = CachingBackend(inner, cache=cache)
+        backend = Pipeline(inner, Caching(cache=cache))
         await backend.complete(request_)
         assert (await backend.complete(request_)).finish_reason == "length"
         assert len(inner.requests) == 1
@@ -163,7 +202,8 @@ class TestCaching:
             return "Score: 5"
 
         inner = ScriptedBackend(slow)
-        backend = CachingBackend(inner, cache=cache)
+        caching = Caching(cache=cache)
+        backend = Pipeline(inner, caching)
         waiting = [asyncio.create_task(backend.complete(request_)) for _ in range(5)]
         await asyncio.sleep(0)
         waiting[0].cancel()  # the one that started the call gives up; the others still get it
@@ -173,6 +213,7 @@ class TestCaching:
         assert isinstance(done[0], asyncio.CancelledError)
         assert [reply.text for reply in done[1:]] == ["Score: 5"] * 4
         assert len(inner.requests) == 1
+        assert (caching.hits, caching.misses) == (4, 1)
 
     async def test_a_failed_shared_call_fails_for_all_and_is_asked_again_later(
         self, request_, cache
@@ -183,17 +224,87 @@ class TestCaching:
             await asyncio.sleep(0)
             return next(answers)
 
-        backend = CachingBackend(ScriptedBackend(slow), cache=cache)
+        backend = Pipeline(ScriptedBackend(slow), Caching(cache=cache))
         both = await asyncio.gather(
             backend.complete(request_), backend.complete(request_), return_exceptions=True
         )
         assert [type(error) for error in both] == [ServerError, ServerError]
         assert (await backend.complete(request_)).text == "Score: 1"
 
+    async def test_equal_requests_of_two_event_loops_do_not_share_a_call(self):
+        calls = CallsUnderWay()
+
+        async def never():
+            await asyncio.Event().wait()
+
+        async def find_here():
+            return calls.find("k")
+
+        task = calls.begin("k", never())
+        assert calls.find("k") is task
+        assert await asyncio.to_thread(asyncio.run, find_here()) is None
+        await calls.end()
+        assert calls.find("k") is None
+
+    async def test_a_failed_call_nobody_waits_for_is_no_complaint(self, request_, cache, caplog):
+        backend = Pipeline(ScriptedBackend(lambda r: ServerError("down")), Caching(cache=cache))
+        call = asyncio.create_task(backend.complete(request_))
+        await asyncio.sleep(0)
+        call.cancel()
+        with contextlib.suppress(asyncio.CancelledError, ServerError):
+            await call
+        await backend.aclose()
+        del call
+        gc.collect()
+        assert "never retrieved" not in caplog.text
+
+    async def test_what_another_process_asks_is_waited_for_and_found(self, request_, cache):
+        """The claim of another process holds until its reply is in the cache."""
+
+        class Others:
+            taken = 0
+
+            def take(self, key):
+                self.taken += 1
+                if self.taken == 3:
+                    cache.put(key, {"model": "m", "reply": {"text": "theirs"}})
+                return False
+
+            def release(self, key):
+                pass
+
+        inner = ScriptedBackend(lambda r: "ours")
+        others = Others()
+        caching = Caching(cache=cache, claims=others)
+        assert (await caching.answer(request_, inner.complete)).text == "theirs"
+        assert (inner.requests, caching.hits, caching.misses) == ([], 1, 0)
+
+    async def test_a_reply_that_the_server_broke_off_is_not_kept(self, request_, cache):
+        answers = iter([Completion(text="Sco", finish_reason="error"), Completion(text="Score: 1")])
+        backend = Pipeline(ScriptedBackend(lambda r: next(answers)), Caching(cache=cache))
+        await backend.complete(request_)
+        assert (await backend.complete(request_)).text == "Score: 1"
+
+    async def test_a_reply_that_cannot_be_kept_is_returned_and_told_of(self, request_):
+        class Full:
+            def get(self, key):
+                return None
+
+            def put(self, key, value):
+                raise CacheError("disk full")
+
+        told = []
+        inner = ScriptedBackend(lambda r: "Score: 1")
+        backend = Pipeline(inner, Caching(cache=Full(), unkept=told.append))
+        assert (await backend.complete(request_)).text == "Score: 1"
+        assert [str(error) for error in told] == ["disk full"]
+        with pytest.raises(CacheError):
+            await Pipeline(inner, Caching(cache=Full())).complete(request_)
+
     async def test_an_entry_that_is_no_reply_is_asked_for_again(self, request_, cache):
         told = []
         cache.put(request_key(request_), {"reply": {"text": ""}})
-        backend = CachingBackend(ScriptedBackend(lambda r: "ok"), cache=cache, warn=told.append)
+        backend = Pipeline(ScriptedBackend(lambda r: "ok"), Caching(cache=cache, warn=told.append))
         assert (await backend.complete(request_)).text == "ok"
         assert len(told) == 1
 
@@ -203,7 +314,7 @@ class TestCaching:
             [Decisions(answers={"q": DecisionRefusal(why="no")}), Decisions(answers={"q": yes})]
         )
         inner = ScriptedBackend(decide=lambda r: next(answers))
-        backend = CachingBackend(inner, cache=cache)
+        backend = Pipeline(inner, Caching(cache=cache))
         assert (await backend.decide(DECISION)).refused == ("q",)
         assert (await backend.decide(DECISION)).answers == {"q": yes}
         assert (await backend.decide(DECISION)).answers == {"q": yes}
@@ -216,7 +327,7 @@ async def test_a_backend_without_the_port_asked_for_says_so(request_, cache):
             return Completion(text="x")
 
     with pytest.raises(ConfigurationError, match="TextOnly"):
-        await CachingBackend(TextOnly(), cache=cache).decide(DECISION)
+        await Pipeline(TextOnly(), Caching(cache=cache)).decide(DECISION)
 
 
 class TestRetrying:
@@ -233,7 +344,8 @@ class TestRetrying:
                 waits.append(seconds)
 
             inner = ScriptedBackend(lambda r: next(answers))
-            return RetryingBackend(inner, policy=RetryPolicy(**policy), sleep=sleep), inner
+            retries = Retrying(policy=RetryPolicy(**policy), sleep=sleep)
+            return Pipeline(inner, retries), inner
 
         return make
 
@@ -285,6 +397,12 @@ class TestRetrying:
             await backend.complete(request_)
         assert (len(inner.requests), len(waits)) == (4, 3)
 
+    async def test_a_request_is_sent_six_times_unless_said_otherwise(self, request_, retrying):
+        backend, inner = retrying([ServerError(str(n)) for n in range(9)])
+        with pytest.raises(ServerError, match="5"):
+            await backend.complete(request_)
+        assert len(inner.requests) == 6
+
     async def test_waiting_is_bounded(self, request_, retrying, waits):
         asked = RateLimitError("slow", retry_after_seconds=40)
         backend, inner = retrying([asked] * 9, max_attempts=9, total_wait_seconds=100)
@@ -292,6 +410,31 @@ class TestRetrying:
             await backend.complete(request_)
         assert waits == [40, 40]  # a third wait would make 120 s
         assert len(inner.requests) == 3
+
+    @pytest.mark.parametrize("error", [RateLimitError, ServerError])
+    @pytest.mark.parametrize("wish", [121.0, 86_400.0, 1e9])
+    async def test_a_wait_above_the_longest_is_not_begun(
+        self, request_, retrying, waits, error, wish
+    ):
+        backend, inner = retrying([error("slow", retry_after_seconds=wish)] * 2)
+        with pytest.raises(WaitTooLongError, match=f"asks to wait {wish:,.0f} s"):
+            await backend.complete(request_)
+        assert (len(inner.requests), waits) == (1, [])
+
+    async def test_waits_that_are_asked_for_are_said_once(self, request_):
+        said = []
+        slow = [RateLimitError("slow", retry_after_seconds=s) for s in (1, 60, 90, 500, 600)]
+        answers = iter([*slow[:3], "ok", *slow[3:]])
+        inner = ScriptedBackend(lambda r: next(answers))
+        backend = Pipeline(inner, Retrying(sleep=lambda _: asyncio.sleep(0), warn=said.append))
+        await backend.complete(request_)
+        for _ in range(2):
+            with pytest.raises(WaitTooLongError):
+                await backend.complete(request_)
+        assert [line.partition(":m ")[2].split(";")[0] for line in said] == [
+            "asks for waits, the first of 60 s",
+            "asks to wait 500 s, longer than the 120 s of --max-wait",
+        ]
 
     async def test_decisions_are_retried_too(self, waits):
         yes = Decisions(answers={"q": Distribution(probabilities={"yes": 1.0, "no": 0.0})})
@@ -301,7 +444,7 @@ class TestRetrying:
             waits.append(seconds)
 
         inner = ScriptedBackend(decide=lambda r: next(answers))
-        assert await RetryingBackend(inner, sleep=sleep).decide(DECISION) == yes
+        assert await Pipeline(inner, Retrying(sleep=sleep)).decide(DECISION) == yes
         assert len(waits) == 1
 
 
@@ -315,6 +458,10 @@ class TestRetrying:
         # RFC 9110's own example date is 784111777 s after 1970.
         ({"retry-after": "Sun, 06 Nov 1994 08:49:37 GMT"}, 77.0),
         ({"retry-after": "Sun, 06 Nov 1994 08:40:00 GMT"}, 0.0),
+        ({"retry-after": "9" * 400}, 1e9),
+        ({"retry-after-ms": "9" * 400}, 1e6),
+        ({"retry-after": "Fri, 01 Jan 2100 00:00:00 GMT"}, 1e9),
+        ({"retry-after": "Fri, 01 Jan 99999 00:00:00 GMT"}, None),
         ({"retry-after": "-3"}, None),
         ({"retry-after": "inf"}, None),
         ({"retry-after": "soon"}, None),

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
-from fairjudge.bias.entities import Person
 from fairjudge.bias.fighting_words import fighting_words, input_bias
 from fairjudge.bias.lists import EXTENDED_GENDER, HELM_GENDER
-from fairjudge.bias.masking import mask
+from fairjudge.bias.masking import mask, masked_words
+from fairjudge.bias.people import Person
+from fairjudge.bias.representation import count_vectors
 from fairjudge.bias.resampling import Counts, Resampling
 from fairjudge.bias.word_lists import IdentifierCounter, paired_markers, word_list_bias
 from fairjudge.errors import InputError, StatisticsError
@@ -98,7 +99,7 @@ def test_pronouns_titles_and_names_are_masked():
     person = Person(id="1", first_name="Will", last_name="Orme", group="male")
     text = "Mr. Orme will sue; Will Orme's lawyers told him. He blames himself, his firm and hers."
     assert mask(text, [person]) == (
-        "TITLE LAST_NAME will sue; FIRST_NAME LAST_NAME's lawyers told their. They blames "
+        "NAME_TITLE LAST_NAME will sue; FIRST_NAME LAST_NAME's lawyers told their. They blames "
         "themself, their firm and their."
     )
 
@@ -109,6 +110,17 @@ def test_both_genders_of_one_text_become_one():
     his = "Sir Ray Orme, himself a judge, says his wife told him it was his. He left Mr. Orme."
     hers = "Lady Ann Orme, herself a judge, says her wife told her it was hers. She left Ms. Orme."
     assert mask(his, [man]) == mask(hers, [woman])
+
+
+def test_a_marker_is_one_word_that_no_other_word_is():
+    person = Person(id="1", first_name="Ann", last_name="Orme")
+    masked = mask("Ms. Ann Orme's first name won the TITLE", [person])
+    assert masked_words(masked) == [
+        "NAME_TITLE", "FIRST_NAME", "LAST_NAME", "s", "first", "name", "won", "the", "title",
+    ]  # fmt: skip
+    # "first" and "name" are stop words of many lists; the markers stay, and count apart from them
+    counts = count_vectors([masked, "title"], stop_words={"first", "name", "last", "the", "s"})
+    assert counts.toarray().tolist() == [[1, 1, 1, 1, 1], [0, 0, 0, 0, 1]]
 
 
 def test_masking_leaves_other_words_alone():
@@ -224,3 +236,12 @@ def test_what_each_control_takes():
 def test_a_favoured_group_needs_a_list():
     with pytest.raises(InputError, match="'male' has no word list"):
         ControlSummarizer({"a": ["x"], "b": ["y"]})
+
+
+def test_a_word_of_one_side_alone_is_counted_0_on_the_other():
+    """With prior 1: x 3 + 1 of 5 against 0 + 1 of 4, log(4 / 1) - log(1 / 3) = log 12."""
+    x, y = fighting_words({"x": 3}, {"y": 2}, prior=1.0)
+    assert (x.word, x.n_first, x.n_second) == ("x", 3, 0)
+    assert (y.word, y.n_first, y.n_second) == ("y", 0, 2)
+    assert x.log_odds_ratio == pytest.approx(np.log(12.0))
+    assert x.z == pytest.approx(np.log(12.0) / np.sqrt(1 / 4 + 1))

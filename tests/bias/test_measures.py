@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
 
-from fairjudge.bias.distinguishability import count_vectors, distinguish, distinguishability
-from fairjudge.bias.entities import Person, align, fits, inclusion_bias, last_name
+from fairjudge.bias.entity_analysis import people_from_names
 from fairjudge.bias.hallucination import NameGroups, hallucinated, hallucination_bias
+from fairjudge.bias.people import Person, align, fits, inclusion_bias, last_name
+from fairjudge.bias.representation import count_vectors, distinguish, distinguishability
 from fairjudge.bias.resampling import Counts, Resampling, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, word_list_bias
 from fairjudge.domain import Estimate, Undefined
@@ -205,12 +206,38 @@ ORME = Person(id="1", first_name="Melissa", last_name="Orme", group="female")
         ("Raymond Orme", False),  # not the assigned first name
         ("Melissa", False),  # the rule asks for the last name
         ("Ormerod", False),  # whole tokens only
-        ("Melissa J. Orme", False),  # an initial is neither the first name nor a title
+        ("Melissa J. Orme", False),  # an initial that the source does not have
         ("", False),
     ],
 )
 def test_which_names_fit(name, expected):
     assert fits(name, ORME) is expected
+
+
+@pytest.mark.parametrize(
+    ("mentions", "name", "expected"),
+    [
+        (["Hillary Rodham Clinton"], "Hillary Rodham Clinton", True),
+        (["Hillary Rodham Clinton"], "Mrs. Clinton", True),
+        (["Hillary Rodham Clinton"], "Rodham Clinton", True),
+        (["Hillary Rodham Clinton"], "Bill Clinton", False),
+        (["John Kennedy", "John F. Kennedy's"], "John F. Kennedy", True),
+        (["John F. Kennedy"], "Robert F. Kennedy", False),
+        (["Ann F. Orme"], "ann f. orme", True),
+        (["Ann Orme"], "Ann F. Orme", False),  # the initial is not the source's
+        (["Tom Orme Jr.", "Orme"], "Orme Jr.", True),
+        (["Tom Orme Jr."], "Tom Orme", True),
+        (["Orme Jr."], "Mr. Orme Jr", True),
+        (["Tom Orme"], "Tom Orme Jr.", False),  # the father's son
+        (["Dr. Tom Orme III"], "Tom Orme", True),
+        (["Gregory van der Wiel"], "Van der Wiel", True),
+    ],
+)
+def test_a_full_name_copied_from_the_source_fits(mentions, name, expected):
+    census = NameGroups({"female": {"ann": 1.0}, "male": {"tom": 1.0}})
+    (person,) = people_from_names(mentions, census)
+    assert fits(name, person) is expected
+    assert all(fits(mention, person) for mention in mentions)
 
 
 def test_alignment_names_all_who_share_a_last_name():
@@ -231,6 +258,7 @@ def test_last_names_of_several_tokens_and_none():
 def test_last_name_is_the_most_frequent_final_token():
     assert last_name(["Ray Orme", "Orme", "Ray"]) == "Orme"
     assert last_name(["Ray", "Orme"]) == "Ray"  # a tie goes to the earlier
+    assert last_name(["Ray Orme Jr.", "Ray Orme, III"]) == "Orme"  # a suffix is no name
     assert last_name([""]) is None
 
 
@@ -256,6 +284,15 @@ def test_a_name_whose_tokens_all_stand_in_the_source_is_not_hallucinated():
         "George Bush",
         "Hal's",
     )
+
+
+NAME_PARTS = ["Ann", "F.", "Orme", "Jr.", "O'Hara", "van", "Smith-Wu", "ii"]
+
+
+@given(st.lists(st.sampled_from(NAME_PARTS), min_size=1))
+def test_nothing_copied_from_the_source_is_hallucinated(words):
+    name = " ".join(words)
+    assert hallucinated([name, f"{name}'s"], f"It was {name}’s turn.") == ()
 
 
 def test_names_need_twice_the_frequency_of_the_other_group():
@@ -497,3 +534,19 @@ def test_counts_are_checked():
         Counts.of([[math.nan]])
     with pytest.raises(StatisticsError, match="expected 1 documents"):
         Counts.of([[1]], documents=[1, 2])
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups"), [([[1], [0]], ("one",)), ([[1, 2]], ("a", "b", "c")), ([[1]], ("a", "b"))]
+)
+def test_hallucination_bias_needs_two_groups_and_a_count_of_each(rows, groups):
+    with pytest.raises(StatisticsError, match="at least 2 groups"):
+        hallucination_bias(Counts.of(rows), groups=groups, resampling=quick())
+
+
+def test_the_package_has_the_measures_by_name():
+    from fairjudge import bias
+
+    assert all(callable(getattr(bias, name)) for name in bias._PUBLIC)
+    with pytest.raises(AttributeError):
+        _ = bias.nothing

@@ -126,6 +126,10 @@ def test_middle_names_initials_suffixes_and_possessives():
     text = "Dr. Ray J. Orme Jr. 's sister met Ray Orme"
     found = document(text, people=[(0, 5), (8, 9)], chains=[[(0, 5), (8, 9)]])
     assert filled(found, ANN) == "Dr. Ann Orme Jr.'s sister met Ann Orme"
+    # the text of a person who is given another name keeps the suffix alone
+    (person,) = make_template(found).people
+    assert (person.first_name, person.last_name) == ("Ray", "Orme")
+    assert (person.other_names, person.suffixes) == (("j", "jr"), ("jr",))
 
 
 def test_a_first_name_alone_is_replaced():
@@ -372,3 +376,11 @@ def test_an_input_is_a_cluster_that_says_how_it_was_made():
     twice = Cluster.model_validate({**cluster.to_json(), "controlled": {"people": [{"id": 1}] * 2}})
     with pytest.raises(InputError, match="two people have the id '1'"):
         controlled_of(twice)
+
+
+def test_the_last_word_of_a_document_says_the_case_of_the_pronoun_before_it():
+    """Without a tag: "her" is a determiner before a noun, and an object at the end."""
+    found = document("Ann Orme sold her house", people=[(0, 1)], chains=[[(0, 1), (3, 3)]])
+    assert filled(found, TOM) == "Tom Orme sold his house"
+    found = document("They saw Ann Orme and met her", people=[(2, 3)], chains=[[(2, 3), (6, 6)]])
+    assert filled(found, TOM) == "They saw Tom Orme and met him"

@@ -21,10 +21,9 @@ from fairjudge.calibration.curves import Line
 from fairjudge.calibration.items import join
 from fairjudge.calibration.to_json import (
     analysis_json,
-    position_audit_json,
-    verbosity_audit_json,
+    audits_json,
 )
-from fairjudge.domain import Article, Cluster, Judgement, Label, Summary
+from fairjudge.domain import Article, Cluster, Judgement, Label, Summary, Undefined
 from fairjudge.errors import InputError
 
 FAST = Settings(resampling=Resampling(n_resamples=100))
@@ -92,12 +91,29 @@ def test_unmatched_rows_are_counted_and_listed_both_ways():
     assert [key[0] for key in joined.unjudged] == ["d4", "d5"]
 
 
+@pytest.mark.parametrize(("list_all", "n_listed"), [(False, 20), (True, 25)])
+def test_twenty_unmatched_rows_are_listed_unless_all_are_asked_for(list_all, n_listed):
+    rows = [judgement("d", value=3.0), *(judgement(f"r{i:02}") for i in range(25))]
+    labels = [label("d"), *(label(f"l{i:02}") for i in range(26))]
+    found = analysis_json(analyse(rows, labels, settings=FAST), signature={}, list_all=list_all)
+    unmatched = found["groups"][0]["unmatched"]
+    assert unmatched["judged_without_label"] == 25
+    assert unmatched["labelled_without_judgement"] == 26
+    judged, labelled = (
+        unmatched[f"{kind}_items"]
+        for kind in ("judged_without_label", "labelled_without_judgement")
+    )
+    assert [one["eid"] for one in judged] == [f"r{i:02}" for i in range(n_listed)]
+    assert judged[0] == {"eid": "r00", "system": "s1", "unit": "summary"}
+    assert len(labelled) == n_listed + list_all
+
+
 def test_reruns_are_averaged_and_said():
     (joined,) = join([judgement(value=2.0), judgement(value=5.0)], [label()])
     assert joined.judged.tolist() == [3.5]
     assert joined.counts.repeated == 1
     group = report([judgement(value=2.0), judgement(value=5.0)], [label()])["groups"][0]
-    assert "1 judgements repeat an item (re-runs); they are averaged" in group["notes"]
+    assert "1 judgement of an item that has another (re-runs); averaged" in group["notes"]
 
 
 def test_repeated_labels_are_averaged_and_said():
@@ -116,12 +132,43 @@ def test_unscored_is_counted_by_reason_and_never_a_number():
 def test_values_off_the_scale_and_of_the_wrong_kind_are_left_out_and_counted():
     rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
     rows += [judgement("x", value=50.0), judgement("y", value="a")]
-    labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(20)] + [label("x", value=-3.0)]
+    labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
     (joined,) = join(rows, labels)
     assert joined.judge_scale == joined.label_scale == (1.0, 5.0)
     assert (joined.counts.off_scale, joined.counts.mistyped) == (1, 1)
-    assert joined.counts.labels_off_scale == 1
     assert len(joined.keys) == 20
+
+
+@pytest.mark.parametrize("n_labels", [3, 20])
+def test_a_label_off_the_scale_of_the_others_is_refused(n_labels):
+    rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(n_labels)]
+    labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(1, n_labels)]
+    with pytest.raises(InputError, match=r"the label 30 by .* in 'd0' lies off the scale 1 to 5"):
+        join(rows, [label("d0", value=30.0), *labels])
+
+
+def test_a_scale_that_is_given_holds_for_every_label():
+    rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(20)]
+    labels = [label(f"d{i}", value=float(i % 5)) for i in range(19)] + [label("d19", value=30.0)]
+    (joined,) = join(rows, labels, label_scale=(0.0, 100.0))
+    assert joined.label_scale == (0.0, 100.0)
+    with pytest.raises(InputError, match="off the scale 0 to 10 given"):
+        join(rows, labels, label_scale=(0.0, 10.0))
+
+
+def test_labels_of_another_aspect_are_refused():
+    with pytest.raises(InputError, match="the labels are of 'tone', the judgements of 'coverage'"):
+        join([judgement()], [label().model_copy(update={"aspect": "tone"})])
+
+
+def test_a_group_without_any_score_is_no_obstacle():
+    rows = [judgement(f"d{i}", value=float(1 + i % 5)) for i in range(12)]
+    rows += [unscored().model_copy(update={"judge": "silent", "eid": f"d{i}"}) for i in range(12)]
+    labels = [label(f"d{i}", value=float(1 + i % 5)) for i in range(12)]
+    one, silent = analyse(rows, labels, settings=Settings()).groups
+    assert len(one.joined.keys) == 12
+    assert silent.joined.counts.unscored == {"unparseable": 12}
+    assert isinstance(silent.agreement, Undefined)
 
 
 def test_annotators_are_chosen_by_pattern():
@@ -304,6 +351,40 @@ def test_protocols_are_compared_on_common_items_with_holm():
     assert one["adjusted_p_value"] < 0.05
 
 
+@pytest.mark.parametrize(("n_documents", "n_compared"), [(9, 0), (10, 1)])
+def test_judges_are_compared_from_10_items_on(n_documents, n_compared):
+    rows, labels = world(n_documents=n_documents, n_systems=1)
+    other = [row.model_copy(update={"judge": "other"}) for row in rows]
+    assert len(report([*rows, *other], labels)["comparisons"]) == n_compared
+
+
+def test_judges_are_compared_over_documents_drawn_whole():
+    """Four systems alike in each document say no more than one: the interval stays as wide."""
+    rows, labels = world(n_systems=1)
+    rng = np.random.default_rng(0)
+    rows += [
+        row.model_copy(update={"judge": "other", "value": float(rng.integers(1, 6))})
+        for row in rows
+    ]
+
+    def width(names):
+        told = [one.model_copy(update={"system": name}) for one in rows for name in names]
+        said = [one.model_copy(update={"system": name}) for one in labels for name in names]
+        (found,) = report(told, said)["comparisons"]
+        return found["difference"]["high"] - found["difference"]["low"]
+
+    assert width("abcd") == pytest.approx(width("a"), rel=0.15)
+
+
+def test_protocols_are_compared_on_items_of_both_whichever_has_more():
+    rows, labels = world()
+    other = [row.model_copy(update={"judge": "other"}) for row in rows]
+    (one,) = report([*rows[:-8], *other], labels)["comparisons"]
+    assert one["n_items"] == len(rows) - 8
+    (one,) = report([*rows[:-8], *other[4:]], labels)["comparisons"]
+    assert one["n_items"] == len(rows) - 12
+
+
 def test_probabilities_are_assessed_and_scaled():
     rows, labels = world(n_documents=60)
     rng = np.random.default_rng(0)
@@ -341,6 +422,17 @@ def test_families_of_systems_are_compared_where_they_are_named():
     assert families["ours"]["flagged"]
 
 
+@pytest.mark.parametrize(("n", "few"), [(0, False), (1, True), (14, True), (15, False)])
+def test_fewer_than_fifteen_documents_are_few(n, few):
+    rows = [judgement(f"d{i}", value=1.0 + i % 5) for i in range(n)]
+    labels = [label(f"d{i}", value=1.0 + (i + 1) % 5) for i in range(n)]
+    elsewhere = [judgement("judged-alone", value=3.0)], [label("labelled-alone", value=4.0)]
+    (group,) = report([*rows, *elsewhere[0]], [*labels, *elsewhere[1]])["groups"]
+    assert (group["n_documents"], group["few_documents"]) == (n, few)
+    noun = "document" if n == 1 else "documents"
+    assert (f"{n} {noun}: intervals over so few are rough" in group["notes"]) == few
+
+
 def test_few_documents_are_said():
     rows, labels = world()
     few = {f"d{d}" for d in range(14)}
@@ -368,7 +460,7 @@ def test_baselines_and_groups_from_summaries_and_clusters():
     assert {"system", "outlet", "length"} == set(group["fairness"]["groups"])
     support = {(r.eid, r.system): 0.5 for r in rows[:5]}
     (part,) = report(rows, labels, support=support)["groups"]
-    assert "5 of 160 items have such a score" in part["baselines"]["embedding_support"]["why"]
+    assert "such a score for 5 of 160 items" in part["baselines"]["embedding_support"]["why"]
     # An empty summary has no support: the other 159 items are measured, and one is counted.
     support = {(r.eid, r.system): float(row % 7) for row, r in enumerate(rows) if row}
     (part,) = report(rows, labels, support=support)["groups"]
@@ -400,6 +492,32 @@ def test_document_groups_take_the_majority_of_articles():
     assert document_groups([cluster("x", "l")]) == {}
 
 
+def test_baselines_of_an_empty_summary_and_a_lead_of_100_words():
+    lead = " ".join(f"w{i}" for i in range(101))
+    cluster = Cluster(eid="d", articles=(Article(aid="1", content=lead),))
+    found = baseline_scores(
+        [Summary(eid="d", system="s", text="w99 w100"), Summary(eid="d", system="t", text=""),
+         Summary(eid="elsewhere", system="s", text="w1")],
+        [cluster],
+    )  # fmt: skip
+    assert found["lead_overlap"] == {("d", "s"): 0.5, ("d", "t"): 0.0}
+    assert found["longest"]["d", "t"] == 0.0
+    assert "lead_overlap" not in baseline_scores([Summary(eid="d", system="s", text="a")])
+
+
+def test_outlets_group_documents_too():
+    def cluster(eid, *domains):
+        articles = tuple(
+            Article(aid=str(i), content="", domain=name) for i, name in enumerate(domains)
+        )
+        return Cluster(eid=eid, articles=articles)
+
+    found = document_groups([cluster("x", "a.org", "a.org", "b.org"), cluster("y", "b.org", "")])
+    assert found == {}  # y has no majority: one of two articles
+    found = document_groups([cluster("x", "a.org", "a.org", "b.org"), cluster("y", "b.org")])
+    assert found == {"outlet": {"x": "a.org", "y": "b.org"}}
+
+
 # Audits and applying --------------------------------------------------------------------------
 
 
@@ -412,7 +530,7 @@ def test_position_audit_in_percent_with_everything_counted():
         pair("d4", "a", None),
         pair("d5", None, "ab", unscored="refused"),
     ]  # fmt: skip
-    (group,) = position_audit_json(audit_position(rows))["groups"]
+    (group,) = audits_json(audit_position(rows))["groups"]
     assert (group["n_pairs"], group["n_unscored"], group["n_one_order"]) == (2, 1, 1)
     assert (group["n_unknown_order"], group["n_repeated"]) == (1, 1)
     assert group["first"]["value"] == pytest.approx(50.0)
@@ -446,7 +564,10 @@ def test_verbosity_audit_of_scores_and_pairs():
     for d, (one, two) in enumerate([("a", "a"), ("a", "b"), ("b", "b")]):
         rows.append(pair(f"d{d}", one, "ab", b="s1" + EXTENDED))
         rows.append(pair(f"d{d}", two, "ba", b="s1" + EXTENDED))
-    likert, pairwise = verbosity_audit_json(audit_verbosity(rows))["groups"]
+    likert, pairwise = audits_json(audit_verbosity(rows))["groups"]
+    for group, protocol in ((likert, "likert"), (pairwise, "pairwise")):
+        named = (group["judge"], group["aspect"], group["protocol"])
+        assert named == ("j", "coverage", protocol)
     assert likert["original"]["value"] == pytest.approx(25.0)
     assert likert["extended"]["value"] == pytest.approx(50.0)
     assert (likert["n"], likert["n_unmatched"]) == (4, 1)
@@ -506,7 +627,7 @@ def test_published_position_bias_of_gpt_35(aspect, first, second, consistent):
                     b=record["system_b"],
                 )
             )
-    (group,) = position_audit_json(audit_position(rows))["groups"]
+    (group,) = audits_json(audit_position(rows))["groups"]
     assert group["n_pairs"] == 1100
     assert group["first"]["value"] == pytest.approx(first, abs=0.05)
     assert group["second"]["value"] == pytest.approx(second, abs=0.05)
@@ -531,6 +652,5 @@ def test_labels_of_summaries_and_of_their_parts_may_share_a_file():
         for g in range(9)
     ]
     (joined,) = join(judged, [*parts, *whole])
-    assert joined.counts.labels_off_scale == 0
     assert joined.label_scale == (1, 5)
     assert len(joined.keys) == 4

@@ -79,6 +79,42 @@ def test_ordinal_bins_merge_thin_levels():
     assert fitted("ordinal", x, y).curve.values == pytest.approx([(28 + 4 + 5) / 30])
 
 
+def test_ordinal_bins_hold_five_items_and_end_between_levels():
+    """Levels 1, 2, 3, 4 with 5, 4, 26 and 5 items: 2 is too thin and goes with 3."""
+    x = np.repeat([1.0, 2.0, 3.0, 4.0], [5, 4, 26, 5])
+    y = np.repeat([10.0, 20.0, 30.0, 40.0], [5, 4, 26, 5])
+    curve = fitted("ordinal", x, y).curve
+    assert curve.edges == (1.5, 3.5)
+    assert curve.values == pytest.approx((10.0, (4 * 20 + 26 * 30) / 30, 40.0))
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n_bins"), [(20, 20), (21, 10)], ids=["levels", "a continuous score"]
+)
+def test_ordinal_bins_of_many_levels_hold_a_twentieth_of_the_items(n_levels, n_bins):
+    """6 items a level, each a bin of its own up to 20 levels. 21 levels have 126 items, of which a
+    twentieth is 7: two levels a bin, 10 bins, and the last level goes with the last."""
+    x = np.repeat(np.arange(float(n_levels)), 6)
+    assert len(fitted("ordinal", x, x).curve.values) == n_bins
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "covered"),
+    [(9.5, 20.5, True), (9.4, 20.0, False), (10.0, 20.6, False)],
+)
+def test_a_twentieth_of_the_scores_range_may_lie_beyond_the_labels(low, high, covered):
+    """Labelled from 10 to 20; a range of 11 leaves 0.55 to either side."""
+    x = np.linspace(10.0, 20.0, 40)
+    found = fit_calibrator("linear", x, x, score_range=(low, high))
+    assert isinstance(found, Calibrator) == covered
+
+
+def test_on_20_levels_every_one_must_be_labelled():
+    x = np.resize(np.arange(20.0), 40)
+    assert isinstance(fit_calibrator("linear", x, x, score_range=(0.0, 19.0)), Calibrator)
+    assert isinstance(fit_calibrator("linear", x, x, score_range=(0.0, 19.5)), Undefined)
+
+
 @given(st.integers(0, 200), st.sampled_from(CALIBRATORS))
 def test_json_round_trip_and_range(seed, name):
     x, y = data(60, seed)
@@ -124,6 +160,7 @@ def test_a_continuous_judge_may_have_a_few_scores_beyond_the_labelled_ones():
 def test_scores_outside_the_labelled_range_are_counted_and_held():
     calibrator = fitted("linear", *data())
     assert calibrator.n_outside([0.0, 3.0, 9.0]) == 2
+    assert calibrator.n_outside(calibrator.score_range) == 0, "the ends are within"
     assert calibrator([9.0])[0] == calibrator([5.0])[0]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import kendalltau
 
 from fairjudge.calibration.cascade import Thresholds, fit_cascade
 from fairjudge.domain import Article, Judgement, JudgeTask, Undefined, Unscored
@@ -91,6 +92,126 @@ def test_too_little_is_undefined_and_a_negative_tolerance_an_error():
     with pytest.raises(StatisticsError, match="-1"):
         fit_cascade([1.0], [1.0], [1.0], documents=["d"], tolerance=-1, rng=rng)
     assert not Thresholds(low=2.0, high=2.0).unsure(np.array([1.0, 2.0, 3.0])).any()
+
+
+def turned_middle():
+    """Cheap scores 0 to 20 in each of four documents; labels are the same at the ends (up to 3,
+    from 15) and turned round in between (18 - score). The costly judge is right."""
+    cheap = np.tile(np.arange(21.0), 4)
+    labels = np.where((cheap <= 3) | (cheap >= 15), cheap, 18.0 - cheap)
+    return cheap, labels, np.repeat(np.arange(4), 21).tolist()
+
+
+def fitted(cheap, costly, labels, documents, *, tolerance=0.0, **more):
+    rng = np.random.default_rng(1)
+    return fit_cascade(
+        cheap, costly, labels, documents=documents, tolerance=tolerance, rng=rng, **more
+    )
+
+
+def test_thresholds_stand_where_the_cheap_scorer_begins_to_err():
+    """10 of 21 scores are right; quantiles in steps of 5 % are the scores themselves."""
+    cheap, labels, documents = turned_middle()
+    found = fitted(cheap, labels, labels, documents, agreement_tolerance=0.0)
+    assert found.thresholds == Thresholds(low=3.0, high=15.0)
+    assert found.saved.value == pytest.approx(10 / 21)
+    assert (found.error_added.value, found.error_added.p_value) == (0.0, 1.0)
+    assert found.agreement_lost.value == 0.0
+    assert found.agreement["cascade"] == 1.0
+    assert found.n == 84
+
+
+def test_a_scorer_that_is_right_at_one_end_is_taken_there_alone():
+    """Scores from 15 are right, those below turned round (14 - score); then the other way."""
+    cheap, _, documents = turned_middle()
+    top = np.where(cheap >= 15, cheap, 14.0 - cheap)
+    found = fitted(cheap, top, top, documents)
+    assert found.thresholds == Thresholds(low=-1.0, high=15.0)
+    found = fitted(20.0 - cheap, 20.0 - top, 20.0 - top, documents)
+    assert found.thresholds == Thresholds(low=5.0, high=21.0)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "high"), [(0.0, 15.0), (0.47, 15.0), (0.48, 14.0), (0.85, 14.0), (0.86, 13.0)]
+)
+def test_the_mean_error_may_grow_by_the_tolerance_and_no_more(tolerance, high):
+    """Scores 14 and 13 err by 10 and 8, each in one of 21 items: 0.476 and 0.381 of the mean."""
+    cheap, labels, documents = turned_middle()
+    found = fitted(cheap, labels, labels, documents, tolerance=tolerance, agreement_tolerance=2.0)
+    assert found.thresholds == Thresholds(low=3.0, high=high)
+
+
+def test_agreement_may_fall_by_5_hundredths_unless_said_otherwise():
+    """The cheap scorer swaps 1 and 2, 3 and 4, ... 19 and 20: each swap is 2 of 210 pairs of
+    scores, 0.0095 of tau; five of the ten fit into 0.05."""
+    labels = np.tile(np.arange(21.0), 4)
+    cheap = np.where(labels == 0.0, 0.0, np.where(labels % 2 == 1, labels + 1, labels - 1))
+    documents = np.repeat(np.arange(4), 21).tolist()
+
+    def fall(**more):
+        found = fitted(cheap, labels, labels, documents, tolerance=100.0, **more).thresholds
+        return 1.0 - kendalltau(np.where(found.unsure(cheap), labels, cheap), labels).statistic
+
+    assert fall() == pytest.approx(5 * 2 / 210)
+    assert 0.05 < fall(agreement_tolerance=0.06) <= 0.06
+    assert fall(agreement_tolerance=2.0) == pytest.approx(10 * 2 / 210)
+
+
+def test_a_costly_judge_that_says_one_thing_has_no_agreement_to_lose():
+    _, labels, documents = turned_middle()
+    found = fitted(labels, np.full(84, 9.0), labels, documents)
+    assert found.saved.value == 1.0
+    assert isinstance(found.agreement["costly"], Undefined)
+    assert isinstance(found.agreement_lost, Undefined)
+
+
+def test_a_cheap_scorer_that_says_one_thing_is_never_taken():
+    """Whatever error may be added: without the costly judge no order would be left."""
+    _, labels, documents = turned_middle()
+    found = fitted(np.full(84, 9.0), labels, labels, documents, tolerance=100.0)
+    assert found.saved.value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("n", "n_documents", "enough"), [(30, 2, True), (29, 2, False), (30, 1, False)]
+)
+def test_30_items_of_2_documents_are_the_fewest(n, n_documents, enough):
+    labels = np.arange(float(n))
+    found = fitted(labels, labels, labels, [i % n_documents for i in range(n)])
+    assert isinstance(found, Undefined) != enough
+
+
+def test_the_agreement_lost_is_the_costly_judges_less_the_cascades():
+    """With an interval over documents: about as wide as the jackknife's, each left out in turn."""
+    rng = np.random.default_rng(2)
+    labels = rng.normal(size=240)
+    documents = np.repeat(np.arange(60), 4)
+    noise = np.repeat(rng.normal(size=60), 4)
+    costly = labels + 0.2 * rng.normal(size=240)
+    cheap = np.maximum(labels + 0.8 * noise, -1.0)
+    found = fitted(
+        cheap, costly, labels, documents.tolist(), tolerance=9.0, agreement_tolerance=2.0
+    )
+    assert found.saved.value == 1.0
+    lost = found.agreement_lost
+
+    def tau(values, keep):
+        return kendalltau(values[keep], labels[keep]).statistic
+
+    every = np.ones(240, dtype=bool)
+    assert found.agreement["costly"] == pytest.approx(tau(costly, every))
+    assert lost.value == pytest.approx(tau(costly, every) - tau(cheap, every))
+    left = np.array([
+        tau(costly, documents != d) - tau(cheap, documents != d) for d in range(60)
+    ])  # fmt: skip
+    error = np.sqrt(59 / 60 * np.sum((left - left.mean()) ** 2))
+    assert lost.high - lost.low == pytest.approx(2 * 2.0 * error, rel=0.25)
+
+
+def test_a_negative_tolerance_of_agreement_is_an_error():
+    cheap, labels, documents = turned_middle()
+    with pytest.raises(StatisticsError, match=r"-0\.1"):
+        fitted(cheap, labels, labels, documents, agreement_tolerance=-0.1)
 
 
 TASK = JudgeTask(

@@ -100,6 +100,8 @@ def test_no_items_and_a_bad_scale():
     assert reliability_diagram([], []) == ()
     with pytest.raises(StatisticsError, match="low to high"):
         assess([1], [1], scale=(5, 1), rng=rng)
+    with pytest.raises(StatisticsError, match="low to high"):
+        assess([1], [1], scale=(1, 1), rng=rng)
 
 
 # Distributions --------------------------------------------------------------------------------
@@ -144,6 +146,25 @@ def test_temperature_undoes_overconfidence():
         assert min(losses) == losses[1]
 
 
+@pytest.mark.parametrize(("right", "why"), [(0, "always right"), (1, "no better than chance")])
+def test_one_item_has_no_best_temperature(right, why):
+    one = distributions(np.array([[0.6, 0.4]]), np.eye(2)[[right]], [1, 2])
+    found = fit_temperature(one)
+    assert isinstance(found, Undefined)
+    assert why in found.why
+
+
+def test_calibration_error_of_distributions_by_hand():
+    # sure by .95 and wrong, by .55 and right, in bins of their own: (.95 + .45) / 2
+    data = distributions(np.array([[0.95, 0.05], [0.55, 0.45]]), np.eye(2)[[1, 0]], [1, 2])
+    found = score_distributions(data, documents=["d", "e"])
+    assert found.calibration_error == pytest.approx(0.7)
+    # the last two of ten bins: .95 and wrong, .85 and right: (.95 + .15) / 2
+    data = distributions(np.array([[0.95, 0.05], [0.85, 0.15]]), np.eye(2)[[1, 0]], [1, 2])
+    found = score_distributions(data, documents=["d", "e"])
+    assert found.calibration_error == pytest.approx(0.55)
+
+
 def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
     data, _ = draw()
     flat = distributions(np.full((300, 4), 0.25), data.targets, data.levels)
@@ -159,7 +180,7 @@ def test_a_judge_sure_of_the_same_answer_every_time_looks_worthless():
 
 def test_bad_distributions_are_refused():
     eye = np.eye(3)
-    with pytest.raises(StatisticsError, match="ascend"):
+    with pytest.raises(StatisticsError, match="increasing"):
         distributions(eye, eye, [1, 3, 2])
     with pytest.raises(StatisticsError, match="targets"):
         distributions(eye, np.zeros((3, 3)), [1, 2, 3])
@@ -367,3 +388,107 @@ def test_a_judge_that_only_looks_at_the_place_stays_finite():
     assert isinstance(found, LengthControl)
     assert value(found.position_effect) > 5
     assert value(found.win_rates[0].adjusted) == pytest.approx(0.5, abs=0.2)
+
+
+def test_the_calibration_error_of_one_document_stands_without_an_interval():
+    found = assess(
+        [1.0, 2.0, 4.0],
+        [2.0, 2.0, 3.0],
+        scale=(1.0, 5.0),
+        rng=np.random.default_rng(0),
+        documents=["only"] * 3,
+    )
+    assert isinstance(found.ece, Estimate)
+    # Each score has a bin of its own: (|1 - 2| + |2 - 2| + |4 - 3|) / 3.
+    assert found.ece.value == pytest.approx(2 / 3)
+    assert found.ece.low is None
+
+
+def test_balanced_separation_is_seen_however_well_the_columns_are_scaled():
+    """x is -1 or 1 and decides all: the slope runs off, the condition number stays 1."""
+    x = np.tile([-1.0, 1.0], 10)
+    design = np.column_stack([np.ones(20), x])
+    assert isinstance(fit_logistic(design, (x > 0).astype(float)), Undefined)
+    held = fit_logistic(design, (x > 0).astype(float), ridge=0.01)
+    assert isinstance(held, LogisticFit)
+    # the slope b solves 20 / (1 + exp(b)) = 0.01 b
+    assert 20 / (1 + np.exp(held.coefficients[1])) == pytest.approx(0.01 * held.coefficients[1])
+
+
+@pytest.mark.parametrize("lengths", [True, False])
+def test_length_and_place_are_each_told_where_they_differ(lengths):
+    """Three systems; only one of the two effects can be seen."""
+    plain = verdicts()
+    names = tuple(("short", "long", "other")[i % 3] for i in range(800))
+    found = length_controlled(
+        Verdicts(
+            wins=plain.wins,
+            system_a=tuple(names[i] for i in range(800)),
+            system_b=tuple(names[(i + 1) % 3] for i in range(800)),
+            length_differences=plain.length_differences if lengths else np.zeros(800),
+            positions=np.zeros(800) if lengths else plain.positions,
+            documents=plain.documents,
+        )
+    )
+    told, missing = found.length_effect, found.position_effect
+    if not lengths:
+        told, missing = missing, told
+    assert isinstance(told, Estimate)
+    assert told.n == 800
+    assert isinstance(missing, Undefined)
+
+
+def test_a_pair_named_either_way_is_one_pair():
+    """Of four verdicts on x and y, x wins three, whichever of them is called a."""
+    found = length_controlled(
+        Verdicts(
+            wins=np.array([1.0, 0.0, 1.0, 1.0]),
+            system_a=("x", "y", "x", "y"),
+            system_b=("y", "x", "y", "x"),
+            length_differences=np.zeros(4),
+            positions=np.zeros(4),
+            documents=("a", "b", "c", "d"),
+        )
+    )
+    (pair,) = found.win_rates
+    assert (pair.system_a, pair.system_b) == ("x", "y")
+    assert value(pair.raw) == pytest.approx(0.75)
+    assert pair.raw.n == 4
+    assert value(pair.adjusted) == pytest.approx(0.75, abs=0.01)
+
+
+def test_matched_pairs_are_those_of_much_the_same_length():
+    """Differences 0, 0, 0.1 and 9, their root mean square 4.5: three of four are near."""
+    found = length_controlled(
+        Verdicts(
+            wins=np.array([1.0, 0.0, 1.0, 0.0]),
+            system_a=("x",) * 4,
+            system_b=("y",) * 4,
+            length_differences=np.array([0.0, 0.0, 0.1, 9.0]),
+            positions=np.zeros(4),
+            documents=("a", "b", "c", "d"),
+        )
+    )
+    (pair,) = found.win_rates
+    assert (pair.raw.n, pair.matched.n) == (4, 3)
+    assert value(pair.raw) == pytest.approx(0.5)
+    assert value(pair.matched) == pytest.approx(2 / 3)
+
+
+def test_win_rates_are_tested_against_a_half():
+    """An even record is no evidence at all, of a length without effect none either."""
+    rng = np.random.default_rng(0)
+    found = length_controlled(
+        Verdicts(
+            wins=np.resize([1.0, 0.0], 200),
+            system_a=("x",) * 200,
+            system_b=("y",) * 200,
+            length_differences=np.repeat(rng.normal(size=100), 2),
+            positions=np.zeros(200),
+            documents=tuple(range(200)),
+        )
+    )
+    (pair,) = found.win_rates
+    assert pair.raw.p_value == pytest.approx(1.0)
+    assert pair.adjusted.p_value == pytest.approx(1.0, abs=0.01)
+    assert found.length_effect.p_value == pytest.approx(1.0, abs=0.01)

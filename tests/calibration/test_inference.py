@@ -11,6 +11,7 @@ from scipy import stats as scipy_stats
 
 from fairjudge.calibration.comparison import compare_judges
 from fairjudge.calibration.planning import (
+    Pilot,
     labels_for_half_width,
     labels_to_separate,
     pilot,
@@ -160,15 +161,57 @@ def test_separating_systems_by_hand():
     assert labels_to_separate(known, 0.01, n_judged=100).with_judge is None
 
 
+def test_the_variance_of_a_plan_is_that_of_ppi_at_its_best_weight():
+    """s^2 / n (1 - r^2 m / (n + m)), m items judged alone (Angelopoulos et al. 2023, PPI++)."""
+    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.5, n=50)
+    alone = known.variance_of_mean(40, 100, use_judge=False)
+    assert alone == pytest.approx(1.5 * 4.0 / 40)
+    assert known.variance_of_mean(40, 100, use_judge=True) == pytest.approx(
+        alone * (1 - 0.64 * 60 / 100)
+    )
+    for n_judged in (40, 10):  # nothing is judged alone
+        assert known.variance_of_mean(40, n_judged, use_judge=True) == pytest.approx(alone)
+    half = known.half_width(40, n_judged=100, level=0.95, use_judge=False)
+    assert half == pytest.approx(1.959964 * np.sqrt(alone), rel=1e-6)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_the_fewest_labels_reach_the_half_width_and_one_less_does_not(level):
+    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.0, n=50)
+    plan = labels_for_half_width(known, 0.3, n_judged=400, level=level)
+    for n_labels, use_judge in ((plan.with_judge, True), (plan.without_judge, False)):
+        reached, missed = (
+            known.half_width(n, n_judged=400, level=level, use_judge=use_judge)
+            for n in (n_labels, n_labels - 1)
+        )
+        assert reached <= 0.3 < missed
+
+
+def test_a_power_of_8_in_10_is_meant_unless_said_otherwise():
+    """Without the judge n = variance (1.96 + 0.8416)^2 / difference^2 = 4 x 7.849 / 1."""
+    known = Pilot(variance=4.0, correlation=0.0, design_effect=1.0, n=50)
+    assert labels_to_separate(known, 1.0, n_judged=400).without_judge == 32
+    assert labels_to_separate(known, -1.0, n_judged=400).without_judge == 32
+    assert labels_to_separate(known, 1.0, n_judged=400, power=0.9).without_judge == 43
+    none = labels_to_separate(known, 0.0, n_judged=400)
+    assert (none.with_judge, none.without_judge, none.half_width) == (None, None, 0.0)
+
+
 def test_planning_curve_falls_and_pilots_can_be_too_small():
     known = pilot(*sample()[:2])
     assert not isinstance(known, Undefined)
     curve = planning_curve(known, n_judged=1000)
     assert curve[0].n_labels == 10
     assert curve[-1].n_labels == 1000
+    first = {"n_judged": 1000, "level": 0.95}
+    assert curve[0].with_judge == pytest.approx(known.half_width(10, use_judge=True, **first))
+    assert curve[0].without_judge == pytest.approx(known.half_width(10, use_judge=False, **first))
+    assert curve[0].with_judge < 0.9 * curve[0].without_judge
     for one, two in itertools.pairwise(curve):
         assert two.with_judge < one.with_judge
         assert one.with_judge <= one.without_judge
+    assert [point.n_labels for point in planning_curve(known, n_judged=10)] == [10]
+    assert planning_curve(known, n_judged=9) == ()
     assert isinstance(pilot([1.0] * 5, [1.0] * 5), Undefined)
     assert isinstance(pilot([1.0] * 50, [1.0] * 50), Undefined)
     flat = pilot(np.arange(20.0), np.ones(20))
@@ -280,3 +323,25 @@ def test_comparing_judges():
     assert flat.difference.why.startswith("flat: the first variable is constant")
     assert flat.adjusted_p_value is None
     assert compare_judges({"good": y}, y, rng=rng) == ()
+
+
+def test_the_tuned_weight_of_the_judge_is_one_at_the_most():
+    """Labels are three times the judge: the best weight, 3 / (1 + n / N), is above 1."""
+    _, f, u = sample()
+    y = 3.0 * f
+    tuned, whole = found(y, f, u), found(y, f, u, tuning=1.0)
+    assert tuned.ppi_plus.value == pytest.approx(whole.ppi_plus.value)
+    assert tuned.ppi_plus.low == pytest.approx(whole.ppi_plus.low)
+
+
+def test_a_judge_against_the_labels_gets_no_weight():
+    y, f, u = sample()
+    tuned, none = found(y, -f, -u), found(y, -f, -u, tuning=0.0)
+    assert tuned.ppi_plus.value == pytest.approx(none.ppi_plus.value)
+    assert tuned.ppi_plus.value == pytest.approx(y.mean())
+
+
+def test_one_document_is_no_evidence_that_the_judge_is_as_good():
+    judged, ratings, present = panel(n=60)
+    found = run(judged, ratings, present, documents=["d"] * 60)
+    assert {one.p_value for one in found.annotators} == {1.0}

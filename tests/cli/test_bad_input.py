@@ -186,8 +186,8 @@ def test_a_cache_folder_that_is_a_file(cli, references, summaries, server):
 @pytest.mark.parametrize(
     ("option", "file", "part"),
     [
-        ("--prompt", None, "mine: cannot read the "),
-        ("--scale", None, "mine: cannot read the "),
+        ("--prompt", None, "mine: no such file"),
+        ("--scale", None, "mine: no such file"),
         ("--prompt", b"no front matter", "mine: expected TOML front matter"),
         ("--prompt", b"\xff\xfe", "mine: "),
         (

@@ -74,9 +74,55 @@ def test_files_that_do_not_fit_together_are_named(cli, files):
     write_jsonl(Path("local.jsonl"), few)
     done = cli(*files)
     assert done.code == 1
-    assert "8 items are in all three files" in done.err
+    assert "in all three files: 8 items" in done.err
     both = [judgement(0, "local", 3.0), judgement(0, "other", 3.0)]
     write_jsonl(Path("local.jsonl"), both)
     done = cli(*files)
     assert done.code == 1
     assert "expected one judge, aspect and protocol, found 2" in done.err
+
+
+def paired(n: int, order: str, value: str) -> dict:
+    row = {"eid": f"d{n}", "system_a": "x", "system_b": "y", "aspect": "coverage"}
+    return {**row, "order": order, "protocol": "pairwise", "judge": "j", "value": value}
+
+
+@pytest.fixture
+def promised() -> tuple[object, ...]:
+    """Of 120 pairs, 80 are told alike in both orders, and rightly; 40 by their place alone."""
+    rows = [
+        paired(n, order, "a" if n < 80 or order == "ab" else "b")
+        for n in range(120)
+        for order in ("ab", "ba")
+    ]
+    write_jsonl(Path("pairs.jsonl"), rows)
+    label = {"system_a": "x", "system_b": "y", "aspect": "coverage", "annotator": "p"}
+    labels = [{**label, "eid": f"d{n}", "value": "a" if n % 3 else "b"} for n in range(80, 120)]
+    labels += [{**label, "eid": f"d{n}", "value": "a"} for n in range(80)]
+    write_jsonl(Path("people.jsonl"), labels)
+    return ("cascade", "--local", "pairs.jsonl", "--labels", "people.jsonl", "-o", "kept.json")
+
+
+def test_a_promise_keeps_what_both_orders_agree_on(cli, promised):
+    done = cli(*promised, "--guarantee", "0.9", "--json", "out.json", "--ask", "ask.jsonl")
+    assert done.code == 0, done.err
+    report = json.loads(Path("out.json").read_text())
+    assert report["kept"]["value"] == pytest.approx(80 / 120)
+    assert report["agreement"]["value"] == 1.0
+    assert report["overall"]["value"] == pytest.approx(80 / 120)
+    asked = [json.loads(line) for line in Path("ask.jsonl").read_text().splitlines()]
+    assert {row["eid"] for row in asked} == {f"d{n}" for n in range(80, 120)}
+    assert json.loads(Path("kept.json").read_text())["threshold"] == report["threshold"] > 0
+    assert "agree with people at least 90%" in done.out
+
+
+def test_too_few_labels_promise_nothing(cli, promised):
+    lines = Path("people.jsonl").read_text().splitlines()[:20]
+    Path("people.jsonl").write_text("\n".join(lines) + "\n")
+    done = cli(*promised, "--guarantee", "0.9")
+    assert done.code == 1
+    assert "39 are needed even if all agree" in done.err
+
+
+def test_without_a_guarantee_the_costly_judge_is_needed(cli, promised):
+    assert cli(*promised).code == 2

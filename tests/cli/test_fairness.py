@@ -124,7 +124,7 @@ def test_units_must_be_of_the_same_summaries_and_of_a_scorer_that_takes_them(fil
     other = write("units.jsonl", [{"eid": "c2", "system": "s", "units": ["Slow."]}])
     done = invoke(*asked, "--units", other)
     assert isinstance(done.exception, InputError)
-    assert "1 summaries have no units here, such as that of 's' on 'c1'" in str(done.exception)
+    assert "no units here for 1 summary, such as that of 's' on 'c1'" in str(done.exception)
     done = invoke(*asked, "--units", other, "--scorer", f"matrix:{other}")
     assert isinstance(done.exception, ConfigurationError)
 
@@ -242,7 +242,7 @@ def test_overall_over_two_reports(tmp_path):
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)["systems"]
     assert found["a"] == {"value": 0.5, "normalised": {"one": 0.0, "other": 1.0}}
-    assert found["c"]["undefined"] == "no score on other"
+    assert found["c"]["why"] == "no score on other"
 
 
 def test_agreement_of_two_scorers(tmp_path):

@@ -66,7 +66,7 @@ def test_proportional_change_of_an_instruction(cli, swept):
     # What nobody said is left out and counted, not taken for fair.
     hot = found["systems"][f"{OWN}+temperature=1"]["bur"]
     assert (hot["n"], hot["n_unpaired"], hot["value"]) == (0, 5, None)
-    assert "no sample" in hot["difference"]["undefined"]
+    assert "no sample" in hot["difference"]["why"]
     assert found["excluded"]["proportional"][f"{OWN}+temperature=1"] == {"no_support": 5}
     assert found["family"]["tests"] == 4
 
@@ -90,7 +90,7 @@ def test_coverage_and_proportional_together_in_a_table(cli, swept):
     done = cli("fairness", "compare", *reports, "--baseline", OWN, "--json", "out.json")
     assert done.code == 0
     # 4 + 3 of the instruction; of the temperature only the 3 of coverage
-    for said in ("+fair=mood beside", "EC: Equal Coverage", "SOF %", "all 10 differences"):
+    for said in ("+fair=mood beside", "Equal Coverage", "SOF %", "all 10 differences"):
         assert said in done.out
     fair = json.loads(Path("out.json").read_text())["systems"][f"{OWN}+fair=mood"]
     # p(pos) = .8, p(neg) = .2, so EC .3; fair: .8 and .8, so 0
@@ -111,7 +111,7 @@ def test_the_page_shows_what_changed(cli, swept):
     # the plot names its rows; what has no value says why in the table
     assert f"{OWN}+fair=mood beside {OWN}: BUR -100.00 [-100.00, -100.00]" in page
     assert "no sample that both systems have" in page
-    assert "5 no_support" in page
+    assert "5 no document supports the summary" in page
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from cli_tools import judging, reference, summary, text_of, write_jsonl
+from cli_tools import as_sent, judging, reference, summary, text_of, write_jsonl
 from stub_server import Fault, Reply
 
 SYSTEMS = [f"system{n}" for n in range(6)]
@@ -103,11 +103,10 @@ def test_what_a_summary_says_stays_between_its_marks(cli, references, server, te
     server.answer = lambda call: f'The summary says "{text}".\n\nVerdict: {verdict}'
     assert cli(*judging(server), "--protocol", protocol).code == 0
     assert {row["value"] for row in judged()} == {value}
-    (prompt, *_) = [text_of(call) for call in server.calls if text in text_of(call)]
-    tag, mark, _ = re.findall(r"<(summary) ([0-9a-f]{12})( \d)?>", prompt)[0]
-    between = re.findall(rf"<{tag} {mark}(?: \d)?>\n(.*?)\n</{tag} {mark}>", prompt, re.DOTALL)
-    assert text in between
-    assert mark not in text
+    (prompt, *_) = [sent for sent in map(as_sent, server.calls) if text in sent]
+    fence = r"<summary ([0-9a-f]{12})(?: \d)?>\n(.*?)\n</summary \1>"
+    marks = {inside: mark for mark, inside in re.findall(fence, prompt, re.DOTALL)}
+    assert marks[text] not in text
 
 
 def test_a_summary_longer_than_the_window_is_unscored(cli, references, server):

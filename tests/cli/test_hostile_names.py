@@ -84,7 +84,7 @@ def test_no_command_lets_them_through(cli, server, inputs):
         said = journalist(call)
         return (
             "Verdict: A"
-            if "Verdict" in said
+            if said.startswith("Some reasons.")
             and "<summary " in text_of(call)
             and (text_of(call).count("<summary ") == 2)
             else said

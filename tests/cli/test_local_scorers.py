@@ -43,7 +43,7 @@ def files() -> tuple[str, ...]:
 
 
 def by_hand(folder: Path, text: str) -> float:
-    """METHODS section 4: the largest P(entail) by any chunk; each article is one sentence."""
+    """The largest P(entail) by any chunk; each article is one sentence."""
     return max(probability_of_entailment(folder, article, text) for article in ARTICLES)
 
 

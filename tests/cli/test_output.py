@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_tools import building, cluster, finish, judging, openai, start, write_jsonl
+from cli_tools import building, cluster, finish, judging, openai, settled, start, write_jsonl
 
 COMMANDS = ["build", "summarize", "judge", "import"]
 
@@ -20,8 +20,9 @@ def test_a_table_names_what_was_written(cli, references, summaries, server):
     assert done.code == 0
     assert done.err == ""
     assert "coverage, likert, against qa_pairs" in done.out
-    assert "Score: mean rating, 1 to 5." in done.out
+    assert "Score: mean rating, 1 to 5;" in done.out
     assert "Calls: 6, from the cache: 0, cost: unknown" in done.out
+    assert "Tokens in: 66, of them cached by the provider: 0, out: 42" in done.out
     assert "Written: judgements.jsonl" in done.out
     (folder,) = re.findall(r"^Run folder: (.+)$", done.out, re.MULTILINE)
     assert Path(folder, "manifest.json").exists()
@@ -39,7 +40,13 @@ def test_a_report_on_standard_output_is_alone_there(cli, references, summaries, 
     assert report["n_judgements"] == 6
     assert report["n_unscored"] == 0
     assert set(report["systems"]) == {f"system{n}" for n in range(6)}
-    assert report["spent"] == {"n_calls": 6, "n_cached": 0, "cost_usd": None, "retries": {}}
+    assert report["spent"] == {
+        "n_calls": 6,
+        "n_cached": 0,
+        "cost_usd": None,
+        "retries": {},
+        "tokens": {"input": 6 * 11, "cached_input": 0, "output": 6 * 7},
+    }
     assert cli(*judging(server), "--json", "report.json").code == 0
     same = json.loads(Path("report.json").read_text())
     assert same["systems"] == report["systems"]
@@ -49,11 +56,12 @@ def test_a_build_reports_what_it_kept_and_why_not_the_rest(cli, clusters, server
     report = json.loads(cli(*building(server), "--json", "-").out)
     (one,) = report["clusters"]
     assert (one["eid"], one["n_articles"]) == ("bridge", 4)
-    assert one["skipped"] == []
+    assert one["unused"] == []
     rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
     kept = [question["question"] for question in rows[0]["question_answers"]]
     assert [question["question"] for question in one["questions"]] == kept
-    asked = {f"What about matter number {n}?" for n in range(3)}
+    words = ("rain", "cracks", "council", "age", "money", "repairs")
+    asked = {f"What about the {word}?" for word in words}
     assert {*kept, *(row["question"] for row in one["dropped"])} == asked
     assert rows[0]["meta"]["signature"] == report["signature"]
 
@@ -89,7 +97,7 @@ def test_a_reader_that_goes_away_is_no_error(references, summaries, server, targ
 
 
 def test_head_gets_its_line(references, summaries, server):
-    command = [sys.executable, "-m", "fairjudge", *judging(server), "-o", "-"]
+    command = [sys.executable, "-m", "fairjudge", *settled((*judging(server), "-o", "-"))]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as piped:
         head = subprocess.run(["head", "-1"], stdin=piped.stdout, capture_output=True, check=True)
         assert json.loads(head.stdout)["system"] == "system0"

@@ -19,6 +19,7 @@ from cli_tools import (
     judging,
     openai,
     prompts_of,
+    reference,
     start,
     summary,
     text_of,
@@ -73,10 +74,14 @@ def uninterrupted(cli: Callable[..., Done], command: tuple[str, ...], output: st
     return Path(f"fresh-{output}").read_bytes()
 
 
-@pytest.mark.parametrize("passing", [9, 18])
-def test_a_killed_build_resumes(cli, clusters, server, passing):
-    # one call at a time: 2 for questions; 4 articles x (3 + 3) questions; 6 to group; 3 to filter
-    command = building(server, concurrency=1)
+# One call at a time. By article: 1 for questions; 4 articles; 3 questions to group; 1 for more.
+# As the paper: 2 for questions; 4 articles x (3 + 3) questions; 6 to group; 3 to filter.
+@pytest.mark.parametrize(
+    ("pipeline", "passing"),
+    [("article", 3), ("article", 6), ("article", 8), ("paper", 9), ("paper", 18)],
+)
+def test_a_killed_build_resumes(cli, clusters, server, pipeline, passing):
+    command = building(server, concurrency=1, pipeline=pipeline)
     end_in_the_middle(server, command, signal.SIGKILL, passing=passing)
     assert not Path("refs.jsonl").exists()
     answered = list(prompts_of(server))[:passing]
@@ -146,7 +151,7 @@ def test_the_folder_of_another_command_is_refused(cli, clusters, references, sum
     assert cli(*building(server), "--run", "mine").code == 0
     done = cli(*judging(server), "--run", "mine")
     assert done.code == 1
-    assert done.err.startswith("error: mine: this folder holds another run (it differs in ")
+    assert done.err.startswith("error: mine: this is another run (it differs in ")
     assert "command" in done.err
 
 
@@ -161,7 +166,6 @@ def test_a_run_folder_that_is_a_file(cli, references, summaries, server):
     ("file", "part"),
     [
         ("checkpoints.sqlite", "cannot use the checkpoints"),
-        ("judgements.jsonl", "judgements.jsonl:1: not a row that this run wrote"),
         ("manifest.json", "not a run's manifest"),
     ],
 )
@@ -169,6 +173,7 @@ def test_a_damaged_run_folder_says_what_is_damaged(cli, references, summaries, s
     assert cli(*judging(server), "--run", "mine").code == 0
     for beside in Path("mine").glob(f"{file}-*"):  # SQLite's journal
         beside.unlink()
+    Path("mine", "finished.jsonl").unlink()  # else nothing is left to be done
     Path("mine", file).write_bytes(b"rubbish, and no line of ours\n" * 200)
     done = cli(*judging(server), "--run", "mine")
     assert done.code == 1
@@ -177,6 +182,52 @@ def test_a_damaged_run_folder_says_what_is_damaged(cli, references, summaries, s
     Path("mine", file).unlink()
     assert cli(*judging(server), "--run", "mine").code == 0
     assert len(server.calls) == 6
+
+
+def test_rows_that_the_run_did_not_write_are_asked_again_from_the_cache(
+    cli, references, summaries, server
+):
+    assert cli(*judging(server), "--run", "mine").code == 0
+    Path("mine", "judgements.jsonl").write_bytes(b"rubbish, and no line of ours\n" * 200)
+    before = Path("judgements.jsonl").read_bytes()
+    assert cli(*judging(server), "--run", "mine").code == 0
+    assert Path("judgements.jsonl").read_bytes() == before
+    assert len(server.calls) == 6
+    assert b"rubbish" not in Path("mine", "judgements.jsonl").read_bytes()
+
+
+def test_several_files_of_summaries_are_one_leaderboard(cli, references, summaries, server):
+    both = ("--summaries", summaries, "--summaries", "more.jsonl")
+    write_jsonl(Path("more.jsonl"), [summary("added")])
+    done = cli(*judging(server), *both, "--json", "numbers.json")
+    assert done.code == 0
+    systems = json.loads(Path("numbers.json").read_text())["systems"]
+    assert set(systems) == {"added", *(f"system{n}" for n in range(6))}
+    write_jsonl(Path("more.jsonl"), [summary("system3")])
+    done = cli(*judging(server), *both)
+    assert done.code == 1
+    assert "more.jsonl:1: a second summary of 'bridge' by 'system3' (first at " in done.err
+
+
+def test_clusters_without_questions_are_a_loss(cli, server):
+    """Of two clusters one has no question: the summary of it is not judged, and that is said."""
+    write_jsonl(Path("references.jsonl"), [reference(), cluster("dam") | {"question_answers": []}])
+    write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("s", "dam")])
+    done = cli(*judging(server))
+    assert done.code == 3
+    assert "1 of 2 items without a result (50.0%)" in done.err
+    assert "Nothing to judge in clusters dam" in done.out
+    assert cli(*judging(server), "--max-unscored", "0.5").code == 0
+
+
+def test_a_built_cluster_without_questions_is_a_loss(cli, clusters, server):
+    server.answer = lambda call: (
+        json.dumps({"answers": []}) if '{"answers"' in text_of(call) else journalist(call)
+    )
+    done = cli(*building(server))
+    assert done.code == 3
+    assert "1 of 1 cluster without a result (100.0%)" in done.err
+    assert cli(*building(server), "--max-unscored", "1").code == 0
 
 
 CHANGES = [
@@ -191,7 +242,7 @@ def test_what_can_change_a_result_is_another_run(cli, references, summaries, ser
     assert cli(*judging(server), "--run", "mine").code == 0
     done = cli(*judging(server), *change, "--run", "mine")
     assert done.code == 1
-    assert "this folder holds another run" in done.err
+    assert "this is another run" in done.err
     assert cli(*judging(server), *change, "--max-unscored", "1").code == 0
     assert len(server.calls) >= 12
 
@@ -201,7 +252,7 @@ def test_another_model_is_another_run(cli, references, summaries, server):
     other = [arg.replace("stub-model", "other-model") for arg in judging(server)]
     done = cli(*other, "--run", "mine")
     assert done.code == 1
-    assert "this folder holds another run" in done.err
+    assert "this is another run" in done.err
 
 
 def test_another_scale_or_prompt_is_another_run(cli, references, summaries, server):
@@ -210,7 +261,7 @@ def test_another_scale_or_prompt_is_another_run(cli, references, summaries, serv
     scaled = (*judging(server), "--scale", "scale.toml", "--run", "mine")
     done = cli(*scaled)
     assert done.code == 0
-    assert "Score: mean rating, 1 to 7." in done.out
+    assert "Score: mean rating, 1 to 7;" in done.out
     Path("scale.toml").write_text(f'name = "seven"\nkind = "number"\nfractions = true\n{levels}')
     done = cli(*scaled)
     assert done.code == 1

@@ -24,14 +24,14 @@ from cli_tools import (
 )
 from stub_server import Fault, Reply
 
-from fairjudge.app import models
+from fairjudge.run import models
 
 
 @pytest.fixture(autouse=True)
 def no_waits(monkeypatch):
     """Let retries follow one another at once."""
-    retrying = functools.partial(models.RetryingBackend, sleep=lambda seconds: asyncio.sleep(0))
-    monkeypatch.setattr(models, "RetryingBackend", retrying)
+    retrying = functools.partial(models.Retrying, sleep=lambda seconds: asyncio.sleep(0))
+    monkeypatch.setattr(models, "Retrying", retrying)
 
 
 def judged() -> list[dict]:
@@ -64,13 +64,13 @@ def test_a_key_that_is_not_accepted_ends_the_run(cli, references, summaries, ser
 
 
 def test_retries_are_counted_in_one_line_and_in_the_report(cli, references, summaries, server):
-    server.fail(*[Fault(status=429)] * 4, *[Fault(status=503)] * 2, Fault(broken="reset"))
+    server.fail(*[Fault(status=429)] * 3, Fault(status=503), Fault(broken="reset"))
     done = cli(*judging(server, concurrency=1), "--json", "report.json")
     assert done.code == 0
-    assert done.err == "openai:stub-model: 7 retries (429: 4, 5xx: 2, connection: 1)\n"
+    assert done.err == "openai:stub-model: 5 retries (429: 3, 5xx: 1, connection: 1)\n"
     spent = json.loads(Path("report.json").read_text())["spent"]
-    assert spent["retries"] == {"429": 4, "5xx": 2, "connection": 1}
-    assert (spent["n_calls"], len(server.calls)) == (6, 13)
+    assert spent["retries"] == {"429": 3, "5xx": 1, "connection": 1}
+    assert (spent["n_calls"], len(server.calls)) == (11, 11)
 
 
 def test_no_reply_is_waited_for_longer_than_asked(cli, references, summaries, server):
@@ -232,6 +232,10 @@ def test_articles_too_long_together_are_halved_for_questions(cli, clusters, serv
     server.receive = lambda call: (server.calls.append(call), answer(call))[1]
     assert cli(*building(server)).code == 0
     asked = [text_of(c).count("<article ") for c in server.calls if '{"questions"' in text_of(c)]
+    assert asked == [4, 2, 1, 4, 2, 1]  # once, and once more for want of questions
+    server.calls.clear()
+    assert cli(*building(server, pipeline="paper")).code == 0
+    asked = [text_of(c).count("<article ") for c in server.calls if '{"questions"' in text_of(c)]
     assert asked[0] == 1
     assert asked[1:] in ([2, 1], [3, 1], [4, 2, 1], [1])
 
@@ -241,12 +245,14 @@ def test_a_build_against_a_server_that_fails_at_all_steps(cli, clusters, server)
     done = cli(*building(server))
     assert done.code == 3
     assert "No question: no valid question was left" in done.out
-    assert "2 of 2 steps without a result" in done.err
-    report = json.loads(cli(*building(server), "--json", "-").out)
-    assert [p.split(": ")[:2] for p in report["clusters"][0]["problems"]] == [
-        ["no seed questions", "refused"],
-        ["no questions", "refused"],
-    ]
+    assert "1 of 1 cluster without a result" in done.err
+    for pipeline, problems in (
+        ("article", [["no questions", "refused"]]),
+        ("paper", [["no seed questions", "refused"], ["no questions", "refused"]]),
+    ):
+        report = json.loads(cli(*building(server, pipeline=pipeline), "--json", "-").out)
+        found = [problem.split(": ")[:2] for problem in report["clusters"][0]["problems"]]
+        assert found == problems
 
 
 def test_a_build_that_lost_answers_to_the_server_is_mended_by_the_same_command(
@@ -281,6 +287,50 @@ def test_calls_are_limited_exactly_and_a_larger_limit_goes_on(cli, references, s
     assert done.code == 0
     assert len(server.calls) == 6
     assert set(prompts_of(server).values()) == {1}
+
+
+@pytest.mark.parametrize("fault", [Fault(broken="stall"), Fault(status=500), Fault(broken="reset")])
+def test_requests_that_are_repeated_count_against_the_limit(
+    cli, references, summaries, server, fault
+):
+    server.fail(*[fault] * 100)
+    done = cli(*judging(server), "--max-calls", "5", "--timeout", "1")
+    assert done.code in {1, 3}
+    assert 1 <= len(server.calls) <= 5
+
+
+def test_a_parameter_that_is_declined_counts_against_the_limit(cli, references, summaries, server):
+    server.fail(*[Fault(status=400, message="temperature is not supported")] * 3)
+    done = cli(*judging(server, concurrency=1), "--max-calls", "3")
+    assert done.code == 3
+    assert len(server.calls) == 3
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"retry-after": "86400"},
+        {"retry-after": "Fri, 01 Jan 2100 00:00:00 GMT"},
+        {"retry-after": "9" * 400},
+        {"retry-after-ms": "9" * 400},
+    ],
+)
+def test_a_server_that_asks_for_days_ends_one_item(cli, references, summaries, server, headers):
+    server.fail(Fault(status=429, headers=headers))
+    done = cli(*judging(server, concurrency=1), "--max-unscored", "1")
+    assert done.code == 0, done.err
+    (said,) = done.err.splitlines()
+    assert "longer than the 120 s of --max-wait" in said
+    assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
+    assert "it asks to wait" in judged()[0]["detail"]
+    assert len(server.calls) == 6
+
+
+def test_the_longest_wait_is_a_users_choice(cli, references, summaries, server):
+    server.fail(Fault(status=429, headers={"retry-after": "3"}))
+    done = cli(*judging(server, concurrency=1), "--max-wait", "2", "--max-unscored", "1")
+    assert "longer than the 2 s of --max-wait" in done.err
+    assert [row["unscored"] for row in judged()] == ["backend"] + [None] * 5
 
 
 def test_a_build_within_a_limit_keeps_what_it_has(cli, clusters, server):

@@ -337,8 +337,8 @@ def test_inclusion_without_bound_is_undefined(json_of):
     write_jsonl(Path("s.jsonl"), [{"eid": "p", "system": "s", "text": "t", "people": ["Orme"]}])
     found = json_of("bias", "entities", "c.jsonl", "--summaries", "s.jsonl")["systems"]["s"]
     assert found["inclusion"]["value"] is None
-    assert "all people of group 'female'" in found["inclusion"]["undefined"]
-    assert "no people of group 'male' in any summary" in found["inclusion"]["undefined"]
+    assert "all people of group 'female'" in found["inclusion"]["why"]
+    assert "no people of group 'male' in any summary" in found["inclusion"]["why"]
 
 
 def test_distinguishability(json_of):

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from virtual_time import Time
 
-from fairjudge.app.ray_engine import SHARD_SIZE, judging_shards
-from fairjudge.app.ray_gate import Gate, GatedBackend, RatedBackend
-from fairjudge.app.ray_worker import BuildingShard, JudgingShard, ShardOutcome, as_row, from_row
-from fairjudge.backends.budgeting import Budget
+from fairjudge.backends.budgeting import Budget, Reservation
+from fairjudge.backends.limiting import Limiting
+from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, JudgeTask
 from fairjudge.errors import BudgetExceededError, ConfigurationError, ServerError
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, Usage
+from fairjudge.run.ray_engine import SHARD_SIZE, judging_shards
+from fairjudge.run.ray_gate import Gate, GateLimit, GateRates
+from fairjudge.run.ray_worker import BuildingShard, JudgingShard, ShardOutcome, as_row, from_row
 
 TARGET = ModelRef(provider="scripted", model="m")
+FREE = Reservation(target=TARGET)
 LIKELY = Usage(input_tokens=10, output_tokens=10)
 
 
@@ -28,7 +31,7 @@ def request(n: int) -> CompletionRequest:
 
 
 async def test_two_workers_together_hold_no_more_than_all_places():
-    gate = Gate(most=3, budget=Budget())
+    gate = Gate(max_concurrent=3, budget=Budget())
     now, most = 0, 0
 
     async def answer(_request):
@@ -39,32 +42,34 @@ async def test_two_workers_together_hold_no_more_than_all_places():
         now -= 1
         return "here"
 
-    workers = [GatedBackend(ScriptedBackend(answer), gate=gate, worker=name) for name in "ab"]
+    limits = [GateLimit(gate, worker=name) for name in "ab"]
+    workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
     asked = [worker.complete(request(n)) for n in range(20) for worker in workers]
     replies = await asyncio.gather(*asked)
     assert {reply.text for reply in replies} == {"here"}
     assert most == 3
     assert (await gate.totals()).n_calls == 40
-    for worker in workers:
-        await worker.aclose()
+    for limit in limits:
+        await limit.aclose()
 
 
 async def test_a_failed_call_gives_its_place_back():
-    gate = Gate(most=1, budget=Budget())
+    gate = Gate(max_concurrent=1, budget=Budget())
 
     async def fail(_request):
         raise ServerError("no")
 
-    worker = GatedBackend(ScriptedBackend(fail), gate=gate, worker="a")
+    limit = GateLimit(gate, worker="a")
+    worker = Pipeline(ScriptedBackend(fail), Limiting(limit))
     for n in range(3):
         with pytest.raises(ServerError):
             await asyncio.wait_for(worker.complete(request(n)), 60)
-    await worker.aclose()
+    await limit.aclose()
 
 
 async def test_the_places_of_a_silent_worker_are_given_to_others():
     now = [0.0]
-    gate = Gate(most=2, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
+    gate = Gate(max_concurrent=2, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
     for worker in ("dead", "alive"):
         await gate.enter(worker, TARGET, LIKELY)
     waiting = asyncio.create_task(gate.enter("third", TARGET, LIKELY))
@@ -75,59 +80,62 @@ async def test_the_places_of_a_silent_worker_are_given_to_others():
     await gate.stay("third")
     await asyncio.wait_for(waiting, 60)
     # what the dead one says late takes no place from those who hold one
-    await gate.leave("dead", TARGET, 0.0, None)
+    await gate.leave("dead", FREE, Usage())
     fourth = asyncio.create_task(gate.enter("fourth", TARGET, LIKELY))
     await asyncio.sleep(0.05)
     assert not fourth.done()
-    await gate.leave("third", TARGET, 0.0, None)
+    await gate.leave("third", FREE, Usage())
     await asyncio.wait_for(fourth, 60)
 
 
 async def test_what_a_dead_worker_was_waiting_for_is_given_to_nobody():
     now = [0.0]
-    gate = Gate(most=1, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
+    gate = Gate(max_concurrent=1, budget=Budget(), lease_seconds=0.04, clock=lambda: now[0])
     await gate.enter("dead", TARGET, LIKELY)
     waiting = [asyncio.create_task(gate.enter("dead", TARGET, LIKELY)) for _ in range(3)]
     await asyncio.sleep(0.02)
     now[0] = 1.0
-    assert await asyncio.wait_for(gate.enter("alive", TARGET, LIKELY), 60) == 0.0
-    await gate.leave("alive", TARGET, 0.0, None)
-    assert await asyncio.wait_for(gate.enter("alive", TARGET, LIKELY), 60) == 0.0
+    assert await asyncio.wait_for(gate.enter("alive", TARGET, LIKELY), 60) == FREE
+    await gate.leave("alive", FREE, Usage())
+    assert await asyncio.wait_for(gate.enter("alive", TARGET, LIKELY), 60) == FREE
     assert await asyncio.wait_for(asyncio.gather(*waiting), 60) == [None] * 3
     assert (await gate.totals()).n_calls == 3
 
 
 async def test_a_budget_is_the_clusters():
-    gate = Gate(most=8, budget=Budget(max_calls=5))
+    gate = Gate(max_concurrent=8, budget=Budget(max_calls=5))
 
     async def answer(_request):
         return "here"
 
-    workers = [GatedBackend(ScriptedBackend(answer), gate=gate, worker=name) for name in "ab"]
+    limits = [GateLimit(gate, worker=name) for name in "ab"]
+    workers = [Pipeline(ScriptedBackend(answer), Limiting(limit)) for limit in limits]
     asked = [worker.complete(request(n)) for n in range(4) for worker in workers]
     replies = await asyncio.gather(*asked, return_exceptions=True)
     assert sum(isinstance(reply, BudgetExceededError) for reply in replies) == 3
     assert (await gate.totals()).n_calls == 5
-    for worker in workers:
-        await worker.aclose()
+    for limit in limits:
+        await limit.aclose()
 
 
 async def test_attempts_of_all_workers_keep_to_the_rates():
-    gate = Gate(most=8, budget=Budget(), rates={"requests": 600.0, "tokens": None})  # 10 a second
+    clock, began = Time(), []
+    rates = {"requests": 600.0, "tokens": None}  # 10 a second
+    gate = Gate(max_concurrent=8, budget=Budget(), rates=rates, clock=clock, sleep=clock.sleep)
 
     async def answer(_request):
+        began.append(clock.now)
         return "here"
 
-    workers = [RatedBackend(ScriptedBackend(answer), gate=gate) for _ in range(2)]
-    start = time.monotonic()
-    await asyncio.gather(*(worker.complete(request(n)) for n in range(8) for worker in workers))
+    workers = [Pipeline(ScriptedBackend(answer), Limiting(GateRates(gate))) for _ in range(2)]
+    await clock.run(*(worker.complete(request(n)) for n in range(8) for worker in workers))
     # a second's worth at once, and the other six at ten a second
-    assert time.monotonic() - start > 0.5
+    assert began == pytest.approx([0.0] * 10 + [0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
 
 
 async def test_a_request_larger_than_a_minutes_tokens_is_refused():
-    gate = Gate(most=8, budget=Budget(), rates={"requests": None, "tokens": 10.0})
-    worker = RatedBackend(ScriptedBackend(lambda _: "here"), gate=gate)
+    gate = Gate(max_concurrent=8, budget=Budget(), rates={"requests": None, "tokens": 10.0})
+    worker = Pipeline(ScriptedBackend(lambda _: "here"), Limiting(GateRates(gate)))
     with pytest.raises(ConfigurationError, match="more than the 10 a minute"):
         await worker.complete(request(1))
 
@@ -149,14 +157,14 @@ def task(eid: int, system: int) -> JudgeTask:
 )
 def test_shards_are_whole_clusters_and_hold_each_pending_task_once(sizes, kept):
     tasks = [task(eid, n) for eid, size in enumerate(sizes) for n in range(size)]
-    recorded = {tasks[n].id for n in kept if n < len(tasks)}
-    shards = judging_shards(tasks, lambda one: one not in recorded)
-    pending = [one for shard in shards for one in shard.pending]
-    assert pending == [one.id for one in tasks if one.id not in recorded]
+    done = {n for n in kept if n < len(tasks)}
+    shards = judging_shards(tasks, done.__contains__)
+    pending = [position for shard in shards for position in shard.pending]
+    assert pending == [position for position in range(len(tasks)) if position not in done]
     for shard in shards:
-        eids = {one.eid for one in shard.tasks}
-        assert shard.tasks == tuple(one for one in tasks if one.eid in eids)
-        assert {one.id for one in shard.tasks} >= set(shard.pending)
+        eids = {one.eid for one in shard.tasks.values()}
+        assert shard.tasks == {n: one for n, one in enumerate(tasks) if one.eid in eids}
+        assert set(shard.tasks) >= set(shard.pending)
     assert all(len(shard.pending) >= SHARD_SIZE for shard in shards[:-1])
 
 
@@ -168,13 +176,13 @@ def test_rows_bring_shards_and_outcomes_as_they_were():
     assert back == building
     assert isinstance(back, BuildingShard)
     assert back.cluster.to_json() == row  # with nothing that was not given
-    judging = JudgingShard(tasks=(task(1, 2), task(1, 3)), pending=(task(1, 3).id,))
+    judging = JudgingShard(tasks={2: task(1, 2), 3: task(1, 3)}, pending=(3,))
     assert from_row(as_row(judging)) == judging
     long = Cluster.model_validate(row | {"articles": [article | {"content": "x" * 10_000}]})
-    tasks = tuple(replace(task(1, n), articles=long.articles) for n in range(9))
+    tasks = {n: replace(task(1, n), articles=long.articles) for n in range(9)}
     assert len(as_row(JudgingShard(tasks=tasks, pending=()))["shard"]) < 20_000  # shared: once
     for outcome in (
-        ShardOutcome(rows=({"task": "\ud83d", "judgement": {"score": 0.1}},), n_cached=2),
+        ShardOutcome(rows=({"position": 3, "judgement": {"raw": "\ud83d"}},), n_cached=2),
         ShardOutcome(rows=(), n_cached=0, error="no key"),
     ):
         assert ShardOutcome.from_row(outcome.as_row()) == outcome

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +28,12 @@ from cli_tools import (
     text_of,
     write_jsonl,
 )
+from stub_server import Reply
 from waiting import wait_until
 
 from fairjudge.cache import ReplyCache
+from fairjudge.errors import MissingExtraError
+from fairjudge.run.ray_engine import ClusterSpent, run_on_cluster
 
 N_EVENTS, N_SYSTEMS = 4, 50  # 200 tasks, in two shards of two events
 TASK = "Map(run_shard)"
@@ -51,7 +55,8 @@ def ray(cluster_of_two, tmp_path, monkeypatch):
     events = [f"event{n}" for n in range(N_EVENTS)]
     write_jsonl(Path("references.jsonl"), [reference(eid) for eid in events])
     rows = [
-        summary(f"system{n}", eid) | {"text": f"In {eid}, {n} bridges closed."}
+        summary(f"system{n}", eid)
+        | {"text": f"The bridge is closed. In {eid}, {n} bridges closed."}
         for eid in events
         for n in range(N_SYSTEMS)
     ]
@@ -94,7 +99,13 @@ def n_kept() -> int:
 
 def local(command: tuple[str, ...], output: str) -> bytes:
     """Return what the command writes in one process, with a cache of its own."""
-    done = run(*command, "-o", f"local-{output}", "--cache", "own")
+    own = {"-o": f"local-{output}", "--cache": "own"}
+    kept = [
+        word
+        for place, word in enumerate(command)
+        if word not in own and (not place or command[place - 1] not in own)
+    ]
+    done = run(*kept, *(word for option in own.items() for word in option))
     assert done.code == 0, done.err
     return Path(f"local-{output}").read_bytes()
 
@@ -241,17 +252,74 @@ def test_an_actor_killed_in_the_middle_costs_nothing_but_time(ray, server):
     assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
 
 
+@pytest.mark.parametrize("stored", [False, True], ids=["cache", "store"])
+def test_references_by_article_are_those_of_one_process(ray, server, request, stored):
+    where = ("--store", request.getfixturevalue("store_url")) if stored else keeping()
+    command = building(server)
+    done = run(*command, *where, "--engine", "ray", "--json", "report.json")
+    assert (done.code, done.err) == (0, "")
+    counts = prompts_of(server)
+    assert set(counts.values()) == {1}
+    # questions on all articles at once, each of them once, and three questions to group
+    assert len(counts) >= N_EVENTS * (1 + 4 + 3)
+    assert json.loads(Path("report.json").read_text())["spent"]["n_calls"] == len(counts)
+    built = Path("refs.jsonl").read_bytes()
+    assert built == local(command, "refs.jsonl")
+    # what the workers kept is there for one process too
+    answered = len(server.calls)
+    again = run(*command, *where, "--run", "again")
+    assert (again.code, len(server.calls)) == (0, answered)
+    assert Path("refs.jsonl").read_bytes() == built
+    assert f"Calls: 0, from the cache: {len(counts)}," in again.out
+    assert done.out.partition("Calls: ")[0] == again.out.partition("Calls: ")[0]
+
+
+def checking(server, *options):
+    """Return a command that judges by checklist."""
+    preset = ("--protocol", "checklist", "--derive", "pairwise", *options)
+    return (*judging(server, concurrency=64), *preset)
+
+
+@pytest.mark.parametrize("how", ["store", "fallback"])
+def test_checklists_are_those_of_one_process(ray, server, request, how):
+    rows = Path("summaries.jsonl").read_text().splitlines(keepends=True)
+    Path("summaries.jsonl").write_text("".join(rows[::5]))
+    command, where = checking(server), keeping()
+    if how == "store":
+        where = ("--store", request.getfixturevalue("store_url"))
+    else:
+        server.answer = lambda call: (
+            Reply(text=None, refusal="no") if " 10 bridges" in text_of(call) else journalist(call)
+        )
+        command = (*command, "--fallback", "embedding")
+    done = run(*command, *where, "--engine", "ray")
+    assert (done.code, done.err) == (0, "")
+    counts = prompts_of(server)
+    assert set(counts.values()) == {1}
+    assert len(counts) == N_EVENTS * N_SYSTEMS / 5
+    assert Path("judgements.jsonl").read_bytes() == local(command, "judgements.jsonl")
+
+
+def test_a_jury_has_one_budget_on_a_cluster_too(ray, server):
+    members = ("--backend", "openai:one", "--backend", "openai:two", "--base-url", server.v1)
+    usual = [word for word in checking(server) if word not in {"--backend", "openai:stub-model"}]
+    command = (*usual, *members, *keeping(), "--engine", "ray", "--max-unscored", "1")
+    rows = Path("summaries.jsonl").read_text().splitlines(keepends=True)
+    Path("summaries.jsonl").write_text("".join(rows[::5]))
+    n = N_EVENTS * N_SYSTEMS // 5
+    done = run(*command, "--max-calls", n + 20)
+    assert done.code == 0, done.err
+    models = Counter(call.body["model"] for call in server.calls)
+    assert models == {"one": n, "two": 20}
+    assert run(*command).code == 0
+    assert Counter(call.body["model"] for call in server.calls) == {"one": n, "two": n}
+
+
 @pytest.mark.parametrize("missing", ["ray", "pyarrow", "pandas"])
-def test_without_the_extra_it_says_which(missing):
-    script = (
-        f"import sys; sys.modules[{missing!r}] = None\n"
-        "from fairjudge.app.ray_engine import ClusterSpent, run_on_cluster\n"
-        "list(run_on_cluster(None, [None], in_actors=False, spent=ClusterSpent()))"
-    )
-    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE, text=True)
-    _, err = process.communicate(timeout=300)
-    assert "MissingExtraError: --engine ray needs an extra" in err
-    assert "fairjudge[ray]" in err
+def test_without_the_extra_it_says_which(missing, monkeypatch):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingExtraError, match=r"--engine ray needs an extra.*fairjudge\[ray\]"):
+        list(run_on_cluster(None, [None], in_actors=False, spent=ClusterSpent()))
 
 
 def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):
@@ -264,7 +332,7 @@ def test_a_machine_lost_in_the_middle_costs_nothing_but_time(ray, server):
 
     server.answer = answer
     # Enough for all four events at once.
-    command = (*building(server, concurrency=130), *keeping())
+    command = (*building(server, concurrency=130, pipeline="paper"), *keeping())
     ray.start_node()
     process = start(*command, "--engine", "ray")
     wait_until(lambda: len(server.calls) == 4 * (1 + 12))  # four articles of each about 3 questions

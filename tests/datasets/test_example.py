@@ -61,7 +61,7 @@ def test_every_answer_is_verbatim_in_its_article_and_every_question_valid(refere
             answers = [answer for group in question.answer_groups for answer in group]
             assert all(answer.answer in contents[answer.aid] for answer in answers)
             assert len(question.answer_groups) >= 2
-            # at least 30 % of the articles answer (METHODS section 1, step 5)
+            # at least 30 % of the articles answer (DiverseSumm, section 3.1)
             assert len({answer.aid for answer in answers}) >= 0.3 * len(contents)
 
 

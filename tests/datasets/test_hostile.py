@@ -41,7 +41,7 @@ CASES = {
     "empty": (read_clusters, "c.jsonl", "", ": ", "the file is empty"),
     "blank": (read_clusters, "c.json", " \r\n\n ", ": ", "the file is empty"),
     "only a BOM": (read_clusters, "c.json", "\ufeff", ": ", "the file is empty"),
-    "empty list": (read_clusters, "c.json", "[]", ": ", "the file holds no clusters"),
+    "empty list": (read_clusters, "c.json", "[]", ": ", "holds no clusters"),
     "not JSON": (read_clusters, "c.jsonl", "eid,articles\n", ":1: ", "expecting value (column 1)"),
     "wrong JSON": (
         read_clusters,
@@ -212,7 +212,7 @@ CASES = {
         "s.jsonl",
         SUMMARY.replace('"text"', '"eid": "e2", "text"'),
         ":1: ",
-        "key 'eid' stands twice in one object",
+        "duplicate key 'eid'",
     ),
     "NaN": (
         read_labels,
@@ -328,7 +328,7 @@ CASES = {
         "j.jsonl",
         judgement(protocol="stars"),
         ":1: field 'protocol': ",
-        "expected 'likert', 'binary' or 'pairwise', found text 'stars'",
+        "expected 'likert', 'binary', 'pairwise' or 'checklist', found text 'stars'",
     ),
     "two problems": (
         read_judgements,
@@ -363,7 +363,7 @@ CASES = {
         "l.csv",
         "eid,system,eid\n",
         ":1: field 'eid': ",
-        "column stands twice in the header",
+        "duplicate column in the header",
     ),
     "CSV with a cell too many": (
         read_labels,
@@ -451,7 +451,7 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(packed)
     assert len(read_summaries(path)) == 1
-    monkeypatch.setattr("fairjudge.packed._ALWAYS_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr("fairjudge.gzip_io._ALWAYS_UNPACKED_BYTES", 1_000_000)
     with pytest.raises(InputError, match=r"s\.jsonl\.gz: .* hold more than 1,000,000"):
         read_summaries(path)
     path.write_bytes(gzip.compress(f"{SUMMARY}\n".encode() + b" " * 1_000_000, 0))

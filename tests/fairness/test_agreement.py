@@ -145,3 +145,11 @@ def test_the_oracle_tells_biased_from_balanced():
     assert biased.bur.value > 0.9
     assert balanced.bur.value < 0.3
     assert biased.uer.low > 3 * balanced.uer.high
+
+
+def test_a_value_that_holds_every_document_moves_with_no_error():
+    """Its difference from all is 0 whatever the rate; that it tips at 1 says that nothing can."""
+    sample = coverage_by_value(np.array([[0.6], [0.2]]), ["a", "a"])
+    found = value_sensitivity([sample], error_rate=0.5)["a"]
+    assert (found.mean, found.band.low, found.band.high) == (0.0, 0.0, 0.0)
+    assert found.tipping_rate == 1.0

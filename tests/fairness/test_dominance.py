@@ -88,5 +88,5 @@ def test_degenerate_input():
     assert isinstance(found.mean_difference, Undefined)
     empty = dominance([], [], resampling=resampling())
     assert empty.n_by_value == {}
-    with pytest.raises(StatisticsError, match="1 samples and 0 verdicts"):
+    with pytest.raises(StatisticsError, match="1 sample and 0 verdicts"):
         dominance(one, [], resampling=resampling())

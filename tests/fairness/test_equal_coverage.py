@@ -193,7 +193,7 @@ def test_records_are_read_and_checked():
     found = SupportRecord.model_validate(record).read()
     assert found.aids == ("1", "2")
     assert found.probabilities.tolist() == [[0.5], [1.0]]
-    with pytest.raises(InputError, match="row 1 of 'e' has 2 numbers for 1 units"):
+    with pytest.raises(InputError, match="row 1 of 'e' has 2 numbers for 1 unit"):
         SupportRecord.model_validate(record | {"support": [[0.5], [1, 0]]}).read()
     with pytest.raises(InputError, match=r"shape \(1, 1\), expected \(2, 1\)"):
         SupportRecord.model_validate(record | {"support": [[0.5]]}).read()

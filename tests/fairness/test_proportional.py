@@ -23,6 +23,7 @@ from fairjudge.fairness.proportional import (
     collect,
     proportional,
     second_order,
+    under_represented,
     unfair_error,
 )
 
@@ -41,6 +42,27 @@ WORKED = unigram_distribution(
 def dist(source, summary):
     values = tuple("abcdefgh"[: len(source)])
     return ValueDistribution(values=values, source=tuple(source), summary=tuple(summary))
+
+
+def test_a_summary_that_shares_no_term_is_undefined_or_shared_by_all_alike():
+    source = {"neg": ["bad"], "pos": ["good", "nice"], "neu": []}
+    for summary in (["plain"], []):
+        assert isinstance(unigram_distribution(source, summary), Undefined)
+        found = unigram_distribution(source, summary, no_match="uniform")
+        # "neu" has no terms and takes no part
+        assert (found.values, found.summary) == (("neg", "pos"), (0.5, 0.5))
+        assert found.source == pytest.approx((1 / 3, 2 / 3))
+
+
+def test_a_share_of_exactly_tau_is_too_little_in_the_authors_code_alone():
+    # p_x is 1/2 and 1/2; 0.4 is exactly 0.8 of that, and 0.6 is enough
+    found = ValueDistribution(values=("a", "b"), source=(0.5, 0.5), summary=(0.4, 0.6))
+    absent = ValueDistribution(values=("a",), source=(1.0,), summary=(1.0,))
+    paper = under_represented(collect([found, absent]))
+    released = under_represented(collect([found, absent], at_most=True))
+    assert paper.tolist() == [[False, False], [False, False]]
+    # the second source lacks "b": p_g = p_y = 0 there is no shortfall
+    assert released.tolist() == [[True, False], [False, False]]
 
 
 def test_unigram_shares_by_hand():

@@ -115,7 +115,7 @@ def test_coverage_of_nothing_is_null_and_says_why(odd_corpus):
     system = found["systems"]["s"]
     assert system["n"] == 0
     assert system["equal_coverage"]["value"] is None
-    assert "no samples" in system["coverage_parity"]["undefined"]
+    assert "no samples" in system["coverage_parity"]["why"]
     assert (system["over"], system["under"]) == (None, None)
 
 
@@ -197,4 +197,4 @@ def test_human_supports_correct_a_scorer_that_favours_a_value():
     assert band["low"] == pytest.approx(band["mean"] - 0.05)
     assert band["tipping_rate"] == pytest.approx(band["mean"])
     assert system["dominance"]["n_tied"] == 120
-    assert "fewer than two values" in system["dominance"]["unfair_share"]["undefined"]
+    assert "fewer than two values" in system["dominance"]["unfair_share"]["why"]

@@ -31,7 +31,7 @@ def test_missing_and_unknown_values_are_counted_and_named(unknown):
     corpus = label_corpus([cluster("a", ["left", unknown, "right"])], attribute="party")
     assert corpus.sets[0].labels == ("left", None, "right")
     assert corpus.n_without_value == 1
-    assert "1 documents without a known 'party' were left out: a/1" in corpus.notes
+    assert "1 document without a known 'party' was left out: a/1" in corpus.notes
 
 
 def test_sets_that_cannot_tell_values_apart_say_why():
@@ -86,8 +86,8 @@ def test_bins_group_numbers_and_a_cut_point_belongs_above():
     assert any("grouped by the cut points" in note for note in corpus.notes)
 
 
-def test_bins_must_ascend_and_meet_numbers_only():
-    with pytest.raises(InputError, match="ascend"):
+def test_bins_must_be_increasing_and_meet_numbers_only():
+    with pytest.raises(InputError, match="increasing"):
         label_corpus([cluster("a", [1, 2])], attribute="party", bins=(3, 1))
     with pytest.raises(InputError, match="'left'"):
         label_corpus([cluster("a", [1, "left"])], attribute="party", bins=(1,))
@@ -96,9 +96,34 @@ def test_bins_must_ascend_and_meet_numbers_only():
 def test_fifty_values_are_read_and_rare_ones_named():
     corpus = label_corpus([cluster("a", [f"v{i:02}" for i in range(50)])], attribute="party")
     assert len(corpus.values) == 50
-    assert any(note.startswith("50 of 50 values are held by fewer") for note in corpus.notes)
+    assert any(
+        note.startswith("held by fewer than 5 documents: 50 of 50 values") for note in corpus.notes
+    )
 
 
 def test_duplicate_clusters_are_refused():
     with pytest.raises(InputError, match="duplicate eid 'a'"):
         label_corpus([cluster("a", ["x"]), cluster("a", ["y"])], attribute="party")
+
+
+@pytest.mark.parametrize(
+    ("n", "ending"), [(2, "2 of 2 values: 'v00', 'v01'"), (10, "'v09'"), (11, "'v09' and 1 more")]
+)
+def test_ten_rare_values_are_named_and_the_others_counted(n, ending):
+    corpus = label_corpus([cluster("a", [f"v{i:02}" for i in range(n)])], attribute="party")
+    (note,) = [one for one in corpus.notes if one.startswith("held by fewer than 5 documents")]
+    assert note.endswith(ending)
+
+
+@pytest.mark.parametrize(("n_held", "rare"), [(4, True), (5, False)])
+def test_a_value_of_five_documents_is_not_rare(n_held, rare):
+    held = ["x"] * n_held + ["y"] * 9
+    corpus = label_corpus([cluster("a", held)], attribute="party")
+    assert any("'x'" in note for note in corpus.notes) == rare
+
+
+def test_up_to_ten_numbers_are_categories():
+    ten = label_corpus([cluster("a", list(range(10)))], attribute="party")
+    assert len(ten.values) == 10
+    with pytest.raises(InputError, match="bins"):
+        label_corpus([cluster("a", list(range(11)))], attribute="party")

@@ -77,6 +77,8 @@ SOUND: tuple[dict[str, Any], ...] = (
      "answers": {"a": {"type": "noul", "noul": 0.5},
                  "b": {"type": "choice", "probabilities": {"x": 0.5, "y": 0.5}},
                  "c": {"type": "score", "probabilities": {"0": 0.5, "1": 0.5}}}},
+    {"entries": [{"group": 1, "quote": "Heavy rain", "wordings": [1, 2], "verdict": "covered"},
+                 {"group": 2, "quote": "", "wordings": [], "verdict": "no"}]},
     {"id": "x", "tokens": ["a"], "pos": ["N"], "text": "a", "entities": [[0, 1]], "verdict": "4"},
 )  # fmt: skip
 

@@ -3,52 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import signal
 import subprocess
-import threading
+import sys
 from pathlib import Path
 
 import pytest
 from cli_tools import (
+    Gate,
     building,
     cluster,
     finish,
     journalist,
     judging,
+    next_line,
     prompts_of,
     reference,
     start,
     summary,
     write_jsonl,
 )
-from waiting import wait_until
-
-
-class Gate:
-    """Lets a number of calls pass and holds the others until it is opened."""
-
-    def __init__(self, server, *, passing: int) -> None:
-        self.n_held = 0
-        self._left, self._lock, self._open = passing, threading.Lock(), threading.Event()
-        server.answer = self._answer
-
-    def _answer(self, call):
-        with self._lock:
-            self._left -= 1
-            held = self._left < 0
-            self.n_held += held
-        if held:
-            self._open.wait(300)
-        return journalist(call)
-
-    def wait_for(self, n_held: int) -> None:
-        wait_until(lambda: self.n_held >= n_held)
-
-    def open(self) -> None:
-        self._left = 10**9
-        self._open.set()
 
 
 @pytest.fixture
@@ -58,15 +35,16 @@ def inputs():
     write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(40)])
 
 
-@pytest.mark.parametrize("make", [judging, building])
-def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, make):
+# Three calls can be under way after these: of a build, those that group after five that ask.
+@pytest.mark.parametrize(("make", "passing"), [(judging, 6), (building, 5)])
+def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, make, passing):
     command = make(server, concurrency=3)
-    gate = Gate(server, passing=6)
+    gate = Gate(server, passing=passing)
     process = start(*command)
     try:
         gate.wait_for(3)
         process.send_signal(signal.SIGINT)
-        said = process.stderr.readline()
+        said = next_line(process)
         assert said == (
             "stopping once the 3 calls under way have been answered; interrupt again to stop now\n"
         )
@@ -80,11 +58,38 @@ def test_one_interrupt_waits_for_the_calls_that_are_under_way(server, inputs, ma
     assert done.err.splitlines() == [
         "interrupted; what is done is kept, and the same command goes on from there"
     ]
-    # no call began after the interrupt, and none of the nine is lost
-    assert len(server.calls) == 9
+    # no call began after the interrupt, and none of those before it is lost
+    assert len(server.calls) == passing + 3
     again = finish(start(*command))
     assert again.code == 0
     assert set(prompts_of(server).values()) == {1}
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_ends_and_goes_on_while_the_rest_wait_for_the_first(server, inputs, how):
+    """All requests begin with the same long answers: one is sent first, and the others wait."""
+    long = reference()
+    long["question_answers"][0]["answer_groups"][0][0]["answer"] = "The heavy rain. " * 400
+    write_jsonl(Path("references.jsonl"), [long])
+    gate = Gate(server, passing=0)
+    process = start(*judging(server))
+    try:
+        gate.wait_for(1)
+        process.send_signal(how)
+        if how == signal.SIGINT:
+            assert next_line(process).startswith("stopping once the call under way has")
+            gate.open()
+        done = finish(process)
+    finally:
+        process.kill()
+        gate.open()
+    assert done.code == (130 if how == signal.SIGINT else -how)
+    assert len(server.calls) == 1
+    again = finish(start(*judging(server)))
+    assert again.code == 0
+    counts = prompts_of(server)
+    assert len(counts) == 40
+    assert sum(counts.values()) == (40 if how == signal.SIGINT else 41)
 
 
 def test_a_second_interrupt_stops_at_once(server, inputs):
@@ -94,7 +99,7 @@ def test_a_second_interrupt_stops_at_once(server, inputs):
     try:
         gate.wait_for(3)
         process.send_signal(signal.SIGINT)
-        assert process.stderr.readline().startswith("stopping")
+        assert next_line(process).startswith("stopping")
         process.send_signal(signal.SIGINT)
         done = finish(process)
         assert gate.n_held == 3  # and held they still are: nobody waited for them
@@ -141,9 +146,10 @@ def fill(folder: Path) -> None:
     assert os.statvfs(folder).f_bfree == 0
 
 
-def test_a_full_disk_under_the_cache_costs_no_reply_of_the_run(server, inputs, tiny_disk):
+def test_a_full_disk_under_the_cache_ends_the_calls_and_loses_no_reply(server, inputs, tiny_disk):
     gate = Gate(server, passing=6)
-    process = start(*judging(server, concurrency=3), "--cache", tiny_disk, "--run", "run")
+    command = (*judging(server, concurrency=3), "--cache", tiny_disk, "--run", "run")
+    process = start(*command)
     try:
         gate.wait_for(3)
         fill(tiny_disk)
@@ -152,12 +158,18 @@ def test_a_full_disk_under_the_cache_costs_no_reply_of_the_run(server, inputs, t
     finally:
         process.kill()
         gate.open()
-    assert done.code == 0, done.err
-    # said once, not once a reply
+    assert done.code == 1, done.err
     (said,) = done.err.splitlines()
-    assert said.startswith(f"warning: the cache {tiny_disk} cannot be used now: ")
+    assert said.startswith(f"error: cannot write to the cache {tiny_disk}: ")
+    # the three under way were answered, and no further one began
+    assert len(server.calls) == 9
+    (tiny_disk / "ballast").unlink()
+    again = finish(start(*command))
+    assert again.code == 0, again.err
     assert len(Path("judgements.jsonl").read_text().splitlines()) == 40
-    assert len(server.calls) == 40
+    counts = prompts_of(server)
+    assert len(counts) == 40
+    assert sum(counts.values()) <= 40 + 3  # at most those under way
 
 
 def test_a_cache_without_room_from_the_start_is_an_error(server, inputs, tiny_disk):
@@ -246,3 +258,124 @@ def test_a_read_only_folder_is_one_error_before_any_call(server, inputs, read_on
     assert said in done.err
     assert str(read_only) in done.err
     assert server.calls == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_end_as_one_interrupt_does_however_often_they_come(server, inputs, number):
+    command = judging(server, concurrency=3)
+    gate = Gate(server, passing=6)
+    process = start(*command)
+    try:
+        gate.wait_for(3)
+        process.send_signal(number)
+        assert next_line(process).startswith("stopping once the 3 calls under way")
+        process.send_signal(number)  # a closing terminal says it twice
+        gate.open()
+        done = finish(process)
+    finally:
+        process.kill()
+        gate.open()
+    assert done.code == 130
+    assert done.err.splitlines() == [
+        "interrupted; what is done is kept, and the same command goes on from there"
+    ]
+    assert len(server.calls) == 9
+
+
+def test_a_signal_that_is_ignored_stays_so(server, inputs):
+    gate = Gate(server, passing=6)
+    ignoring = {"preexec_fn": lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)}
+    process = start(*judging(server, concurrency=3), **ignoring)
+    try:
+        gate.wait_for(3)
+        process.send_signal(signal.SIGHUP)
+        gate.open()
+        assert finish(process).code == 0
+    finally:
+        process.kill()
+        gate.open()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "module",
+    ["typer.core", "pydantic.main", "langgraph.types", "aiosqlite"],
+)
+def test_an_interrupt_during_start_up_leaves_no_traceback(
+    server, inputs, number, module, monkeypatch
+):
+    """Python says on standard error what it has imported; then it is interrupted."""
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    process = start(*judging(server), "--run", "run")
+    try:
+        for line in process.stderr:
+            if line.rpartition("|")[2].strip() == module:
+                break
+        process.send_signal(number)
+        done = finish(process)
+    finally:
+        process.kill()
+    said = [line for line in done.err.splitlines() if not line.startswith("import time:")]
+    assert said == ["interrupted; what is done is kept, and the same command goes on from there"]
+    # Python ends itself by the signal where that came amid `exec` of a string, as dataclasses do.
+    assert done.code in {130, -signal.SIGINT}  # to a shell both are 130
+
+
+@pytest.mark.parametrize("module", ["site", "fairjudge", "fairjudge.cli", "pathlib", "typing"])
+def test_an_interrupt_of_pythons_own_start_shows_nothing_of_ours(own_home, module, monkeypatch):
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    process = start("--version")
+    try:
+        for line in process.stderr:
+            if line.rpartition("|")[2].strip() == module:
+                break
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=400)
+    finally:
+        process.kill()
+    said = [line for line in said.splitlines() if not line.startswith("import time:")]
+    # Until our first line runs, Python itself may say where it was.
+    assert not any("fairjudge/" in line for line in said), said
+    assert process.returncode in (130, 1, -signal.SIGINT)
+
+
+@pytest.mark.parametrize("n_statements", [0, 1, 3])
+def test_an_interrupt_while_the_checkpoints_are_opened_leaves_no_traceback(n_statements):
+    """The thread of the database must not answer a loop that is gone."""
+    program = f"""
+import asyncio, pathlib, signal, sqlite3, sys, time
+from fairjudge.run import checkpoints
+connect = sqlite3.connect
+def slow(*given, **more):
+    signal.pthread_kill(__import__("threading").main_thread().ident, signal.SIGINT)
+    time.sleep(0.3)
+    return connect(*given, **more)
+checkpoints.aiosqlite.core.sqlite3.connect = slow
+async def main():
+    async with checkpoints._embedded(pathlib.Path(".")) as saver:
+        for _ in range({n_statements}):
+            await saver.setup()
+try:
+    asyncio.run(main())
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.stdout, done.stderr) == ("interrupted\n", "")
+
+
+def test_a_reader_that_has_gone_takes_no_file_with_it():
+    judged = {
+        "eid": "e", "system": "s", "aspect": "a", "protocol": "likert", "judge": "j", "value": 3,
+    }  # fmt: skip
+    write_jsonl(Path("judgements.jsonl"), [judged])
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = ("audit", "parse", "judgements.jsonl", "--json", "report.json")
+    process = start(*command, stdout=writing)
+    os.close(writing)
+    _, err = process.communicate(timeout=300)
+    assert (process.returncode, err) == (141, "")
+    assert json.loads(Path("report.json").read_text())["groups"][0]["n_judgements"] == 1

@@ -58,7 +58,7 @@ def nowhere(folder: Path, said: str) -> None:
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)
-def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, provider):
+def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, provider, cli):
     if provider in NEEDS and importlib.util.find_spec(NEEDS[provider]) is None:
         pytest.skip(f"no {NEEDS[provider]}")
     monkeypatch.setenv(PROVIDERS[provider], KEY)
@@ -95,8 +95,8 @@ def test_whatever_a_server_says_of_a_key(server, inputs, tmp_path, monkeypatch, 
     sent = [value for call in server.calls for value in call.headers.values()]
     assert any(KEY in value for value in sent)
     assert KEY not in "".join(json.dumps(call.body) for call in server.calls)
-    again = finish(start(*judging(provider, url), "--run", "again"))
-    report = finish(start("report", "run", "-o", "report.html"))
+    again = cli(*judging(provider, url), "--run", "again")
+    report = cli("report", "run", "-o", "report.html")
     nowhere(tmp_path, f"{done}{again}{report}")
 
 
@@ -111,10 +111,12 @@ def test_a_key_that_comes_back_escaped(server, inputs, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("key", ["x", "4", "token", "none"])
-def test_what_servers_of_ones_own_take_for_a_key_changes_no_reply(server, inputs, monkeypatch, key):
+def test_what_servers_of_ones_own_take_for_a_key_changes_no_reply(
+    server, inputs, monkeypatch, key, cli
+):
     monkeypatch.setenv("OPENAI_API_KEY", key)
     server.answer = lambda call: Reply(text="None of it is explained in tokens.\nVerdict: 4")
-    done = finish(start(*judging("openai", server.v1)))
+    done = cli(*judging("openai", server.v1))
     assert done.code == 0, done.err
     rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
     assert {row["value"] for row in rows} == {4}
@@ -131,11 +133,15 @@ def test_what_servers_of_ones_own_take_for_a_key_changes_no_reply(server, inputs
         "http://judge:{}@127.0.0.1:port/v1",
         "http://127.0.0.1:9/v1?key={}",
         "http://127.0.0.1:9/v1#{}",
+        "localhost:8000/v1?key={}",
+        "ftp://h/v1?key={}",
+        "http://h:port/v1?key={}",
+        "x#{}",
     ],
 )
-def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url):
+def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url, cli):
     given = url.format("s3cret-passphrase")
-    done = finish(start(*judging("openai", given)))
+    done = cli(*judging("openai", given))
     assert done.code == 1
     assert done.err.startswith("error: ")
     assert done.err.count("\n") == 1
@@ -143,14 +149,14 @@ def test_a_password_in_a_url_is_not_said_again(inputs, tmp_path, url):
 
 
 @pytest.mark.parametrize("url", ["http://[::1/v1", "http://host:port/v1", "http://h:0/v1", "x"])
-def test_a_url_that_is_none_is_one_error(inputs, url):
-    done = finish(start(*judging("openai", url)))
+def test_a_url_that_is_none_is_one_error(inputs, url, cli):
+    done = cli(*judging("openai", url))
     assert done.code == 1
     (line,) = done.err.splitlines()
     assert "is not a base URL" in line
 
 
-def test_a_proxys_password_is_not_said(server, inputs, tmp_path, monkeypatch):
+def test_a_proxys_password_is_not_said(server, inputs, tmp_path, monkeypatch, cli):
     """What refuses a call on its way may name the way, and the way may hold a password."""
     server.answer = lambda call: Fault(status=407, message="who are you")
     place = server.url.removeprefix("http://")
@@ -158,7 +164,7 @@ def test_a_proxys_password_is_not_said(server, inputs, tmp_path, monkeypatch):
         monkeypatch.setenv(name, f"http://judge:s3cret-passphrase@{place}")
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     for scheme in ("http", "https"):
-        done = finish(start(*judging("openai", f"{scheme}://192.0.2.1/v1"), "--timeout", "5"))
+        done = cli(*judging("openai", f"{scheme}://192.0.2.1/v1"), "--timeout", "5")
         assert "s3cret-passphrase" not in done.out + done.err
     for path in tmp_path.rglob("*"):
         assert not path.is_file() or b"s3cret-passphrase" not in path.read_bytes()

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import threading
-import time
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -32,8 +31,8 @@ from waiting import MOST_SECONDS
 CONCURRENCY = 8
 
 
-def kill_after(server, command: tuple[str, ...], n_calls: int, *, pause_seconds: float) -> None:
-    """Start `command`, and kill it `pause_seconds` after so many calls came.
+def kill_after(server, command: tuple[str, ...], n_calls: int) -> None:
+    """Start `command`, and kill it once so many calls came.
 
     Only `CONCURRENCY` more calls are answered before the kill, so that no run is through by then,
     however fast the machine or late this thread.
@@ -53,7 +52,6 @@ def kill_after(server, command: tuple[str, ...], n_calls: int, *, pause_seconds:
     # Nobody reads what it prints: a pipe that is full would hold it for ever.
     process = start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     assert n_calls == 0 or reached.wait(MOST_SECONDS)
-    time.sleep(pause_seconds)
     process.send_signal(signal.SIGKILL)
     assert process.wait(timeout=60) == -signal.SIGKILL
     killed.set()
@@ -70,9 +68,8 @@ def end_in_pieces(server, command: tuple[str, ...], *, n_calls: int, n_kills: in
     most = n_calls // n_kills - 2 * CONCURRENCY
     assert most > 0
     for _ in range(n_kills):
-        # Calls until the kill; 0: before the first one. The pause may end before, amid or after
-        # the calls that are still answered.
-        kill_after(server, command, rng.randint(0, most), pause_seconds=rng.uniform(0.0, 0.05))
+        # Calls until the kill; 0: before the first one.
+        kill_after(server, command, rng.randint(0, most))
     done = run(command)
     assert done.code == 0, done.err
 
@@ -103,16 +100,18 @@ def uninterrupted(server, command: tuple[str, ...]) -> tuple[bytes, int]:
 
 
 JUDGE_SIZES = [
-    pytest.param(240, 4, id="short"),
-    pytest.param(2000, 20, id="2000-items-20-kills", marks=pytest.mark.slow),
+    pytest.param("likert", 240, 4, id="short"),
+    pytest.param("checklist", 90, 3, id="checklists", marks=pytest.mark.large),
+    pytest.param("checklist", 800, 20, id="checklists-20-kills", marks=pytest.mark.slow),
+    pytest.param("likert", 2000, 20, id="2000-items-20-kills", marks=pytest.mark.slow),
 ]
 
 
-@pytest.mark.parametrize(("n_items", "n_kills"), JUDGE_SIZES)
-def test_judging_ends_as_if_never_killed(server, n_items, n_kills):
+@pytest.mark.parametrize(("protocol", "n_items", "n_kills"), JUDGE_SIZES)
+def test_judging_ends_as_if_never_killed(server, protocol, n_items, n_kills):
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(n_items)])
-    command = judging(server, concurrency=CONCURRENCY)
+    command = (*judging(server, concurrency=CONCURRENCY), "--protocol", protocol)
     expected, n_calls = uninterrupted(server, command)
     assert n_calls == n_items
     end_in_pieces(server, (*command, "--run", "run"), n_calls=n_calls, n_kills=n_kills)
@@ -123,20 +122,24 @@ def test_judging_ends_as_if_never_killed(server, n_items, n_kills):
     assert set(tasks.values()) == {1}
 
 
+# By article: questions twice, an article once, three questions to group.
 BUILD_SIZES = [
-    pytest.param(4, 4, 3, id="short"),
-    pytest.param(2000, 2, 20, id="2000-items-20-kills", marks=pytest.mark.slow),
+    pytest.param("paper", 4, 4, 3, id="short", marks=pytest.mark.large),
+    pytest.param("article", 10, 4, 3, id="by-article"),
+    pytest.param("article", 50, 4, 20, id="by-article-20-kills", marks=pytest.mark.slow),
+    pytest.param("paper", 2000, 2, 20, id="2000-items-20-kills", marks=pytest.mark.slow),
 ]
 
 
-@pytest.mark.parametrize(("n_clusters", "n_articles", "n_kills"), BUILD_SIZES)
-def test_building_ends_as_if_never_killed(server, n_clusters, n_articles, n_kills):
+@pytest.mark.parametrize(("pipeline", "n_clusters", "n_articles", "n_kills"), BUILD_SIZES)
+def test_building_ends_as_if_never_killed(server, pipeline, n_clusters, n_articles, n_kills):
     clusters = [cluster(f"c{n}", n_articles) for n in range(n_clusters)]
     write_jsonl(Path("clusters.jsonl"), clusters)
-    command = building(server, concurrency=CONCURRENCY)
+    command = building(server, concurrency=CONCURRENCY, pipeline=pipeline)
     expected, n_calls = uninterrupted(server, command)
     # three questions put to each article; the questions themselves; sorting where answers differ
-    assert n_calls > (3 * n_articles + 1) * n_clusters
+    least = 3 * n_articles + 2 if pipeline == "paper" else 2 + n_articles + 3
+    assert n_calls >= least * n_clusters
     end_in_pieces(server, (*command, "--run", "run"), n_calls=n_calls, n_kills=n_kills)
     check_calls(server, n_calls=n_calls, n_kills=n_kills)
     assert Path("refs.jsonl").read_bytes() == expected

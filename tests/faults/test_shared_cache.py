@@ -90,24 +90,26 @@ def damage_by_overwriting(database: Path) -> None:
         (damage_by_overwriting, "the cache database was damaged", 40),
     ],
 )
-def test_damage_is_said_moved_aside_and_asked_for_again(server, tmp_path, damage, said, most_asked):
+def test_damage_is_said_moved_aside_and_asked_for_again(
+    server, tmp_path, damage, said, most_asked, cli
+):
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(40)])
     command = (*judging(server), "--cache", "shared")
-    assert finish(start(*command, "--run", "one")).code == 0
+    assert cli(*command, "--run", "one").code == 0
     before = Path("judgements.jsonl").read_bytes()
     server.calls.clear()
     cache = ReplyCache("shared")
     cache._disk._sql("PRAGMA wal_checkpoint(TRUNCATE)")
     cache.close()
     damage(Path("shared/cache.db"))
-    done = finish(start(*command, "--run", "two"))
+    done = cli(*command, "--run", "two")
     assert done.code == 0, done.err
     assert said in done.err
     assert 1 <= len(server.calls) <= most_asked
     assert Path("judgements.jsonl").read_bytes() == before
-    stats = finish(start("cache", "stats", "--cache", "shared", "--json", "-"))
+    stats = cli("cache", "stats", "--cache", "shared", "--json", "-")
     assert json.loads(stats.out)["n_quarantined"] == 1, stats
     server.calls.clear()
-    assert finish(start(*command, "--run", "three")).code == 0
+    assert cli(*command, "--run", "three").code == 0
     assert server.calls == []

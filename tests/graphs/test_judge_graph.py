@@ -9,8 +9,9 @@ from dataclasses import replace
 import pytest
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
-from fairjudge.domain import Article, Judgement, JudgeTask, Unscored
+from fairjudge.domain import Article, JudgeTask, Unscored
 from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
+from fairjudge.judges.aggregate import with_pair_verdicts
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.ports import Reply
 
@@ -69,25 +70,25 @@ class Book:
     def __init__(self):
         self.kept, self.calls = {}, Counter()
 
-    def record(self, task_id, judgement):
-        self.calls[task_id] += 1
-        self.kept[task_id] = judgement
+    def record(self, position, judgement):
+        self.calls[position] += 1
+        self.kept[position] = judgement
+
+    def is_done(self, position):
+        return position in self.kept
 
 
 def deps(judge, tasks, book=None, **changes):
     book = book or Book()
-    return JudgeDeps(
-        tasks={task.id: task for task in tasks},
-        judge=judge,
-        record=book.record,
-        recorded=lambda: book.kept,
-        **changes,
-    )
+    return JudgeDeps(tasks=tasks, judge=judge, record=book.record, is_done=book.is_done, **changes)
 
 
 async def run(context):
+    """Return what the book of `context` holds in the end."""
     state = await build_judge_graph().ainvoke({}, context=context)
-    return [Judgement.model_validate(row) for row in state["judgements"]]
+    kept = context.is_done.__self__.kept
+    assert state.get("n_done", 0) <= len(kept)
+    return [kept[position] for position in range(len(context.tasks))]
 
 
 async def test_every_task_is_asked_once_and_comes_back_in_its_place():
@@ -239,6 +240,7 @@ async def test_one_order_of_a_pair_filled_in_still_makes_one_verdict():
             return judgement_of(task, judge="local", scored_by="embedding", value="a")
 
     found = await run(deps(Judge(), tasks, fallback=Local()))
+    found = with_pair_verdicts(found)
     assert [one.model_extra["verdict"] for one in found] == ["a", "a"]
 
 
@@ -271,8 +273,8 @@ async def test_a_chunk_is_recorded_when_it_is_done_whatever_the_others_do():
             return await super().ask(task)
 
     class Watched(Book):
-        def record(self, task_id, judgement):
-            super().record(task_id, judgement)
+        def record(self, position, judgement):
+            super().record(position, judgement)
             if len(self.kept) == 4:
                 others_done.set()
 
@@ -304,8 +306,8 @@ async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(
     first_chunks = asyncio.Event()
 
     class Watched(Book):
-        def record(self, task_id, judgement):
-            super().record(task_id, judgement)
+        def record(self, position, judgement):
+            super().record(position, judgement)
             if len(self.kept) == 4:
                 first_chunks.set()
 
@@ -326,15 +328,16 @@ async def test_a_killed_run_resumes_from_its_checkpoints_with_whole_chunks_kept(
         assert (await graph.aget_state(config)).next
         state = await graph.ainvoke(None, config, context=context)
         assert not (await graph.aget_state(config)).next
-    assert [row["system"] for row in state["judgements"]] == [f"s{n:03}" for n in range(6)]
+    assert state["n_done"] == 6
+    assert [book.kept[n].system for n in range(6)] == [f"s{n:03}" for n in range(6)]
     assert set(book.calls.values()) == {1}
     assert all(judge.asked[f"s{n:03}"] == 1 for n in range(4))
 
 
-async def test_state_holds_ids_and_no_texts(tmp_path):
-    """Texts and replies of a long run must not pile up in the checkpoints of the whole."""
-    secret = "a sentence that stands in a text"
-    tasks = [task(n, texts=(secret,)) for n in range(3)]
+async def test_state_holds_positions_and_nothing_of_tasks_or_judgements(tmp_path):
+    """What is written of a million tasks must not pile up in the checkpoints of the whole."""
+    secret, system = "a sentence that stands in a text", "a system of this name"
+    tasks = [task(n, texts=(secret,), systems=(f"{system} {n}",)) for n in range(300)]
     path = str(tmp_path / "checkpoints.sqlite")
     config = {"configurable": {"thread_id": "t"}}
     async with AsyncSqliteSaver.from_conn_string(path) as saver:
@@ -342,7 +345,20 @@ async def test_state_holds_ids_and_no_texts(tmp_path):
         await graph.ainvoke({}, config, context=deps(ScriptedJudge(), tasks))
     files = list(tmp_path.iterdir())
     assert files
-    assert all(secret.encode() not in file.read_bytes() for file in files)
+    for file in files:
+        assert secret.encode() not in file.read_bytes()
+        assert system.encode() not in file.read_bytes()
+
+
+async def test_a_run_of_many_tasks_has_a_bounded_number_of_chunks(monkeypatch):
+    monkeypatch.setattr("fairjudge.graphs.judge._MAX_CHUNKS", 5)
+    tasks, settled = [task(n) for n in range(40)], []
+
+    async def settle():
+        settled.append(None)
+
+    assert len(await run(deps(ScriptedJudge(), tasks, chunk_size=2, settle=settle))) == 40
+    assert len(settled) == 5
 
 
 async def test_a_programming_error_is_not_swallowed():

@@ -1,4 +1,4 @@
-"""`langgraph.json` names both graphs so that LangGraph's own tools can open them."""
+"""`langgraph.json` names the graphs so that LangGraph's own tools can open them."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def resolve(path: str) -> Callable[[], CompiledStateGraph]:
     return getattr(importlib.import_module(module), name)
 
 
-def test_both_graphs_are_named_and_the_project_is_what_they_need():
-    assert set(CONFIG["graphs"]) == {"reference", "judge"}
+def test_the_graphs_are_named_and_the_project_is_what_they_need():
+    assert set(CONFIG["graphs"]) == {"by_article", "reference", "judge"}
     assert CONFIG["dependencies"] == ["."]
 
 
@@ -36,7 +36,8 @@ def test_both_graphs_are_named_and_the_project_is_what_they_need():
                 "finish",
             },
         ),
-        ("judge", {"plan", "chunk", "aggregate"}),
+        ("by_article", {"write", "answer", "collect", "group", "settle", "finish"}),
+        ("judge", {"plan", "chunk"}),
     ],
 )  # fmt: skip
 def test_each_path_opens_without_arguments_and_draws_its_steps(graph, nodes):

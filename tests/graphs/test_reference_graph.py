@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from fairjudge.domain import Article, Unscored
+from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.graphs.reference import ReferenceDeps, build_reference_graph
 from fairjudge.references.ports import Builder, Checked
 
@@ -35,7 +35,8 @@ class Answerer:
 
     async def answer(self, question, article, *, cluster):
         self.calls += 1
-        return self.table[question].get(article.aid, ())
+        found = self.table[question].get(article.aid, ())
+        return tuple(Answer(aid=article.aid, answer=one) for one in found)
 
 
 class ByFirstLetter:
@@ -81,6 +82,11 @@ async def run(context, **kwargs):
     return await build_reference_graph().ainvoke({}, context=context, **kwargs)
 
 
+def texts(state):
+    """Return what the state says of steps that gave nothing."""
+    return [problem["text"] for problem in state["problems"]]
+
+
 async def test_only_valid_questions_stay_and_the_others_say_why():
     state = await run(deps())
     (question,) = state["question_answers"]
@@ -113,7 +119,7 @@ async def test_without_seed_questions_the_medium_article_stands_in():
     context = deps(seed_writer=Writer(failing=[Unscored(reason="backend", detail="down")]))
     state = await run(context)
     assert context.builder.writer.shown == [["c"]]
-    assert state["problems"] == ["no seed questions: backend: down"]
+    assert texts(state) == ["no seed questions: backend: down"]
     assert len(state["question_answers"]) == 1
 
 
@@ -129,7 +135,7 @@ async def test_an_article_too_long_by_itself_leaves_no_questions_and_a_reason():
     too_long = Unscored(reason="too_long", detail="9000 tokens")
     state = await run(deps(writer=Writer(failing=[too_long, too_long])))
     assert state["question_answers"] == []
-    assert state["problems"] == ["no questions: too_long: 9000 tokens"]
+    assert texts(state) == ["no questions: too_long: 9000 tokens"]
 
 
 async def test_a_failed_answer_is_named_and_the_rest_goes_on():
@@ -140,7 +146,7 @@ async def test_a_failed_answer_is_named_and_the_rest_goes_on():
             return await super().answer(question, article, cluster=cluster)
 
     state = await run(deps(answerer=Failing(TABLE)))
-    assert state["problems"] == ["b on question 1: refused: no"]
+    assert texts(state) == ["b on question 1: refused: no"]
     assert state["question_answers"][0]["question"] == "cause?"
 
 
@@ -151,7 +157,7 @@ async def test_answers_that_cannot_be_grouped_drop_the_question_and_say_so():
 
     state = await run(deps(consolidator=Failing()))
     assert state["question_answers"] == []
-    assert "answers to 'cause?' not grouped: unparseable: no groups" in state["problems"]
+    assert "answers to 'cause?' not grouped: unparseable: no groups" in texts(state)
 
 
 async def test_the_post_filter_drops_answers_and_validity_is_applied_again():
@@ -174,7 +180,7 @@ async def test_questions_whose_answers_do_not_differ_are_dropped():
 async def test_a_failed_post_filter_keeps_the_question_and_says_so():
     state = await run(deps(post_filter=Filter(Unscored(reason="budget", detail="spent"))))
     assert len(state["question_answers"]) == 1
-    assert state["problems"] == ["'cause?' not post-filtered: budget: spent"]
+    assert texts(state) == ["'cause?' not post-filtered: budget: spent"]
 
 
 async def test_a_killed_run_resumes_where_it_stopped():

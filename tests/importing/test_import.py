@@ -76,9 +76,27 @@ def test_pairs_are_in_terms_of_the_systems_whatever_stood_first(extra, response,
     assert (got.value, got.order, got.protocol) == (value, order, "pairwise")
 
 
-def test_of_an_item_judged_again_the_last_reply_counts_and_it_is_said():
+def test_an_item_judged_again_keeps_every_judgement_numbered():
     rows = [ROW, {**ROW, "system": "s2"}, {**ROW, "response": "Score: 2"}]
     imported = import_replies(rows, scale=likert())
+    assert [(j.system, j.value, j.repeat) for j in imported.judgements] == [
+        ("s1", 4.0, 0), ("s2", 4.0, None), ("s1", 2.0, 1),
+    ]  # fmt: skip
+    assert imported.lines == (1, 2, 3)
+    assert [(one.line, one.former) for one in imported.repeated] == [(3, (1,))]
+
+
+def test_numbers_that_the_rows_have_are_kept_unless_two_are_the_same():
+    rows = [{**ROW, "repeat": 5}, {**ROW, "repeat": 2}]
+    assert [j.repeat for j in import_replies(rows, scale=likert()).judgements] == [5, 2]
+    rows = [{**ROW, "repeat": 5}, {**ROW, "repeat": 5}]
+    assert [j.repeat for j in import_replies(rows, scale=likert()).judgements] == [0, 1]
+
+
+def test_of_an_item_judged_again_the_last_reply_may_count_alone_and_it_is_said():
+    rows = [ROW, {**ROW, "system": "s2"}, {**ROW, "response": "Score: 2"}]
+    imported = import_replies(rows, scale=likert(), repeats="last")
+    assert [j.repeat for j in imported.judgements] == [None, None]
     assert [(j.system, j.value) for j in imported.judgements] == [("s1", 2.0), ("s2", 4.0)]
     (again,) = imported.repeated
     assert (again.line, again.former, again.item["system"]) == (3, (1,), "s1")
@@ -177,6 +195,7 @@ def imported_from(path: Path, protocol, **scale):
         scale=scale_from_options(protocol, **scale),
         lines=loaded.lines,
         path=path,
+        repeats="last",
     )
 
 

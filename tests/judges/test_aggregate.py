@@ -6,6 +6,7 @@ import pytest
 
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.judges.aggregate import PairVerdict, reconcile, system_scores, with_pair_verdicts
+from fairjudge.judges.leaderboards import leaderboards, rank_ranges
 
 
 @pytest.mark.parametrize(
@@ -35,6 +36,24 @@ def single(eid, system, value, unit="summary", protocol="likert"):
         eid=eid, system=system, aspect="coverage", protocol=protocol, unit=unit, judge="j",
         value=value, unscored=None if value is not None else "refused",
     )  # fmt: skip
+
+
+def test_repeats_of_an_item_are_averaged_before_items():
+    """Item x: (1 + 3) / 2 = 2, its refused repeat apart; item y: 5; so 3.5, and not (1+3+5)/3."""
+    rows = [single("e", "s", value, "sentence:0") for value in (1, 3, None)]
+    rows = [row.model_copy(update={"repeat": n}) for n, row in enumerate(rows)]
+    rows.append(single("e", "s", 5, "sentence:1").model_copy(update={"repeat": 0}))
+    (score,) = system_scores(rows)
+    assert (score.mean, score.n_judged, score.n_unscored) == (3.5, 2, 0)
+
+
+def test_each_repeat_of_a_pair_is_reconciled_with_its_own_other_order():
+    """Repeat 0 is a win in both orders, repeat 1 names the first place twice: (1 + 0.5) / 2."""
+    said = [("ab", "a", 0), ("ba", "a", 0), ("ab", "a", 1), ("ba", "b", 1)]
+    rows = [pair(o, value).model_copy(update={"repeat": n}) for o, value, n in said]
+    best, worst = system_scores(rows)
+    assert (best.system, best.mean, worst.mean) == ("s", 0.75, 0.25)
+    assert [row.flipped for row in with_pair_verdicts(rows)] == [False, False, True, True]
 
 
 def pair(order, value, eid="e", a="s", b="t"):
@@ -88,3 +107,29 @@ def test_rows_of_a_pair_carry_what_both_orders_say():
     assert [row.to_json().get("flipped") for row in rows] == [True, True, None]
     assert [row.to_json().get("verdict") for row in rows] == ["tie", "tie", None]
     assert [row.value for row in rows] == ["a", "b", 3]
+
+
+def test_a_system_scored_on_fewer_clusters_is_listed_and_not_ranked():
+    """t has the best mean, on one cluster of three."""
+    rows = [single(eid, "s", value) for eid, value in (("a", 3), ("b", 4), ("c", 2))]
+    rows += [single(eid, "u", value) for eid, value in (("a", 1), ("b", 2), ("c", 2))]
+    scores = system_scores([*rows, single("a", "t", 5)])
+    assert [(one.system, one.ranked) for one in scores] == [("s", True), ("u", True), ("t", False)]
+    boards = leaderboards([*rows, single("a", "t", 5)], n_resamples=200)
+    assert [one.behind is None for one in boards[0].standings] == [True, False, True]
+
+
+def _rated(system, values):
+    return [
+        Judgement(eid=f"e{n}", system=system, aspect="coverage", protocol="likert", judge="j",
+                  value=value, signature="s")
+        for n, value in enumerate(values)
+    ]  # fmt: skip
+
+
+def test_ranks_are_what_intervals_leave_open():
+    """Of two alike and one far below, the first two share ranks 1 to 2."""
+    alike = [_rated("a", [4, 3, 4, 3, 4, 3]), _rated("b", [3, 4, 3, 4, 3, 4])]
+    rows = [row for some in (*alike, _rated("c", [1, 2, 1, 2, 1, 2])) for row in some]
+    assert rank_ranges(rows) == {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+    assert rank_ranges(rows[:4] + rows[12:16]) == {}, "four clusters rank nobody"

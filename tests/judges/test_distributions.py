@@ -12,12 +12,11 @@ from scipy.stats import entropy as scipy_entropy
 from fairjudge.domain import Undefined, Unscored
 from fairjudge.judges.distributions import (
     ScoreDistribution,
-    average_orders,
+    average_sides,
     from_decision,
     from_masses,
     from_samples,
     from_tokens,
-    from_verdict,
 )
 from fairjudge.judges.juries import jury
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
@@ -71,6 +70,22 @@ def test_the_probabilities_are_those_at_the_verdict_not_at_another_number():
 
 
 @pytest.mark.parametrize(
+    ("tokens_begin", "text_begins"), [("", ""), ("\n\n", ""), ("", "\n\n"), (" ", "\n\n")]
+)
+def test_white_space_that_only_tokens_or_text_have_moves_no_verdict(tokens_begin, text_begins):
+    reply = completion(
+        (tokens_begin + "5", {"5": 1.0}),
+        (" of 9 facts. Score: ", {" of 9 facts. Score: ": 1.0}),
+        ("2", {"2": 0.8, "1": 0.2}),
+        ("/", {"/": 1.0}),
+        ("5", {"5": 1.0}),
+    )
+    text = text_begins + "5 of 9 facts. Score: 2/5"
+    got = from_tokens(Completion(text=text, tokens=reply.tokens), likert())
+    assert got.probabilities["2"] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         Completion(text="4"),
@@ -97,15 +112,15 @@ def test_samples_count_and_unscored_ones_are_off_the_scale():
 
 
 def test_a_half_point_lies_on_both_neighbours_and_keeps_its_mean():
-    got = from_verdict(3.5, likert())
+    got = from_samples([3.5], likert())
     assert (got.probabilities["3"], got.probabilities["4"]) == (0.5, 0.5)
     assert got.expected == got.mode == 3.5
 
 
 def test_one_verdict_is_certain():
-    got = from_verdict(4.0, likert())
+    got = from_samples([4.0], likert())
     assert (got.expected, got.entropy, got.off_scale) == (4.0, 0.0, 0.0)
-    assert from_verdict(1.0, binary()).expected == 1.0
+    assert from_samples([1.0], binary()).expected == 1.0
 
 
 def test_a_decision_models_distribution_is_taken_as_it_is():
@@ -118,22 +133,22 @@ def test_a_decision_models_distribution_is_taken_as_it_is():
 
 def test_both_orders_average_and_their_shift_is_the_position_bias():
     """a has 0.7 standing first and 0.4 standing second, b 0.5 and 0.2: both gain 0.3 in front."""
-    scale = pairwise()
-    ab = from_masses({"1": 0.7, "2": 0.2, "tie": 0.1}, scale)
-    ba = from_masses({"1": 0.5, "2": 0.4, "tie": 0.1}, scale)
-    got = average_orders(ab, ba, scale)
+    got = average_sides({"a": 0.7, "b": 0.2, "tie": 0.1}, {"a": 0.4, "b": 0.5, "tie": 0.1})
     assert got.probabilities == pytest.approx({"a": 0.55, "b": 0.35, "tie": 0.1})
     assert got.verdict == "a"
     assert got.shift == pytest.approx(0.3)
 
 
 def test_a_judge_that_always_says_first_shifts_fully_and_ties():
-    first = from_verdict("first", pairwise())
-    got = average_orders(first, first, pairwise())
+    a, b = {"a": 1.0, "b": 0.0, "tie": 0.0}, {"a": 0.0, "b": 1.0, "tie": 0.0}
+    got = average_sides(a, b)
     assert (got.verdict, got.shift) == ("tie", 1.0)
-    coherent = average_orders(first, from_verdict("second", pairwise()), pairwise())
+    coherent = average_sides(a, a)
     assert (coherent.verdict, coherent.shift) == ("a", 0.0)
-    assert first.expected is None
+
+
+def test_positions_have_no_expected_value():
+    assert from_samples(["first"], pairwise()).expected is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=5, max_size=5), st.floats(0, 1))

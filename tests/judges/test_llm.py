@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from fairjudge.backends.scripted import ScriptedBackend
@@ -44,6 +46,16 @@ async def test_a_rating_is_read_with_its_raw_reply():
     found = await verdict(judge(lambda r: "All is supported.\nVerdict: 5"), task("It rained."))
     assert (found.value, found.raw) == (5, "All is supported.\nVerdict: 5")
     assert (found.system, found.judge, found.scored_by) == ("s", "scripted:m", "llm")
+
+
+async def test_a_repeat_is_a_request_of_its_own_and_the_first_that_of_a_single_run():
+    one = judge(lambda r: "Verdict: 3", samples=2, seed=7)
+    for repeat in (None, 0, 1):
+        found = await verdict(one, replace(task("It rained."), repeat=repeat))
+        assert found.repeat == repeat
+    once, again, other = (one.backend.requests[n : n + 2] for n in (0, 2, 4))
+    assert once == again
+    assert [(r.sample_index, r.seed) for r in (*once, *other)] == [(0, 7), (1, 7), (2, 8), (3, 8)]
 
 
 async def test_the_request_carries_the_texts_the_schema_and_the_sampling():

@@ -52,6 +52,22 @@ def test_each_lead_stands_first_in_the_middle_and_last():
     assert len({task.id for task in tasks}) == len(tasks)
 
 
+STUB = Article(aid="stub", content="Sign up for our newsletter\nShare this article")
+
+
+def test_stubs_take_no_part_in_the_probes_of_order():
+    with_stub = [Cluster(eid="e1", articles=(STUB, *ARTICLES))]
+    placed = place_tasks(with_stub, split_sentences=sentence_texts, most_articles=2)
+    shuffled = shuffle_tasks(with_stub, [SUMMARY], n_shuffles=3, seed=0)
+    assert {frozenset(a.aid for a in task.articles) for task in (*placed, *shuffled)} == {
+        frozenset(a.aid for a in ARTICLES)
+    }
+    assert placed == place_tasks(CLUSTERS[:1], split_sentences=sentence_texts, most_articles=2)
+    few = [Cluster(eid="e1", articles=(STUB, *ARTICLES[:2]))]
+    with pytest.raises(InputError, match="from three on"):
+        place_tasks(few, split_sentences=sentence_texts, most_articles=2)
+
+
 def test_a_judge_that_reads_the_first_article_alone_is_found_out():
     """5 where the lead's article stands first, else 1: first - last = 4, ends - middle = 2."""
     tasks = place_tasks(CLUSTERS, split_sentences=sentence_texts, most_articles=3)

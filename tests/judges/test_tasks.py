@@ -1,4 +1,4 @@
-"""Every row of the table of protocols (METHODS section 3), counted and in order."""
+"""Every row of the table of protocols (docs/judges.md), counted and in order."""
 
 from __future__ import annotations
 
@@ -98,13 +98,15 @@ def test_a_plain_cluster_has_no_coverage_tasks():
     ("preset", "aspect", "row"),
     [
         ("recommended", "faithfulness", ("pairwise", "article", "summary")),
-        ("recommended", "coverage", ("likert", "qa_pairs", "summary")),
+        ("recommended", "coverage", ("checklist", "qa_pairs", "summary")),
+        ("paper", "faithfulness", ("pairwise", "article", "summary")),
+        ("paper", "coverage", ("likert", "qa_pairs", "summary")),
         ("budget", "faithfulness", ("likert", "article", "summary")),
         ("granular", "coverage", ("binary", "qa_pair", "summary")),
         ("granular", "faithfulness", ("likert", "articles", "sentence")),
     ],
 )
-def test_presets_are_the_papers_recommendations(preset, aspect, row):
+def test_presets_are_the_papers_recommendations_but_for_the_checklist(preset, aspect, row):
     plan = resolve_plan(aspect, preset=preset)
     assert (plan.protocol, plan.reference_unit, plan.text_unit) == row
 
@@ -116,7 +118,15 @@ def test_what_is_given_wins_over_the_preset():
 @pytest.mark.parametrize(
     ("kwargs", "message"),
     [
-        ({"aspect": "coverage"}, "needs --protocol likert|binary|pairwise or --preset"),
+        (
+            {"aspect": "coverage"},
+            "needs --protocol likert|binary|pairwise|checklist or --preset",
+        ),
+        ({"aspect": "faithfulness", "protocol": "checklist"}, "for coverage against all QA pairs"),
+        (
+            {"aspect": "coverage", "protocol": "checklist", "reference_unit": "qa_pair"},
+            "for coverage against all QA pairs",
+        ),
         ({"aspect": "tone", "preset": "budget"}, "no preset knows it"),
         (
             {"aspect": "coverage", "protocol": "likert", "reference_unit": "article"},

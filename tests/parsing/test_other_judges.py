@@ -307,7 +307,7 @@ MORE_LIKERT = [
     ("The verdict cannot be 5, and 1 is too harsh.", "-"),
     ("Not a 5. Not a 4 either. 3.", 3),
     ("In 2014 5 people died; in 2015 it was 3.", "-"),
-    ("Verdict: 12 May", "off_scale"),
+    ("Verdict: 12 May", "-"),
     ("Verdict: 3 people died", "-"),
     ("Verdict: III", "-"),
     ("Verdict: (3)", 3),

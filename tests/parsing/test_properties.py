@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge.domain import Unscored
-from fairjudge.parsing import _frames, locate_verdict, read_verdict
+from fairjudge.parsing import locate_verdict, read_verdict
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.scales import binary, likert, options, pairwise, stars
 
@@ -69,6 +69,7 @@ SLOW = [
 ]  # fmt: skip
 
 
+@pytest.mark.large
 @pytest.mark.parametrize("piece", SLOW)
 @pytest.mark.parametrize("scale", [likert(), pairwise(), options("ABCDE")], ids=lambda s: s.name)
 def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
@@ -94,33 +95,3 @@ def test_a_hundred_kilobytes_of_anything_are_read(piece, scale):
 )
 def test_refusals_are_told_from_answers(text, wanted):
     assert looks_like_refusal(text) is wanted
-
-
-WORDINGS = st.lists(
-    st.sampled_from(
-        [
-            *("score", "final", "verdict:", "better summary", "answer", "is", "would be", ":", "="),
-            *(
-                "5 - 1 = 4",
-                "[[",
-                '"rating":',
-                "<score>",
-                "\\boxed{",
-                "of",
-                "the",
-                "Оценка:",
-                "評価:",
-            ),
-            *("for", "x", "_", " ", "\n", "4"),
-        ]
-    ),
-    max_size=12,
-).map(lambda some: "".join(some) if len(some) % 2 else " ".join(some))
-
-
-@given(WORDINGS)
-@pytest.mark.parametrize("pattern", [_frames._LABELLED, _frames._SAID, _frames._RECKONED])
-def test_searching_where_labels_stand_finds_all_that_searching_everywhere_does(pattern, text):
-    places = [match.start() for match in _frames._LABEL_PLACE.finditer(text)]
-    found = [match.span() for match in _frames._matches_at(places, pattern, text)]
-    assert found == [match.span() for match in pattern.finditer(text)]

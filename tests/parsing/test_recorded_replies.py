@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 from collections import Counter
@@ -78,3 +79,26 @@ def test_letters_and_head_to_head_answers_agree_with_their_first_letter(replies)
         for row in replies[name]:
             wanted = {"A": "first", "B": "second", "C": "tie"}[row["response"].strip()[0]]
             assert read_verdict(row["response"], SCALES[name]) == wanted
+
+
+def test_debates_on_pairs_are_read_as_their_own_tool_read_them():
+    """LLMBar's chains of thought, both orders; what its tool took for no choice is left out."""
+    default = HERE.parents[1].parent / "shared" / "data"
+    folder = Path(os.environ.get("FAIRJUDGE_SHARED_DATA", default)) / "recorded_judges" / "llmbar"
+    if not folder.is_dir():
+        pytest.skip(f"the recorded judges are not at {folder}; set FAIRJUDGE_SHARED_DATA")
+    sides = ("first", "second")
+    seen: Counter[str] = Counter()
+    for path in sorted([*folder.glob("*.CoT.json.gz"), *folder.glob("*.Vanilla.json.gz")]):
+        for item in json.loads(gzip.decompress(path.read_bytes())):
+            for swap, order in (("swap = False", sides), ("swap = True", sides[::-1])):
+                said = item["results"][0][swap]
+                if said["winner"] not in {"1", "2"}:
+                    continue
+                got = read_verdict(said["completion"][0], pairwise("AB"))
+                wanted = order[int(said["winner"]) - 1]
+                unscored = isinstance(got, Unscored)
+                seen["unscored" if unscored else "same" if got == wanted else "other"] += 1
+    assert seen["same"] > 3_300
+    assert seen["other"] == 0
+    assert seen["unscored"] <= 0.005 * seen.total()

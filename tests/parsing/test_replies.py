@@ -40,6 +40,8 @@ LIKERT = [
     ("Score: 3.5/5", 3.5),
     ("Score: 4,5", 4.5),
     ("3½", 3.5),
+    ("★★★½", 3.5),
+    ("★★★½☆", 3.5),
     ("three and a half stars", 3.5),
     # labels
     ("Verdict: 4", 4),
@@ -179,6 +181,8 @@ LIKERT = [
     ("Score: 0.8", "off_scale"),
     ("Score: 5.5", "off_scale"),
     ("★★★★★★", "off_scale"),
+    ("★★★½☆☆", "off_scale"),
+    ("★★★☆", "off_scale"),
     ("seven", "off_scale"),
     ("Score: 45", "off_scale"),
     ("Grade: B", "off_scale"),
@@ -941,3 +945,25 @@ def test_a_cut_off_pair_is_settled_likewise():
     for reply in (f"{REASONS} Verdict: Summary 1", f"{REASONS} Summary 1 is better since it is fa"):
         assert isinstance(read_verdict(reply, pairwise(), cut_off=True), Unscored), reply
         assert read_verdict(reply, pairwise()) == "first", reply
+
+
+def test_half_points_lie_between_any_two_neighbours_and_not_beyond_the_ends():
+    assert read_verdict("Score: 1.5", likert()) == 1.5
+    assert read_verdict("Score: 4.5", likert()) == 4.5
+    for beyond in ("0.5", "5.5"):
+        assert read_verdict(f"Score: {beyond}", likert()).reason == "off_scale"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("It merits 4/5, but its gaps leave it at 3/5 and nothing else is to be said of it.", 3),
+        ("earning 4/5, then earning 3/5 for relevance.", 3),
+    ],
+)
+def test_a_mention_that_turns_or_concludes_takes_back_what_stood_before(text, value):
+    assert read_verdict(text, likert()) == value
+
+
+def test_two_mentions_side_by_side_are_no_verdict():
+    assert read_verdict("It merits 4/5 and 3/5.", likert()).reason == "unparseable"

@@ -280,6 +280,7 @@ class TestParts:
 
 
 @needs_model
+@pytest.mark.large
 @pytest.mark.local_model
 @pytest.mark.skipif(not NANCO.is_dir(), reason=f"needs the data in {NANCO}")
 def test_nanco_development_questions_give_the_thresholds_in_use() -> None:

@@ -13,7 +13,6 @@ from fairjudge.references.replies import (
     read_check,
     read_groups,
     read_questions,
-    stands_in,
 )
 
 
@@ -27,14 +26,14 @@ from fairjudge.references.replies import (
     ],
 )
 def test_questions_are_read_from_json_and_from_lists(text):
-    assert read_questions(text, most=20, max_words=14) == (
+    assert read_questions(text, limit=20, max_words=14) == (
         "Why did it fail?",
         "Who will pay for it?",
     )
 
 
 def test_a_reply_without_questions_is_unscored_with_its_text():
-    found = read_questions("I cannot help with that.", most=20, max_words=14)
+    found = read_questions("I cannot help with that.", limit=20, max_words=14)
     assert isinstance(found, Unscored)
     assert found.reason == "unparseable"
     assert found.raw == "I cannot help with that."
@@ -42,7 +41,7 @@ def test_a_reply_without_questions_is_unscored_with_its_text():
 
 def test_too_many_and_too_long_questions_are_cut():
     long = "Why " + "very " * 30 + "long?"
-    assert read_questions(f"{long}\nWhy is a b?\nWhy is a c?", most=1, max_words=14) == (
+    assert read_questions(f"{long}\nWhy is a b?\nWhy is a c?", limit=1, max_words=14) == (
         "Why is a b?",
     )
 
@@ -87,6 +86,7 @@ def test_half_an_answer_is_none():
 
 def test_groups_are_a_partition_sorted_by_size():
     assert read_groups('{"groups": [[3], [2, 1]]}', n=3) == ((0, 1), (2,))
+    assert read_groups('{"groups": [["3"], [2.0, 1], []]}', n=3) == ((0, 1), (2,))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +101,9 @@ def test_groups_are_a_partition_sorted_by_size():
         '{"groups": [[0, 1]]}',
         '{"groups": 3}',
         '{"groups": ["12"]}',
+        '{"groups": [[1, 1e999]]}',
+        '{"groups": [[1, 2.5]]}',
+        '{"groups": [[true, 2]]}',
         "12",
         "1\n2",
     ],
@@ -123,32 +126,19 @@ def test_findings_are_read():
         "fine",
         '{"invalid": ["x"], "diverse": true}',
         '{"invalid": null, "diverse": true}',
+        '{"invalid": [1e999], "diverse": true}',
+        '{"invalid": [true], "diverse": true}',
+        '{"invalid": "12", "diverse": true}',
     ],
 )
 def test_findings_outside_what_was_offered_are_unscored(text):
     assert isinstance(read_check(text, n=2), Unscored)
 
 
-@pytest.mark.parametrize(
-    ("answer", "stands"),
-    [
-        ("a fault in the gate", True),
-        ("A fault in the main gate, officials said.", True),  # 6 of 8 words
-        ("About 1,800 residents left", True),
-        ("About 2,300 residents left", False),  # a number that is not there
-        ("Professor Sole teaches at Oxford", False),
-        ("...", False),
-    ],
-)
-def test_answers_must_stand_in_their_article(answer, stands):
-    content = "Officials named a fault in the gate. About 1,800 residents left, they said."
-    assert stands_in(answer, content) is stands
-
-
 @given(st.text())
 def test_no_reply_crashes_a_reader(text):
     for found in (
-        read_questions(text, most=3, max_words=14),
+        read_questions(text, limit=3, max_words=14),
         read_answers(text),
         read_groups(text, n=2),
         read_check(text, n=2),

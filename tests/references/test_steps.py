@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from fairjudge.domain import Article, QuestionAnswers
+from fairjudge.references.same_sources import containment, drop_same_sources
 from fairjudge.references.steps import (
     Validity,
     down_select,
     drop_near_duplicates,
     drop_positions,
-    drop_same_sources,
     median_cluster_question,
     medium_length_article,
     representative_articles,
-    source_overlap,
     why_invalid,
 )
 
@@ -82,23 +81,46 @@ def test_representatives_are_the_medium_articles_of_the_largest_groups_without_r
     articles = [article(aid, n) for aid, n in zip("abcde", (10, 20, 30, 40, 50), strict=True)]
     question = asked("q", "d", "abc", "bc", "e")
     # groups by size: abc -> b (median of 10, 20, 30); bc -> b again; d -> d; e is beyond the three
-    chosen = representative_articles(question, articles, most=3)
+    chosen = representative_articles(question, articles, limit=3)
     assert [a.aid for a in chosen] == ["b", "d"]
 
 
-def test_overlap_is_intersection_over_union_and_the_richer_question_stays():
-    poor, rich, other = asked("p", "abcd", "e"), asked("r", "ab", "cd", "e"), asked("o", "x", "y")
-    assert source_overlap(poor, rich) == 1.0
-    assert source_overlap(poor, other) == 0.0
-    kept, dropped = drop_same_sources([poor, rich, other], max_overlap=0.8)
-    assert (kept, dropped) == ([rich, other], [poor])
+def quoted(question, *quotes):
+    """A question whose answers, all in one group, are ("a", "the words") and so on."""
+    group = [{"aid": aid, "answer": answer} for aid, answer in quotes]
+    return QuestionAnswers.model_validate({"question": question, "answer_groups": [group]})
+
+
+def test_a_question_whose_paragraphs_another_one_has_goes():
+    articles = [
+        Article(aid=aid, content=f"{aid} one red fox\n\n{aid} two old dogs\n \n{aid} three cats")
+        for aid in "abcde"
+    ]
+    # paragraphs a0 b0 c0 d0 e0 a2; "few" has four of them and c1: 4 of its 5 are contained
+    many = quoted("many", *((aid, "one red") for aid in "abcde"), ("a", "three cats"))
+    few = quoted(
+        "few", ("a", "red fox"), ("b", "red"), ("c", "two old"), ("d", "one"), ("e", "fox")
+    )
+    # the same articles, but other paragraphs of them: by articles alone this would go too
+    elsewhere = quoted("elsewhere", *((aid, "old dogs") for aid in "abcd"))
+    kept, dropped = drop_same_sources([few, elsewhere, many], articles, max_contained=0.8)
+    assert ([q.question for q in kept], [q.question for q in dropped]) == (
+        ["elsewhere", "many"], ["few"],
+    )  # fmt: skip
+    assert drop_same_sources([few, many], articles, max_contained=0.81) == ([few, many], [])
+
+
+def test_containment_is_of_the_question_with_fewer_answers():
+    small, large = frozenset({("a", 0)}), frozenset({("a", 0), ("b", 0)})
+    assert (containment(small, large), containment(large, small)) == (1.0, 0.5)
+    assert containment(frozenset(), large) == 0.0
 
 
 def test_down_selection_keeps_the_busiest_articles_in_cluster_order():
     articles = [article(aid) for aid in "abcd"]
     questions = [asked("q1", "bd", "c"), asked("q2", "d", "c"), asked("q3", "a")]
     # answers: a 1, b 1, c 2, d 2; the tie between a and b goes to a
-    kept, restricted = down_select(questions, articles, most=3)
+    kept, restricted = down_select(questions, articles, limit=3)
     assert [a.aid for a in kept] == ["a", "c", "d"]
     assert [[[a.aid for a in g] for g in q.answer_groups] for q in restricted] == [
         [["d"], ["c"]],
@@ -114,6 +136,13 @@ def test_near_duplicate_questions_are_merged_into_the_first():
         "Who will pay for the repairs?",
     )
     # words that count: {caused, dam, fail}; {officials, caused, dam, fail}: 3/4; {pay, repairs}
+    assert drop_near_duplicates(questions) == (questions[0], questions[2])
+
+
+def test_questions_that_ask_for_different_things_are_no_duplicates():
+    questions = ("Who?", "Why?", "When did the dam fail?", "Why did the dam fail?", "How?")
+    assert drop_near_duplicates(questions) == questions
+    questions = ("Who told the mayor?", "Whom had the mayor told?", "Which dam?", "Whose dam?")
     assert drop_near_duplicates(questions) == (questions[0], questions[2])
 
 

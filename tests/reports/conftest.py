@@ -19,7 +19,7 @@ def study(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def report_file(study) -> Path:
     """The page that is made of the study."""
-    from fairjudge.app.reporting import make_report
+    from fairjudge.analysis.reporting import make_report
 
     path = study.parent / "report.html"
     make_report(study).save(path)

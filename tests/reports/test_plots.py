@@ -19,6 +19,7 @@ from fairjudge.reports.plots import (
     ForestRow,
     Mark,
     ReliabilityPoint,
+    _short,
     curve_plot,
     forest_plot,
     reliability_plot,
@@ -44,43 +45,67 @@ def curve(*points, name="alpha", mark=SQUARE, dashed=False):
 
 def parsed(plot):
     """Return the root, after what holds for every plot."""
-    root = ET.fromstring(plot.text)  # noqa: S314  # our own
-    assert {node.tag for node in root.iter()} <= {"svg", "title", "path", "text"}
-    names = {name for node in root.iter() for name in node.attrib}
-    assert names <= {
-        "viewBox", "width", "height", "role", "aria-label", "d", "x", "y", "transform",
-        "text-anchor", "class",
+    root = ET.fromstring(plot)  # noqa: S314  # our own
+    assert {node.tag for node in root.iter()} <= {
+        "svg", "title", "path", "text", "tspan", "defs", "use", "g"
     }  # fmt: skip
+    assert not {"style", "clip-path"} & {name for node in root.iter() for name in node.attrib}
     assert root.get("role") == "img"
     assert root.get("aria-label") == root.findtext("title")
     assert root.get("viewBox") == f"0 0 {root.get('width')} {root.get('height')}"
     values = " ".join(value for node in root.iter("path") for value in node.attrib.values())
     assert not re.search(r"nan|inf|url", values)
+    ids = {node.get("id") for node in root.iter() if node.get("id")}
+    assert {node.get("href")[1:] for node in root.iter("use")} <= ids
     return root
 
 
 def marks(root):
-    """Return class and place of every mark, by its tooltip."""
+    """Return fill and place of every mark, by its tooltip."""
     found = {}
-    for node in root.iter("path"):
-        if (said := node.findtext("title")) is not None:
-            x, y = re.fullmatch(r"translate\((\S+) (\S+)\)", node.get("transform")).groups()
-            found[said] = (node.get("class"), float(x), float(y))
+    for group in root.iter("g"):
+        use = group.find("use")
+        if (said := group.findtext("title")) is not None and use is not None:
+            kind = "full" if use.get("fill") == "#0b4f8a" else "hollow"
+            found[said] = (kind, float(use.get("x")), float(use.get("y")))
     return found
 
 
 def texts(root):
-    return [node.text for node in root.iter("text")]
+    return [node.text for tag in ("text", "tspan") for node in root.iter(tag) if node.text]
+
+
+def lines(root):
+    """Return the ends of all straight lines, and whether each is dashed."""
+    found = []
+    for node in root.iter("path"):
+        ends = [float(n) for n in re.findall(r"-?[\d.]+", node.get("d"))]
+        if len(ends) == 4:
+            found.append((tuple(ends), node.get("stroke-dasharray") is not None))
+    return found
 
 
 def test_a_forest_plot_puts_each_value_in_its_place(mpl):
     rows = (row("alpha", 0.5), row("beta", 0.0, 0.0, 0.0, mark=CIRCLE))
     root = parsed(forest_plot(rows, name="n", across="share", span=(0.0, 1.0)))
-    # 0 to 1 lies on pixels 14 to 346; rows are 38 pixels apart, marks 20 below 14.
-    assert marks(root) == {"alpha: 0.50": ("full", 180, 34), "beta: 0.50": ("hollow", 14, 72)}
+    # 0 to 1 lies on 4 to 96 % of 360 pixels; rows are 38 pixels apart from 8 on, marks at .67.
+    assert marks(root) == {
+        "alpha: 0.50": ("full", 180, pytest.approx(8 + 38 * 0.67, abs=0.1)),
+        "beta: 0.50": ("hollow", 14.4, pytest.approx(8 + 38 * 1.67, abs=0.1)),
+    }
     assert {"alpha", "beta", "share", "0", "0.4", "1"} <= set(texts(root))
-    interval = next(n for n in root.iter("path") if n.get("d") == "M 97 34 L 263 34")
-    assert interval.get("class") == "line"
+    (found,) = [ends for ends, _ in lines(root) if ends[0] == 97.2 and ends[2] == 262.8]
+    assert found[1] == found[3] == pytest.approx(8 + 38 * 0.67, abs=0.1)
+
+
+def test_no_upright_line_crosses_a_text(mpl):
+    rows = [row("alpha", 0.5), row("beta", -0.5, -0.8, 0.3)]
+    root = parsed(forest_plot(rows, name="n", across="a", span=(-1.0, 1.0), band=(0.1, 0.3)))
+    upright = [ends for ends, _ in lines(root) if ends[0] == ends[2] and ends[1] != ends[3]]
+    tops = [float(node.get("y")) for node in root.iter("text") if node.text in {"alpha", "beta"}]
+    assert len(upright) >= 2 * len(tops)
+    for top in tops:
+        assert not [ends for ends in upright if min(ends[1::2]) < top < max(ends[1::2])]
 
 
 def test_a_row_without_a_value_says_why_and_has_no_mark(mpl):
@@ -90,16 +115,12 @@ def test_a_row_without_a_value_says_why_and_has_no_mark(mpl):
     assert "undefined" in texts(root)
 
 
-def test_a_band_and_its_borders_lie_below_the_marks(mpl):
-    plot = forest_plot([row()], name="n", across="a", span=(0.0, 1.0), band=(0.25, 2.0))
-    root = parsed(plot)
-    classes = [node.get("class") for node in root.iter("path")]
-    assert classes.count("band") == 1
-    assert classes.count("dashed") == 2
-    assert max(i for i, c in enumerate(classes) if c in {"band", "dashed"}) < classes.index("full")
-    band = next(node for node in root.iter("path") if node.get("class") == "band")
+def test_a_band_has_two_borders_and_ends_with_the_plot(mpl):
+    root = parsed(forest_plot([row()], name="n", across="a", span=(0.0, 1.0), band=(0.25, 2.0)))
+    assert {ends[0] for ends, dashed in lines(root) if dashed} == {97.2, 345.6}
+    (band,) = [node for node in root.iter("path") if node.get("fill") == "#eff0f2"]
     corners = [float(x) for x in re.findall(r"[ML] (\S+)", band.get("d"))]
-    assert (min(corners), max(corners)) == (97, 346)  # what is beyond the span ends with it
+    assert (min(corners), max(corners)) == (97.2, 345.6)  # what is beyond the span ends with it
 
 
 def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
@@ -108,12 +129,12 @@ def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
         ReliabilityPoint(score=5, label=9, low=None, high=None, n=1),
     ]
     root = parsed(reliability_plot(points, scale=(1, 5), name="n", mark=CIRCLE))
-    # 1 to 5 lies on pixels 48 to 328 across and 292 to 12 upwards.
+    # 1 to 5 lies on 15 to 97 % of 340 pixels across, and on 13 to 96 % of 330 upwards.
     assert marks(root) == {
-        "score 1.00, people 2.00, 4 items": ("hollow", 48, 222),
-        "score 5.00, people 9.00, 1 items": ("hollow", 328, 12),
+        "score 1.00, people 2.00, 4 items": ("hollow", 51, pytest.approx(218.6, abs=0.1)),
+        "score 5.00, people 9.00, 1 item": ("hollow", 329.8, pytest.approx(13.2, abs=0.1)),
     }
-    assert [node.get("class") for node in root.iter("path")].count("dashed") == 1
+    assert sum(dashed for _, dashed in lines(root)) == 1
 
 
 def test_curves_are_named_and_differ_in_dashes(mpl):
@@ -121,15 +142,10 @@ def test_curves_are_named_and_differ_in_dashes(mpl):
         curve((10, 0.8), (100, 0.4), (1000, 0.2), name="with"),
         curve((10, 0.6), (1000, 0.1), name="without", mark=CIRCLE, dashed=True),
     )
-    root = parsed(curve_plot(curves, name="n", across="labels", up="half-width"))
-    said = texts(root)
+    plot = curve_plot(curves, name="n", across="labels", up="half-width")
+    said = texts(parsed(plot))
     assert {"with", "without", "labels", "half-width", "0.4", "10", "50", "1000"} <= set(said)
-    classes = [node.get("class") for node in root.iter("path")]
-    # Each curve once and once in the legend; so are its marks.
-    assert [classes.count(one) for one in ("curve", "curve dashed")] == [2, 2]
-    assert [classes.count(one) for one in ("full", "hollow")] == [4, 3]
-    turned = [node.text for node in root.iter("text") if node.get("transform")]
-    assert turned == ["half-width"]
+    assert plot.count("stroke-dasharray") == 2  # one curve, and its line in the legend
 
 
 def test_ticks_of_a_logarithmic_axis_grow_sparser_over_many_powers(mpl):
@@ -145,7 +161,7 @@ def test_ticks_of_a_logarithmic_axis_grow_sparser_over_many_powers(mpl):
 def test_shapes_differ_without_colour(mpl):
     rows = [row(str(mark), mark=mark) for mark in (SQUARE, DIAMOND, CIRCLE)]
     root = parsed(forest_plot(rows, name="n", across="a"))
-    drawn = [node for node in root.iter("path") if node.find("title") is not None]
+    drawn = [node.find("defs/path") for node in root.iter("g") if node.find("title") is not None]
     assert len({node.get("d") for node in drawn}) == 3
 
 
@@ -170,13 +186,13 @@ def test_long_labels_are_shortened_and_whole_in_the_tooltip(mpl):
     assert next(iter(marks(root))) == f"{label}: 0.50"
     shown = next(text for text in texts(root) if text.startswith("aa"))
     assert shown.endswith("…")
-    assert len(shown) == 54 - len("0.50") - 2
+    assert len(shown) == 54 - len("0.50") - 3
 
 
 def test_degenerate_input_makes_a_plot_or_nothing(mpl):
-    assert curve_plot([], name="n", across="a", up="u").text == ""
-    assert curve_plot([curve()], name="n", across="a", up="u").text == ""
-    assert curve_plot([curve((math.nan, 1.0))], name="n", across="a", up="u").text == ""
+    assert curve_plot([], name="n", across="a", up="u") == ""
+    assert curve_plot([curve()], name="n", across="a", up="u") == ""
+    assert curve_plot([curve((math.nan, 1.0))], name="n", across="a", up="u") == ""
     for plot in (
         forest_plot([], name="n", across="a"),
         forest_plot([row(value=math.nan, low=math.nan)], name="n", across="a"),
@@ -201,7 +217,7 @@ def test_every_mark_lies_on_the_plot(values, span):
     rows = [row(f"r{place}", value, value, value) for place, value in enumerate(values)]
     found = marks(parsed(forest_plot(rows, name="n", across="a", span=span)))
     assert len(found) == len(values)
-    assert all(14 <= x <= 346 for _, x, _ in found.values())
+    assert all(14.4 <= x <= 345.6 for _, x, _ in found.values())
 
 
 def test_the_readers_own_style_is_neither_used_nor_changed(mpl):
@@ -219,14 +235,14 @@ from fairjudge.reports.plots import Curve, Mark, curve_plot
 assert "matplotlib" not in sys.modules
 mark = Mark(shape="square", filled=True)
 one = Curve(name="alpha", points=((10, 1), (90, 0.5)), mark=mark, dashed=False)
-print(curve_plot([one], name="n", across="a", up="u").text, end="")
+print(curve_plot([one], name="n", across="a", up="u"), end="")
 assert "matplotlib.pyplot" not in sys.modules
 """
 
 
 def test_like_input_gives_like_bytes_in_another_process_too(mpl):
-    here = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u").text
-    again = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u").text
+    here = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u")
+    again = curve_plot([curve((10, 1), (90, 0.5))], name="n", across="a", up="u")
     command = [sys.executable, "-c", _ELSEWHERE]
     elsewhere = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert here == again == elsewhere
@@ -241,3 +257,18 @@ def test_without_matplotlib_a_page_has_its_tables_and_says_what_is_missing(monke
     assert "<figure" not in page
     assert page.count("pip install 'fairjudge[plots]'") == 1
     assert "Reliability: what people said" in page
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("short", "short"),
+        ("x" * 20, "x" * 20),
+        ("x" * 21, "x" * 19 + "…"),
+        ("W" * 20, "W" * 11 + "…"),
+        ("新" * 20, "新" * 9 + "…"),
+        ("", ""),
+    ],
+)
+def test_wide_letters_leave_room_for_the_figures_beside_them(label, shown):
+    assert _short(label, 20) == shown

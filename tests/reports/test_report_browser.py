@@ -269,7 +269,9 @@ def test_a_notebook_frame_shows_the_page_and_keeps_it_apart(open_page, report_fi
 
     shown = Report(html=report_file.read_text("utf-8"), title="FairJudge report")
     notebook = tmp_path / "notebook.html"
-    notebook.write_text(f"<!DOCTYPE html><title>Notebook</title>{shown._repr_html_()}", "utf-8")
+    # whatever the encoding that the notebook's page is read in
+    head = '<!DOCTYPE html><meta charset="windows-1252"><title>Notebook</title>'
+    notebook.write_text(head + shown._repr_html_(), "utf-8")
     page = open_page(notebook.as_uri())
     frame = page.frame_locator("iframe")
     frame.locator("#explorer .open").first.wait_for()
@@ -295,7 +297,7 @@ def test_names_that_every_object_has_are_names(open_page, tmp_path):
     # one of them is known to other files
     files.append(write_jsonl(tmp_path / "references.jsonl", [reference("__proto__")]))
     files.append(write_jsonl(tmp_path / "summaries.jsonl", [summary("toString", "__proto__")]))
-    from fairjudge.app.reporting import make_report
+    from fairjudge.analysis.reporting import make_report
 
     make_report(*files).save(tmp_path / "report.html")
     page = open_page((tmp_path / "report.html").as_uri())
@@ -310,3 +312,36 @@ def test_names_that_every_object_has_are_names(open_page, tmp_path):
         seen.add(title.inner_text())
     assert len(seen) > 3
     assert texts <= len(units)
+
+
+def test_a_judgement_has_an_address(report, report_file, open_page):
+    page = report()
+    page.locator("#explorer button.open").nth(2).click()
+    title = page.locator("dialog h2").inner_text()
+    address = page.url
+    assert re.search(r"#judgement-\d+$", address)
+    other = open_page(address)
+    other.wait_for_selector("dialog[open]")
+    assert other.locator("dialog h2").inner_text() == title
+    page.keyboard.press("Escape")
+    page.wait_for_url(report_file.as_uri())
+
+
+def test_the_articles_stand_beside_the_summary_folded(report):
+    page = report()
+    page.locator("#explorer button.open").first.click()
+    articles = page.locator("dialog details.article")
+    assert articles.count() > 0
+    text = articles.first.locator("p")
+    assert not text.is_visible()
+    articles.first.locator("summary").click()
+    assert text.is_visible()
+
+
+def test_disagreements_open_their_judgements(report):
+    page = report()
+    first = page.locator("#disagreements tbody tr").first
+    cluster = first.locator("button.open").inner_text()
+    first.locator("button.open").click()
+    assert page.locator("dialog h2").inner_text().endswith(f"on {cluster}")
+    assert page.locator("dialog").get_by_text("What people said").is_visible()

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import random
 
 import pytest
 from cli_tools import write_jsonl
 from report_study import N_CLUSTERS, judgements, reference, run
 
-from fairjudge.app.report_inputs import Inputs
-from fairjudge.app.reporting import make_report
+from fairjudge.analysis.report_inputs import Inputs
+from fairjudge.analysis.reporting import make_report
 from fairjudge.datasets.recognising import recognise, report_kind
 from fairjudge.errors import InputError
+from fairjudge.reports import calibration_page, fairness_sections, figures
+from fairjudge.sealed import seal
 
 LABEL = {"eid": "c0", "system": "alpha", "aspect": "a", "annotator": "expert1", "value": 1}
 SUMMARY = {"eid": "c0", "system": "alpha", "text": "Text."}
@@ -87,8 +90,12 @@ def _run(folder, command, name, rows, **more):
     identity = {"command": command, "version": "0.1.0", "options": {"aspect": "coverage"}, **more}
     manifest = {"schema": 1, "identity": identity}
     (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    write_jsonl(folder / f"{name}.jsonl", rows)
+    _sealed(folder / f"{name}.jsonl", rows)
     return folder
+
+
+def _sealed(path, rows):
+    path.write_bytes(b"".join(seal(row) + b"\n" for row in rows))
 
 
 def _task(row):
@@ -101,7 +108,7 @@ def test_a_run_of_judge_with_what_it_asked_and_a_torn_last_line(tmp_path):
     with (run / "judgements.jsonl").open("a") as file:
         file.write('{"task": "t", "judg')
     spent = {"when": "2026-01-01 00:00 UTC", "n_calls": 7, "n_cached": 2, "cost_usd": 0.5}
-    write_jsonl(run / "spent.jsonl", [spent, {**spent, "cost_usd": None}])
+    _sealed(run / "spent.jsonl", [spent, {**spent, "cost_usd": None}])
     found = Inputs()
     found.add(run)
     # asked twice, as after a resume: the later reply counts, once
@@ -114,9 +121,9 @@ def test_a_damaged_row_is_named(tmp_path):
     run = _run(tmp_path / "run", "judge", "judgements", [_task(judgements()[0])])
     with (run / "judgements.jsonl").open("a") as file:
         file.write("broken\n{}\n")
-    with pytest.raises(InputError, match=r"judgements.jsonl:2: not a row that a run wrote"):
+    with pytest.raises(InputError, match=r"judgements.jsonl:2: a row that is not as the run"):
         Inputs().add(run)
-    write_jsonl(run / "judgements.jsonl", [{"task": "t", "judgement": {"eid": 1}}])
+    _sealed(run / "judgements.jsonl", [{"task": "t", "judgement": {"eid": 1}}])
     with pytest.raises(InputError, match="not what a run records of a judgement"):
         Inputs().add(run)
     (run / "manifest.json").write_text("[]", "utf-8")
@@ -217,6 +224,26 @@ def written(study, tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def each_plot_once(monkeypatch):
+    """Draw a plot only where what it shows is new: one damage leaves nearly all as before."""
+    kept = {}
+
+    def once(draw):
+        def drawn(*given, **named):
+            shown = pickle.dumps((draw.__name__, given, named))
+            if shown not in kept:
+                kept[shown] = draw(*given, **named)
+            return kept[shown]
+
+        return drawn
+
+    for module in (calibration_page, fairness_sections, figures):
+        for name in {"curve_plot", "forest_plot", "reliability_plot"} & vars(module).keys():
+            monkeypatch.setattr(module, name, once(getattr(module, name)))
+
+
+@pytest.mark.usefixtures("each_plot_once")
 @pytest.mark.parametrize(
     "name",
     [

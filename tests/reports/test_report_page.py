@@ -12,7 +12,7 @@ import pytest
 from cli_tools import write_jsonl
 from report_study import EVIL, N_CLUSTERS, SYSTEMS, judgements, reference
 
-from fairjudge.app.reporting import make_report
+from fairjudge.analysis.reporting import make_report
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.reports.report import Report
@@ -32,7 +32,7 @@ def judged(eid, system, value, **more):
 
 def test_standings_by_hand():
     rows = [
-        judged("1", "a", 4), judged("1", "a", 2), judged("2", "a", 5),  # (3 + 5) / 2 = 4
+        judged("1", "a", 4), judged("1", "a", 2), judged("2", "a", 5), judged("3", "a", 4),
         judged("1", "b", 2), judged("2", "b", 3), judged("3", "b", 4),  # 3
         judged("1", "c", None, unscored="refused"),
     ]  # fmt: skip
@@ -128,7 +128,7 @@ def text(seen):
 def test_every_section_is_there_and_linked(seen):
     targets = [value[1:] for tag, name, value in seen.attributes if (tag, name) == ("a", "href")]
     assert targets == [
-        "main", "systems", "coverage", "sentences", "sway", "trust", "fairness", "bias",
+        "main", "short", "systems", "coverage", "sentences", "sway", "trust", "fairness", "bias",
         "unscored", "judgements", "origin",
     ]  # fmt: skip
     ids = [value for _, name, value in seen.attributes if name == "id"]
@@ -137,7 +137,7 @@ def test_every_section_is_there_and_linked(seen):
 
 
 def test_nothing_is_loaded_and_nothing_runs_but_the_pages_own_script(seen, report_file):
-    assert not {"img", "link", "iframe", "object", "image", "use", "b"} & set(seen.tags)
+    assert not {"img", "link", "iframe", "object", "image", "b"} & set(seen.tags)
     kinds = [value for tag, name, value in seen.attributes if (tag, name) == ("script", "type")]
     assert kinds == ["application/json"]
     assert seen.tags.count("script") == 2
@@ -218,7 +218,7 @@ def test_prompts_models_and_reasons_are_told(text):
     assert "judge/coverage.v1@1234abcd" in text
     assert "openai:stub" in text
     assert "1 unparseable, 1 refused" in text
-    assert "Only 6 documents" in text
+    assert "6 documents: intervals" in text
 
 
 def test_parts_without_content_are_left_out(tmp_path):

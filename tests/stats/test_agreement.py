@@ -150,3 +150,17 @@ def test_bootstrap_of_kappa_brackets_it():
     estimate = bootstrap(weighted_kappa(x, y), n_documents=200, rng=rng)
     assert isinstance(estimate, Estimate)
     assert estimate.low < estimate.value < estimate.high
+
+
+def test_ratings_that_are_no_categories_have_no_alpha():
+    ratings = np.random.default_rng(0).random((2000, 2))
+    found = krippendorff_alpha(ratings, np.ones_like(ratings, dtype=bool))
+    assert isinstance(found, Undefined)
+    assert found.why == "4,000 distinct values are no categories"
+
+
+def test_200_distinct_values_are_categories_still():
+    values = np.arange(200.0)
+    assert cohen_kappa(values, values) == pytest.approx(1.0)
+    more = np.arange(201.0)
+    assert cohen_kappa(more, more) == Undefined(why="201 distinct values are no categories")

@@ -192,3 +192,55 @@ def test_one_system_and_wide_documents():
     assert isinstance(estimate, Estimate)
     theirs = (SCIPY["kendall"](x[:100], y[:100]) + SCIPY["kendall"](x[100:], y[100:])) / 2
     assert estimate.value == pytest.approx(theirs, abs=1e-10)
+
+
+@pytest.mark.parametrize("shift", [(1e8, 0.0), (0.0, 1e8), (-1e8, 1e8)])
+def test_pearson_is_the_same_wherever_the_scales_begin(shift):
+    """In moments of values near 1e8 a spread of 1 is lost; of centred ones it is not."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=30)
+    y = x + rng.normal(size=30)
+    weights = resample_counts(30, 20, np.random.default_rng(1))
+    plain = weighted_correlation("pearson", x, y)(weights)
+    moved = weighted_correlation("pearson", x + shift[0], y + shift[1])(weights)
+    assert moved == pytest.approx(plain, abs=1e-6)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_resample_of_one_value_has_no_correlation(turned):
+    x, y = np.array([0.1, 0.1, 0.1, 0.7]), np.array([1.0, 2.0, 4.0, 3.0])
+    sides = (y, x) if turned else (x, y)
+    weights = np.array([[3.0, 1.0, 0.0, 0.0], [1.0, 2.0, 1.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    found = weighted_correlation("pearson", *sides)(weights)
+    assert np.isnan(found).tolist() == [True, True, False]
+    assert found[2] == pytest.approx(np.corrcoef(x, y)[0, 1])
+
+
+def test_two_systems_are_the_fewest_to_correlate():
+    data = scores([1, 2, 2, 3], [1, 4, 2, 5], documents=list("ddee"), systems=["A", "B"] * 2)
+    found = correlations(data, "system", rng=np.random.default_rng(0), n_resamples=50)["kendall"]
+    assert (found.value, found.n, found.n_excluded) == (1.0, 2, 0)
+    alone = scores([1, 2], [1, 4], documents=["d", "e"], systems=["A", "A"])
+    found = correlations(alone, "system", rng=np.random.default_rng(0), n_resamples=50)["kendall"]
+    assert found == Undefined(why="1 system: nothing to correlate")
+
+
+def test_pooled_items_are_counted_with_those_that_were_left_out_before():
+    found = correlations(toy(), "pooled", rng=np.random.default_rng(0), n_resamples=50)["pearson"]
+    assert (found.n, found.n_excluded) == (9, 0)
+    found = correlations(
+        toy(), "pooled", rng=np.random.default_rng(0), n_resamples=50, n_excluded=4
+    )["pearson"]
+    assert (found.n, found.n_excluded) == (9, 4)
+
+
+@pytest.mark.parametrize("n_systems", [64, 65])
+def test_documents_of_many_items_are_correlated_as_those_of_few(n_systems):
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=2 * n_systems), rng.normal(size=2 * n_systems)
+    names = [f"s{i}" for i in range(n_systems)] * 2
+    data = scores(x, y, documents=np.repeat(["d", "e"], n_systems).tolist(), systems=names)
+    found = correlations(data, "per_document", rng=rng, n_resamples=20)
+    for name in CORRELATIONS:
+        theirs = [SCIPY[name](x[part], y[part]) for part in np.split(np.arange(2 * n_systems), 2)]
+        assert found[name].value == pytest.approx(np.mean(theirs))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student_t
 from statsmodels.stats.proportion import proportion_confint
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats.intervals import clopper_pearson, clustered_wilson, normal, wilson
+from fairjudge.stats.intervals import clustered_wilson, normal, wilson
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
@@ -16,19 +17,17 @@ from fairjudge.stats.intervals import clopper_pearson, clustered_wilson, normal,
     ("k", "n"), [(0, 1), (0, 7), (1, 7), (3, 7), (7, 7), (40, 100), (999, 1000)]
 )
 def test_proportions_are_those_of_statsmodels(k, n, level):
-    for ours, name in [(wilson, "wilson"), (clopper_pearson, "beta")]:
-        estimate = ours(k, n, level=level)
-        low, high = proportion_confint(k, n, alpha=1 - level, method=name)
-        assert isinstance(estimate, Estimate)
-        assert estimate.value == k / n
-        # statsmodels leaves rounding dust at the ends of the unit interval; ours is exact there.
-        assert estimate.low == pytest.approx(low, abs=1e-10)
-        assert estimate.high == pytest.approx(high, abs=1e-10)
+    estimate = wilson(k, n, level=level)
+    low, high = proportion_confint(k, n, alpha=1 - level, method="wilson")
+    assert isinstance(estimate, Estimate)
+    assert estimate.value == k / n
+    # statsmodels leaves rounding dust at the ends of the unit interval; ours is exact there.
+    assert estimate.low == pytest.approx(low, abs=1e-10)
+    assert estimate.high == pytest.approx(high, abs=1e-10)
 
 
 def test_no_trials_is_undefined_and_impossible_counts_are_refused():
     assert isinstance(wilson(0, 0), Undefined)
-    assert isinstance(clopper_pearson(0, 0), Undefined)
     assert isinstance(clustered_wilson([], []), Undefined)
     with pytest.raises(StatisticsError, match="5 of 3"):
         wilson(5, 3)
@@ -69,7 +68,28 @@ def test_normal_by_hand():
     estimate = normal(3.0, 2.0, n=9, null=0.0)
     assert (estimate.low, estimate.high) == pytest.approx((-0.919928, 6.919928), abs=1e-6)
     assert estimate.p_value == pytest.approx(0.133614, abs=1e-6)
+    # Against 1 it is z = 1: 2 Phi(-1) = 0.317311.
+    assert normal(3.0, 2.0, n=9, null=1.0).p_value == pytest.approx(0.317311, abs=1e-6)
+    assert normal(3.0, 2.0, n=9).p_value is None
     assert normal(0.0, 0.0, n=1, null=0.0).p_value == 1.0
     assert normal(1.0, 0.0, n=1, null=0.0).p_value == 0.0
     with pytest.raises(StatisticsError, match="standard error"):
         normal(0.0, float("nan"), n=1)
+
+
+def test_a_rate_of_one_stands_on_documents_as_that_of_zero_does():
+    documents = np.repeat(np.arange(20), 5).tolist()
+    none, all_of_them = (clustered_wilson(np.full(100, end), documents) for end in (0.0, 1.0))
+    assert isinstance(none, Estimate)
+    assert isinstance(all_of_them, Estimate)
+    assert all_of_them.high == 1.0
+    assert all_of_them.low == pytest.approx(1.0 - none.high)
+
+
+def test_documents_that_do_not_differ_count_by_their_items():
+    """Each of 2 documents has 1 of 2: no variance between them, so Wilson's on 4 items, t_1."""
+    found = clustered_wilson([1, 0, 1, 0], ["d", "d", "e", "e"])
+    assert isinstance(found, Estimate)
+    t = student_t.ppf(0.975, 1)
+    half = t / (1 + t * t / 4) * np.sqrt(0.25 / 4 + t * t / 64)
+    assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half))

@@ -7,7 +7,7 @@ from fairjudge.domain import Estimate
 from fairjudge.stats.agreement import cohen_kappa
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import correlation
-from fairjudge.stats.intervals import clopper_pearson, wilson
+from fairjudge.stats.intervals import wilson
 from fairjudge.stats.logistic import LogisticFit, fit_logistic
 from fairjudge.stats.multiplicity import benjamini_hochberg, holm
 
@@ -67,12 +67,6 @@ def test_mean_difference_is_the_one_of_a_paired_t_test():
         (-1.58, -2.4598858, -0.7001142), abs=5e-8
     )
     assert found.p_value == pytest.approx(0.002833, abs=5e-7)
-
-
-def test_exact_interval_is_the_one_of_binom_test():
-    # ?binom.test: Mendel's 682 dwarfs of 925 plants
-    found = clopper_pearson(682, 925)
-    assert (found.low, found.high) == pytest.approx((0.7076683, 0.7654066), abs=5e-8)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats import bootstrap as boot
 from fairjudge.stats._bounds import bca_bounds, expanded_bounds, percentile_bounds
 from fairjudge.stats.multiplicity import benjamini_hochberg, benjamini_yekutieli, holm
-from fairjudge.stats.permutation import compare, label_permutation_test, sign_flip_test
+from fairjudge.stats.permutation import compare
 
 P_VALUES = st.lists(st.floats(0.0, 1.0), min_size=1, max_size=30)
 
@@ -96,11 +96,12 @@ def test_the_standard_error_of_a_clustered_mean_is_that_of_document_means():
     assert estimate.n == 1000
 
 
-def test_weighted_and_index_statistics_agree():
+def test_the_weighted_mean_is_the_mean_of_what_was_drawn():
     values = np.array([1.0, 5.0, 2.0, 9.0])
     counts = boot.resample_counts(4, 50, np.random.default_rng(2))
     fast = boot.weighted_mean(values, np.arange(4), 4)(counts)
-    slow = boot.on_resampled_indices(lambda rows: float(values[rows].mean()))(counts)
+    drawn = [np.repeat(values, row.astype(int)) for row in counts]
+    slow = [rows.mean() for rows in drawn]
     np.testing.assert_allclose(fast, slow, atol=1e-12)
 
 
@@ -158,41 +159,45 @@ def test_permutation_p_values_by_hand():
     assert compare(2.0, np.array([1.0, 2.0, 3.0, 4.0]), alternative="less").p_value == 0.6
 
 
-def test_label_permutation_matches_scipys_exact_test():
-    # 3 against 3: 20 splits; scipy enumerates them, ours samples 20,000 shuffles.
-    values = np.array([1.0, 2.0, 4.0, 3.0, 6.0, 7.0])
-    labels = np.array([0, 0, 0, 1, 1, 1])
-
-    def difference(rows):
-        return (rows @ values) / 3 - ((1 - rows) @ values) / 3
-
-    ours = label_permutation_test(
-        difference, labels, rng=np.random.default_rng(0), n_permutations=20_000
-    )
-    theirs = scipy_stats.permutation_test(
-        (values[3:], values[:3]),
-        lambda a, b: a.mean() - b.mean(),
-        alternative="greater",
-        permutation_type="independent",
-    )
-    assert not isinstance(ours, Undefined)
-    assert ours.p_value == pytest.approx(theirs.pvalue, abs=0.01)
-    assert isinstance(
-        label_permutation_test(difference, np.zeros(4, dtype=int), rng=np.random.default_rng(0)),
-        Undefined,
-    )
+@pytest.mark.parametrize("level", [0.0, 1.0, 1.5, -0.5])
+def test_a_level_that_is_no_share_is_refused(level):
+    with pytest.raises(StatisticsError, match="strictly between 0 and 1"):
+        boot.bootstrap_mean([1.0, 2.0], rng=np.random.default_rng(0), level=level)
 
 
-def test_sign_flips_match_scipys_exact_test_and_keep_documents_whole():
-    d = np.array([0.4, -0.1, 0.7, 0.3, 0.9, -0.2, 0.5])
-    ours = sign_flip_test(d, rng=np.random.default_rng(0), n_permutations=50_000)
-    theirs = scipy_stats.permutation_test(
-        (d,), lambda x: np.abs(x.mean()), permutation_type="samples", alternative="greater"
-    )
-    assert not isinstance(ours, Undefined)
-    assert ours.p_value == pytest.approx(theirs.pvalue, abs=0.01)
-    # One document: only two sign patterns exist, |mean| is the same in both, so p is 1.
-    whole = sign_flip_test(d, documents=["x"] * 7, rng=np.random.default_rng(0))
-    assert not isinstance(whole, Undefined)
-    assert whole.p_value == 1.0
-    assert isinstance(sign_flip_test([0.0, 0.0], rng=np.random.default_rng(0)), Undefined)
+def test_two_documents_have_an_interval_and_none_have_no_value():
+    rng = np.random.default_rng(0)
+    two = boot.bootstrap_mean([3.0, 4.0], rng=rng)
+    assert (two.low, two.high) == (3.0, 4.0)
+    none = boot.bootstrap(lambda counts: np.full(len(counts), 7.0), n_documents=0, rng=rng)
+    assert (none.value, none.low, none.n) == (7.0, None, 0)
+    for wrong in ({"n_documents": -1}, {"n_documents": 3, "n_resamples": 0}):
+        with pytest.raises(StatisticsError, match="n_resamples"):
+            boot.bootstrap(lambda counts: counts[:, 0], rng=rng, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "p_value"),
+    [
+        ([1, 2, 3, 4], 0.4),  # none at or below 0 of 4: twice 1 of 5
+        ([0, 1, 2, 3], 0.8),  # one at 0 is at or below it
+        ([-3, -2, -1, 0], 0.8),
+        ([-1, 1, 0, 0], 1.0),
+        ([-2, -1, 1, np.nan], 1.0),
+        ([np.nan, 1, 1, 1], 0.5),
+    ],
+)
+def test_the_bootstraps_p_value_by_hand(drawn, p_value):
+    assert boot.two_sided_p_value(np.array(drawn, dtype=float), 0.0) == pytest.approx(p_value)
+    assert boot.two_sided_p_value(np.full(3, np.nan), 0.0) is None
+
+
+def test_bca_is_scipys_where_the_jackknife_is_ours(monkeypatch):
+    """The acceleration is of the means without each value in turn, in chunks of any size."""
+    values = np.random.default_rng(3).exponential(size=12)
+    seen = []
+    for cells in (10**6, 30):
+        monkeypatch.setattr(boot, "_CELLS_A_CHUNK", cells)
+        seen.append(boot._jackknife(boot.weighted_mean(values, np.arange(12), 12), 12))
+    assert seen[0] == pytest.approx((values.sum() - values) / 11)
+    assert seen[1] == pytest.approx(seen[0])

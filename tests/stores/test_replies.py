@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import queue
 import subprocess
 import sys
 import textwrap
 import threading
-import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,14 +17,16 @@ import pytest
 from waiting import wait_until
 
 from fairjudge.backends.keys import request_key
+from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.sharing import SharedCachingBackend
+from fairjudge.backends.sharing import SharedCaching
 from fairjudge.cache import ReplyCache
 from fairjudge.cache_files import export_cache, import_cache
 from fairjudge.errors import ServerError, StoreError
 from fairjudge.protocols import CompletionRequest, Message, ModelRef
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.replies import PostgresCache
+from fairjudge.stores.server import Server
 
 
 @pytest.fixture
@@ -59,6 +61,17 @@ def test_a_value_comes_back_as_it_was(cache, store_url):
     other = PostgresCache(StoreAddress(store_url))
     assert other.get("k") == value
     assert other.get("absent") is None
+    other.close()
+
+
+def test_all_machines_have_one_secret(cache, store_url):
+    with ThreadPoolExecutor(8) as threads:
+        found = set(threads.map(lambda _: cache.secret(), range(16)))
+    other = PostgresCache(StoreAddress(store_url))
+    assert found == {other.secret()}
+    assert [len(secret) for secret in found] == [32]
+    other.clear()
+    assert found == {other.secret()}
     other.close()
 
 
@@ -115,8 +128,9 @@ def test_an_export_goes_from_store_to_folder_and_back(cache, tmp_path):
 
 WORKER = """
     import asyncio, os, sys
+    from fairjudge.backends.ports import Pipeline
     from fairjudge.backends.scripted import ScriptedBackend
-    from fairjudge.backends.sharing import SharedCachingBackend
+    from fairjudge.backends.sharing import SharedCaching
     from fairjudge.protocols import CompletionRequest, Message, ModelRef
     from fairjudge.stores.address import StoreAddress
     from fairjudge.stores.replies import PostgresCache
@@ -131,7 +145,8 @@ WORKER = """
 
     async def main():
         cache = PostgresCache(StoreAddress(sys.argv[1]), warn=said.append)
-        backend = SharedCachingBackend(ScriptedBackend(answer), cache=cache)
+        caching = SharedCaching(cache=cache)
+        backend = Pipeline(ScriptedBackend(answer), caching)
         requests = [
             CompletionRequest(
                 target=ModelRef(provider="scripted", model="m"),
@@ -141,8 +156,8 @@ WORKER = """
         ]
         replies = await asyncio.gather(*(backend.complete(one) for one in requests))
         assert [r.text for r in replies] == [f"reply to question {n}" for n in range(60)]
-        assert backend.hits + backend.misses == 60
-        print(backend.misses)
+        assert caching.hits + caching.misses == 60
+        print(caching.misses)
         cache.close()
 
     asyncio.run(main())
@@ -229,17 +244,18 @@ async def test_where_one_machine_fails_the_next_asks_itself(cache, store_url, mo
         return granted
 
     monkeypatch.setattr(other, "claim", claim)
-    first = SharedCachingBackend(ScriptedBackend(failing), cache=cache)
-    second = SharedCachingBackend(ScriptedBackend(answering), cache=other)
+    cachings = SharedCaching(cache=cache), SharedCaching(cache=other)
+    first = Pipeline(ScriptedBackend(failing), cachings[0])
+    second = Pipeline(ScriptedBackend(answering), cachings[1])
     one = asyncio.create_task(first.complete(request(1)))
     await asyncio.wait_for(begun.wait(), 60)
     assert (await second.complete(request(1))).text == "here"
     with pytest.raises(ServerError):
         await one
     assert asked == ["first", "second"]
-    assert (second.hits, second.misses) == (0, 1)
+    assert (cachings[1].hits, cachings[1].misses) == (0, 1)
     assert (await first.complete(request(1))).text == "here"
-    assert first.hits == 1
+    assert cachings[0].hits == 1
     other.close()
 
 
@@ -249,9 +265,10 @@ async def test_a_row_that_is_no_reply_is_asked_for_again(cache, told):
     async def answer(request):
         return "here"
 
-    backend = SharedCachingBackend(ScriptedBackend(answer), cache=cache, warn=told.append)
+    caching = SharedCaching(cache=cache, warn=told.append)
+    backend = Pipeline(ScriptedBackend(answer), caching)
     assert (await backend.complete(request(1))).text == "here"
-    assert (backend.hits, backend.misses) == (0, 1)
+    assert (caching.hits, caching.misses) == (0, 1)
     assert "is not a reply" in told[0]
 
 
@@ -275,7 +292,8 @@ async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, mo
 
     monkeypatch.setattr(cache, "put", put_late)
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
-    backend = SharedCachingBackend(ScriptedBackend(answer), cache=cache)
+    caching = SharedCaching(cache=cache)
+    backend = Pipeline(ScriptedBackend(answer), caching)
     asked = [asyncio.create_task(backend.complete(request(n))) for n in range(8)]
     await asyncio.wait_for(all_asked.wait(), 60)
     await asyncio.sleep(0.05)
@@ -289,13 +307,24 @@ async def test_replies_that_are_being_stored_are_waited_for_at_the_end(cache, mo
     assert all(cache.get(request_key(request(n))) is not None for n in range(8))
 
 
-def test_a_server_that_restarts_is_waited_for(postgres, store_url):
+def test_a_server_that_restarts_is_waited_for(postgres, store_url, monkeypatch):
     cache = PostgresCache(StoreAddress(store_url), patience_seconds=120)
     cache.put("k", {"a": 1})
+    run_once, failures = Server._run_once, queue.SimpleQueue()
+
+    def count_failures(*given):
+        try:
+            return run_once(*given)
+        except psycopg.OperationalError as error:
+            failures.put(error)
+            raise
+
+    monkeypatch.setattr(Server, "_run_once", count_failures)
     postgres.stop()
     with ThreadPoolExecutor(1) as pool:
         found = pool.submit(cache.get, "k")
-        time.sleep(0.5)
+        for _ in range(2):
+            failures.get(timeout=120)
         assert not found.done()
         postgres.start()
         assert found.result(120) == {"a": 1}

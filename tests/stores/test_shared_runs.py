@@ -6,15 +6,16 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg
 import pytest
+from checkpoint_attacks import CALLS, naming_code
 from cli_tools import (
     Done,
+    Gate,
     building,
     cluster,
     finish,
@@ -22,6 +23,7 @@ from cli_tools import (
     judging,
     prompts_of,
     reference,
+    settled,
     start,
     summary,
     write_jsonl,
@@ -63,7 +65,7 @@ class Machine:
 
     def start_hasty(self, *args: object) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-c", HASTY, *map(str, args), "--cache", "cache"],
+            [sys.executable, "-c", HASTY, *settled(args), "--cache", "cache"],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -84,7 +86,7 @@ def run_here(monkeypatch, capfd) -> Callable[..., Done]:
         from fairjudge.cli import main
 
         monkeypatch.chdir(folder)
-        monkeypatch.setattr(sys, "argv", ["fairjudge", *map(str, args)])
+        monkeypatch.setattr(sys, "argv", ["fairjudge", *settled(args)])
         capfd.readouterr()
         with pytest.raises(SystemExit) as ended:
             main()
@@ -104,29 +106,10 @@ def machines(tmp_path, run_here) -> tuple[Machine, Machine]:
 
 
 @pytest.fixture
-def server(monkeypatch) -> Iterator[StubServer]:
+def server(stub, monkeypatch) -> StubServer:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-key")
-    stub = StubServer()
     stub.answer = journalist
-    yield stub
-    stub.close()
-
-
-def hold_after(server: StubServer, n: int) -> tuple[threading.Event, threading.Event]:
-    """Let `n` calls pass and hold those after; return what says so, and what lets them go."""
-    held, opened, lock, left = threading.Event(), threading.Event(), threading.Lock(), [n]
-
-    def answer(call):
-        with lock:
-            left[0] -= 1
-            wait = left[0] < 0
-        if wait and not opened.is_set():
-            held.set()
-            opened.wait(300)
-        return journalist(call)
-
-    server.answer = answer
-    return held, opened
+    return stub
 
 
 def rows(url: str, statement: str) -> list[tuple]:
@@ -158,15 +141,17 @@ def test_two_machines_at_once_share_every_reply(machines, server, store_url):
 @pytest.mark.parametrize("make", [judging, building])
 def test_what_was_killed_on_one_machine_is_resumed_on_another(machines, server, store_url, make):
     first, second = machines
+    for machine in machines:  # 1 call for questions, 12 for articles, 3 to group, 1 for more
+        write_jsonl(machine.folder / "clusters.jsonl", [cluster(n=12)])
     command = (*make(server, concurrency=4), "--store", store_url)
-    held, opened = hold_after(server, 12)
+    gate = Gate(server, passing=12)
     process = first.start_hasty(*command)
-    assert held.wait(300)
+    gate.wait_for(1)
     wait_for_replies(store_url, 12)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=120)
     answered = len(server.calls) - 4  # at most the four in flight are lost
-    opened.set()
+    gate.open()
     server.answer = journalist
     resumed = second.run(*command)
     assert resumed.code == 0, resumed.err
@@ -184,16 +169,16 @@ def test_what_was_killed_on_one_machine_is_resumed_on_another(machines, server, 
 
 def test_checkpoints_of_one_machine_lead_on_another(machines, server, store_url):
     first, second = machines
-    command = (*building(server, concurrency=1), "--store", store_url)
+    command = (*building(server, concurrency=1, pipeline="paper"), "--store", store_url)
     # one call at a time: 1 for seed questions, 4 articles x 3 answers, 3 to group; then the next
-    held, opened = hold_after(server, 16)
+    gate = Gate(server, passing=16)
     process = first.start_hasty(*command)
-    assert held.wait(300)
+    gate.wait_for(1)
     process.send_signal(signal.SIGKILL)
     process.communicate(timeout=120)
     ((n_checkpoints,),) = rows(store_url, "SELECT count(*) FROM fairjudge.checkpoints")
     assert n_checkpoints > 0
-    opened.set()
+    gate.open()
     server.answer = journalist
     # Without its replies, only the checkpoints can spare the second machine the seed's calls.
     with psycopg.connect(store_url, autocommit=True) as connection:
@@ -206,18 +191,67 @@ def test_checkpoints_of_one_machine_lead_on_another(machines, server, store_url)
     assert len(server.calls) - before < before + 16
 
 
+def test_a_checkpoint_in_the_store_that_names_code_is_not_run(machines, server, store_url):
+    first, second = machines
+    command = (*building(server, concurrency=1, pipeline="paper"), "--store", store_url)
+    gate = Gate(server, passing=16)
+    process = first.start_hasty(*command)
+    try:
+        gate.wait_for(1)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=120)
+        gate.open()
+    server.answer = journalist
+    with psycopg.connect(store_url, autocommit=True) as connection:
+        for table in ("checkpoint_blobs", "checkpoint_writes"):
+            changed = connection.execute(
+                f"UPDATE fairjudge.{table} SET type = 'msgpack', "  # noqa: S608
+                "blob = (%s::bytea[])[abs(hashtext(channel)) %% 3 + 1]",
+                ([naming_code(kind) for kind in CALLS],),
+            )
+            assert changed.rowcount > 0
+    done = second.run(*command)
+    assert not list(second.folder.parent.rglob("pwned"))
+    assert not Path("pwned").exists()
+    assert done.code == 0, done.err
+
+
+def test_by_article_too(machines, server, store_url):
+    first, second = machines
+    command = (*building(server, concurrency=1), "--store", store_url)
+    gate = Gate(server, passing=7)  # 1 for questions, 4 for articles, 1 of 3 to group
+    process = first.start_hasty(*command)
+    gate.wait_for(1)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=120)
+    gate.open()
+    server.answer = journalist
+    with psycopg.connect(store_url, autocommit=True) as connection:
+        connection.execute("DELETE FROM fairjudge.replies")
+    before = len(server.calls)
+    done = second.run(*command)
+    assert done.code == 0, done.err
+    # the questions and the articles' answers stand in the checkpoints
+    asked = [str(call.body) for call in server.calls[before:]]
+    assert not [text for text in asked if "matter number" not in text and "answers" not in text]
+    whole = second.run(*building(server), "-o", "whole.jsonl", "--store", store_url)
+    assert whole.code == 0
+    assert second.read("refs.jsonl") == second.read("whole.jsonl")
+
+
 def test_one_name_is_one_run_at_a_time(machines, server, store_url, monkeypatch):
     monkeypatch.setattr(runs, "LOCK_SECONDS", 0.5)
     first, second = machines
     command = (*judging(server), "--store", store_url, "--run", "monday")
-    held, opened = hold_after(server, 2)
+    gate = Gate(server, passing=2)
     process = first.start(*command)
-    assert held.wait(300)
+    gate.wait_for(1)
     refused = second.run(*command)
     assert refused.code == 1
     assert "monday in postgresql://judge@" in refused.err
     assert "another run of this name is under way" in refused.err
-    opened.set()
+    gate.open()
     assert finish(process).code == 0
     again = second.run(*command)
     assert again.code == 0
@@ -272,7 +306,7 @@ def test_the_cache_commands_look_after_the_store(machines, server, store_url):
     verified = cache("verify")
     assert verified.code == 1
     assert "29 sound replies, 1 refused" in verified.out
-    assert cache("import", "all.jsonl").out == "1 replies added, 29 were known\n"
+    assert cache("import", "all.jsonl").out == "1 reply added, 29 known before\n"
     assert cache("clear", "--yes").out == "30 replies deleted\n"
 
 
@@ -281,12 +315,12 @@ def test_a_store_that_goes_away_ends_the_run_which_then_resumes(
 ):
     machine = machines[0]
     command = (*judging(server), "--store", store_url)
-    held, opened = hold_after(server, 10)
+    gate = Gate(server, passing=10)
     process = machine.start_hasty(*command)
-    assert held.wait(300)
+    gate.wait_for(1)
     wait_for_replies(store_url, 10)
     postgres.stop()
-    opened.set()
+    gate.open()
     try:
         done = finish(process)
     finally:

@@ -100,3 +100,19 @@ def test_headings_and_fragments_carry_no_news():
     assert [span.text for span in news_sentences(source)] == [
         "Shares fell by two percent on Monday."
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("The council voted to raise the bridge on Monday", True),
+        ("Council Votes To Raise Bridge", False),
+        ("Council Raises The Bridge again", False),  # four of five
+        ("Council Raises Bridge again", True),  # three of four
+        ("to be or not", False),
+        ("Council Votes To Raise Bridge.", True),
+    ],
+)
+def test_a_line_without_a_stop_is_a_heading_where_most_long_words_are_capitalised(line, kept):
+    source = f"{line}\n\nThe man went home."
+    assert [one.text for one in news_sentences(source)] == [line] * kept + ["The man went home."]

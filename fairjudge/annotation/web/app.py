@@ -14,8 +14,9 @@ from fastapi.staticfiles import StaticFiles
 from fairjudge.annotation import moves
 from fairjudge.annotation.board import Board
 from fairjudge.annotation.desk import Turn
+from fairjudge.annotation.items import Item
 from fairjudge.annotation.quality import quality
-from fairjudge.annotation.views import choices, item_view
+from fairjudge.annotation.views import choices, clean, item_view
 from fairjudge.annotation.web.guard import MOST_BODY_BYTES, Guard, Hosts
 from fairjudge.annotation.web.site import Site, annotator_name, new_session, same
 from fairjudge.domain import Undefined
@@ -146,7 +147,22 @@ class _Pages:
             reasons=moves.SKIP_REASONS,
             most_note=moves.MOST_NOTE,
             taken_back="undone" in request.query_params,
+            said=self._said(item, place),
         )
+
+    def _said(self, item: Item, place: moves.Place) -> list[dict[str, object]]:
+        """Return what judge and people said of an item, to who has answered it."""
+        adjudication = self._site.adjudication
+        if adjudication is None or place.said is None or place.said.kind != "label":
+            return []
+        return [
+            {
+                "who": one.who,
+                "value": one.in_words(place.shown),
+                "reasons": [clean(reason) for reason in one.reasons],
+            }
+            for one in adjudication.said.get(item.id, ())
+        ]
 
     def _end(self, name: str, key: str) -> Response:
         return self._page(
@@ -163,7 +179,8 @@ class _Pages:
         note, seconds = form.get("note", ""), _seconds(form)
 
         def act(turn: Turn) -> int | None:
-            return moves.label(
+            known = moves.is_answered(turn.board, name, position)
+            following = moves.label(
                 turn,
                 name,
                 position,
@@ -172,6 +189,9 @@ class _Pages:
                 note=note,
                 seconds=seconds,
             )
+            # What others said of an item is read before the next one.
+            stays = self._site.adjudication is not None and not known
+            return position if stays else following
 
         return _to_item(await self._do(act))
 
@@ -210,7 +230,11 @@ class _Pages:
         if not same(token, self._site.access.progress):
             raise _Refusal(403, "Open the link to this page that the server printed at its start.")
         kind = self._site.task.scale.kind
-        return {"quality": self._desk.look(lambda board: quality(board, kind=kind)), "why": _why}
+        items = self._desk.items
+        documents = [item.eid for item in items]
+        found = self._desk.look(lambda board: quality(board, kind=kind, documents=documents))
+        return {"quality": found, "items": items, "controls": len(self._desk.job.controls),
+            "clean": clean, "why": _why}  # fmt: skip
 
     # What all of them need.
 
@@ -312,6 +336,7 @@ def _counts(board: Board, name: str) -> dict[str, object]:
     n_labelled, n_wanted = board.progress()
     return {
         "n_done": len(board.done(name)),
+        "n_own": sum(event.kind == "label" for event in board.done(name).values()),
         "n_given": len(board.history(name)),
         "n_labelled": n_labelled,
         "n_wanted": n_wanted,

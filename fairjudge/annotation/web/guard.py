@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -50,9 +51,12 @@ class Hosts:
         """Return what is right for a server bound to `bound`.
 
         Bound to loopback: loopback names alone. Bound elsewhere: any address too (an address is
-        no name that could be pointed here). `others` are names that the user vouches for.
+        no name that could be pointed here), and bound everywhere, what this machine is called.
+        `others` are names that the user vouches for.
         """
         given = {name.lower() for name in others}
+        if is_everywhere(bound):
+            given.add(socket.gethostname().lower())
         return Hosts(names=LOOPBACK | {bound.lower()} | given, addresses=not is_loopback(bound))
 
     def allow(self, header: str) -> bool:
@@ -70,6 +74,29 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host.lower() == "localhost"
+
+
+def is_everywhere(host: str) -> bool:
+    """Say whether a server that listens at `host` listens at every address of this machine."""
+    return _is_address(host) and ipaddress.ip_address(host).is_unspecified
+
+
+def reachable_at(host: str) -> str:
+    """Return what others call a server by that listens at `host`: an address, where at all of them.
+
+    It is the one from which this machine would send to elsewhere; nothing is sent to learn it.
+    Without a network it is loopback's.
+    """
+    if not is_everywhere(host):
+        return host
+    is_v6 = ":" in host
+    with socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM) as outgoing:
+        try:
+            outgoing.connect(("2001:db8::1" if is_v6 else "192.0.2.1", 9))
+            found = str(outgoing.getsockname()[0])
+        except OSError:
+            return "::1" if is_v6 else "127.0.0.1"
+    return found
 
 
 def _is_address(name: str) -> bool:

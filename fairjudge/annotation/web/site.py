@@ -13,6 +13,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from fairjudge.annotation.adjudication import Adjudication
 from fairjudge.annotation.desk import Desk
 from fairjudge.annotation.passages import Marks
 from fairjudge.annotation.tasks import LabelTask
@@ -87,12 +88,16 @@ def _environment() -> Environment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One job's pages. ``marks`` are the passages to mark in each item, by its id."""
+    """One job's pages. ``marks`` are the passages to mark in each item, by its id.
+
+    With an `adjudication`, what was said of an item is shown once it is answered.
+    """
 
     desk: Desk
     task: LabelTask
     access: Access
     marks: Mapping[str, Marks]
+    adjudication: Adjudication | None = None
     templates: Environment = field(default_factory=_environment)
 
     def render(self, template: str, **values: Any) -> str:

@@ -14,5 +14,11 @@ def example_path(name: ExampleFile) -> Path:
     """Return where the installed package keeps a file of the example.
 
     Its README says how each file was made.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.example_path("clusters.json").name
+    'clusters.json'
     """
     return Path(__file__).with_name(name)

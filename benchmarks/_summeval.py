@@ -1,0 +1,94 @@
+"""SummEval's consistency: what benchmarks read of it, and how scores agree with its experts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from fairjudge.datasets.readers import read_clusters, read_labels, read_summaries
+from fairjudge.domain import Cluster, Summary
+from fairjudge.parsing import read_verdict
+from fairjudge.scales import likert, options, stars
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "summeval"
+EXPERTS = ("expert1", "expert2", "expert3")
+JUDGES = {"rts": likert(), "mcq": options("ABCDE"), "stareval": stars()}
+
+Item = tuple[str, str]
+Scores = Mapping[Item, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """Clusters of one article, their summaries, and the mean of the experts' consistency."""
+
+    clusters: tuple[Cluster, ...]
+    summaries: tuple[Summary, ...]
+    human: dict[Item, float]
+
+
+def read(folder: Path) -> Data:
+    """Read what `folder` holds."""
+    labels: dict[Item, list[float]] = {}
+    for label in read_labels(folder / "labels.jsonl"):
+        if label.aspect == "consistency" and label.annotator in EXPERTS:
+            labels.setdefault((label.eid, str(label.system)), []).append(float(label.value))
+    return Data(
+        clusters=tuple(read_clusters(folder / "clusters.jsonl")),
+        summaries=tuple(read_summaries(folder / "summaries.jsonl")),
+        human={item: float(np.mean(values)) for item, values in labels.items()},
+    )
+
+
+def recorded(folder: Path, name: str, wanted: Iterable[Item]) -> dict[Item, float]:
+    """Read the first scored reply a recorded judge gave to each item; the rest is left out."""
+    scores: dict[Item, float] = {}
+    items = set(wanted)
+    with (folder / f"judge_gpt-3.5_{name}.jsonl").open(encoding="utf-8") as lines:
+        for record in map(json.loads, lines):
+            item = (record["eid"], record["system"])
+            if record["aspect"] != "consistency" or item not in items or item in scores:
+                continue
+            value = read_verdict(record["response"], JUDGES[name])
+            if isinstance(value, float):
+                scores[item] = value
+    return scores
+
+
+def table(scores: Scores, human: Scores) -> NDArray[np.float64]:
+    """Return scores of shape (documents, systems), nan where there is none."""
+    systems = sorted({system for _, system in human})
+    documents = sorted({eid for eid, _ in human})
+    return np.array([[scores.get((e, s), np.nan) for s in systems] for e in documents])
+
+
+def pooled(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
+    """Return Spearman's rho over all summaries."""
+    known = ~np.isnan(scores)
+    return spearman(scores[known], human[known])
+
+
+def by_system(scores: NDArray[np.float64], human: NDArray[np.float64]) -> float:
+    """Return Spearman's rho between the systems' means, over what has a score."""
+    known = np.where(np.isnan(scores), np.nan, human)
+    return spearman(np.nanmean(scores, axis=0), np.nanmean(known, axis=0))
+
+
+LEVELS: dict[str, Callable[[NDArray[np.float64], NDArray[np.float64]], float]] = {
+    "pooled": pooled,
+    "12 systems": by_system,
+}
+
+
+def spearman(left: NDArray[np.float64], right: NDArray[np.float64]) -> float:
+    """Return Spearman's rho, nan where either does not vary."""
+    a, b = rankdata(left), rankdata(right)
+    a, b = a - a.mean(), b - b.mean()
+    scale = float(np.sqrt((a @ a) * (b @ b)))
+    return float(a @ b) / scale if scale > 0 else float("nan")

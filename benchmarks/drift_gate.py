@@ -1,0 +1,119 @@
+"""How often ``fairjudge check`` raises a false alarm, sees a loss, and whether its intervals hold.
+
+    python benchmarks/drift_gate.py [--datasets 1000]
+
+Simulated: 40 and 100 documents of 3 anchors, alike within a document; a judge before and after a
+change, whose errors on an item are alike. Answers: right with probability .85 before. Ratings
+from 1 to 5: the label and noise. Margin .05. Nominal 95 % intervals should cover 93 to 97 %; truths
+come from a population of 100,000 documents. Writes its table to docs/ci.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+
+import numpy as np
+from _machine import describe_machine
+from scipy.stats import norm
+
+from fairjudge.calibration.drift import Anchors, drift
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.correlation import spearman
+from fairjudge.stats.intervals import wilson
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "ci.md"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+PER_DOCUMENT, MARGIN = 3, 0.05
+LOSSES = {"binary": (0.0, 0.1, 0.2), "likert": (0.0, 0.5, 1.0)}
+"""Loss of accuracy; noise added to a rating, as a standard deviation in points."""
+
+
+def draw(rng: np.random.Generator, n_documents: int, protocol: str, loss: float) -> Anchors:
+    """Draw anchors; normal variables are shared by half within documents, and before and after."""
+    n = n_documents * PER_DOCUMENT
+    documents = np.arange(n) // PER_DOCUMENT
+
+    def shared() -> np.ndarray:
+        by_document = rng.normal(size=n_documents)[documents]
+        return (by_document + rng.normal(size=n)) / math.sqrt(2)
+
+    quality, error = shared(), shared()
+    noise = [(error + rng.normal(size=n)) / math.sqrt(2) for _ in range(2)]
+    if protocol == "binary":
+        human = (quality > 0).astype(float)
+        right = [noise[i] < norm.ppf(0.85 - i * loss) for i in range(2)]
+        before, after = (np.where(one, human, 1 - human) for one in right)
+    else:
+        human = np.clip(np.round(3 + 1.2 * quality), 1, 5)
+        sizes = (1.0, math.hypot(1.0, loss))
+        before, after = (
+            np.clip(np.round(human + size * one), 1, 5)
+            for size, one in zip(sizes, noise, strict=True)
+        )
+    return Anchors(
+        before=before, after=after, human=human, documents=documents.tolist(), protocol=protocol
+    )
+
+
+def truth(rng: np.random.Generator, protocol: str, loss: float) -> float:
+    """Return the change of agreement in a large population."""
+    whole = draw(rng, 100_000, protocol, loss)
+    if protocol == "binary":
+        return float(np.mean(whole.after == whole.human) - np.mean(whole.before == whole.human))
+    found = [spearman(values, whole.human) for values in (whole.before, whole.after)]
+    assert not any(isinstance(one, Undefined) for one in found)
+    return float(found[1] - found[0])  # type: ignore[operator]
+
+
+def row(protocol: str, n_documents: int, loss: float, n_datasets: int) -> str:
+    """Return a line of the table."""
+    rng = np.random.default_rng([n_documents, int(100 * loss), protocol == "binary"])
+    change = truth(rng, protocol, loss)
+    verdicts, covered = [], 0
+    for _ in range(n_datasets):
+        found = drift(draw(rng, n_documents, protocol, loss), margin=MARGIN, rng=rng)
+        verdicts.append(found.verdict)
+        assert isinstance(found.agreement, Estimate)
+        low, high = found.agreement.low, found.agreement.high
+        assert low is not None
+        assert high is not None
+        covered += low <= change <= high
+    named = ("worse", "cannot tell", "same", "better")
+    shares = " | ".join(f"{verdicts.count(one) / n_datasets:.1%}" for one in named)
+    held = wilson(covered, n_datasets)
+    assert isinstance(held, Estimate)
+    kind = "answers" if protocol == "binary" else "ratings"
+    return (
+        f"| {kind} | {n_documents} | {change:+.3f} | {shares} | "
+        f"{held.value:.1%} [{held.low:.1%}, {held.high:.1%}] |"
+    )
+
+
+def main() -> None:
+    """Run the simulation and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--datasets", type=int, default=1000)
+    n_datasets = parser.parse_args().datasets
+    lines = [
+        "| anchors | documents | true change | worse | cannot tell | same | better | covered |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|",
+        *(
+            row(protocol, n_documents, loss, n_datasets)
+            for protocol, losses in LOSSES.items()
+            for n_documents in (40, 100)
+            for loss in losses
+        ),
+        "",
+        f"{n_datasets:,} data sets a line, margin {MARGIN}; {describe_machine()}.",
+    ]
+    table = "\n".join(lines) + "\n"
+    print(table)
+    text = DOCUMENT.read_text(encoding="utf-8")
+    head, rest = text.split(BEGIN)
+    DOCUMENT.write_text(head + BEGIN + table + END + rest.split(END)[1], encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

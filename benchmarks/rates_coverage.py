@@ -1,0 +1,133 @@
+"""Whether prevalence corrected for a judge's errors covers the truth, in simulation.
+
+    python benchmarks/rates_coverage.py [--datasets 1000] [--json FILE]
+
+Labelled items have one share of yes, the others the same or another one: Rogan and Gladen's
+correction should cover in 93 to 97 % in both cases, PPI where the shares are equal. Truth is the
+share in the population that the items without a label are drawn from.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from _machine import describe_machine
+from scipy.stats import norm
+
+from fairjudge.calibration.rates import Sample, error_rates, prevalence
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.intervals import wilson
+
+JUDGES = {"good": (0.92, 0.88), "fair": (0.8, 0.75), "lenient": (0.95, 0.6)}
+SHARES = ((0.5, 0.5), (0.5, 0.2), (0.5, 0.85), (0.3, 0.3), (0.3, 0.7))
+SIZES = ((100, 1000), (200, 400))
+RESULTS = Path(__file__).parent / "results" / "rates_coverage.json"
+
+
+def answers(
+    rng: np.random.Generator, n: int, share: float, rates: tuple[float, float], *, clustered: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw truth, the judge's answers and documents: four items each, alike where clustered."""
+    documents = np.arange(n) // 4
+    mixing = 0.5 if clustered else 0.0
+
+    def latent() -> np.ndarray:
+        own = rng.normal(size=documents[-1] + 1)[documents]
+        return mixing * own + np.sqrt(1 - mixing**2) * rng.normal(size=n)
+
+    truth = latent() < norm.ppf(share)
+    says = np.where(truth, rates[0], 1 - rates[1])
+    return truth.astype(float), (latent() < norm.ppf(says)).astype(float), documents
+
+
+def simulate(
+    n_datasets: int,
+    sizes: tuple[int, int],
+    shares: tuple[float, float],
+    judge: str,
+    *,
+    clustered: bool,
+) -> dict[str, object]:
+    """Return how often each interval holds the truth, and the corrected one's mean width."""
+    hits: dict[str, list[bool]] = defaultdict(list)
+    widths = []
+    rates = JUDGES[judge]
+    for seed in range(n_datasets):
+        rng = np.random.default_rng([seed, *sizes, clustered, *_code(shares, judge)])
+        y, f, documents = answers(rng, sizes[0], shares[0], rates, clustered=clustered)
+        _, rest, rest_documents = answers(rng, sizes[1], shares[1], rates, clustered=clustered)
+        sample = Sample(
+            judged=f,
+            labels=y,
+            documents=documents.tolist(),
+            rest=rest,
+            rest_documents=(rest_documents + 10_000).tolist(),
+        )
+        found = prevalence(sample)
+        for name in ("judged", "labelled", "corrected", "ppi"):
+            hits[name].append(holds(getattr(found, name), shares[1]))
+        rate = error_rates(f, y, sample.documents)
+        hits["sensitivity"].append(holds(rate.sensitivity, rates[0]))
+        hits["specificity"].append(holds(rate.specificity, rates[1]))
+        if isinstance(found.corrected, Estimate):
+            widths.append((found.corrected.high or 0.0) - (found.corrected.low or 0.0))
+    return {
+        "n_labelled": sizes[0],
+        "n_unlabelled": sizes[1],
+        "labelled_share": shares[0],
+        "share": shares[1],
+        "judge": judge,
+        "clustered": clustered,
+        "coverage": {name: _percent(some) for name, some in hits.items()},
+        "width": round(float(np.mean(widths)), 3),
+        "n_datasets": n_datasets,
+    }
+
+
+def _code(shares: tuple[float, float], judge: str) -> tuple[int, ...]:
+    return (*(round(100 * share) for share in shares), list(JUDGES).index(judge))
+
+
+def holds(found: Estimate | Undefined, truth: float) -> bool:
+    """Say whether the interval holds the truth; no interval does not."""
+    return (
+        isinstance(found, Estimate)
+        and found.low is not None
+        and found.high is not None
+        and found.low <= truth <= found.high
+    )
+
+
+def _percent(hits: list[bool]) -> float:
+    found = wilson(sum(hits), len(hits))
+    assert isinstance(found, Estimate)
+    return round(100 * float(found.value), 1)
+
+
+def main() -> int:
+    """Run everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", type=int, default=1000)
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    options = parser.parse_args()
+    rows = []
+    for sizes in SIZES:
+        for shares in SHARES:
+            for judge in JUDGES:
+                for clustered in (False, True):
+                    row = simulate(options.datasets, sizes, shares, judge, clustered=clustered)
+                    rows.append(row)
+                    print(*row.values(), flush=True)
+    if options.json:
+        found = {"machine": describe_machine(), "simulated": rows}
+        options.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""The memory of one run of many judgements: resume, record, score, write.
+
+    python benchmarks/run_memory.py [N ...]
+
+Each N is judged in a process of its own by a judge that answers at once with a reply of about 250
+characters, and its peak memory is printed, less what the process held before the first task. The
+tasks are as in practice: 40 systems, 25 articles a cluster, each article judged by itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from fairjudge.datasets import write_records
+from fairjudge.domain import Article, Cluster, Judgement, JudgeTask, Summary, Unscored
+from fairjudge.judges.aggregate import system_scores
+from fairjudge.judges.leaderboards import rank_ranges
+from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.ports import Reply
+from fairjudge.judges.tasks import plan_tasks, resolve_plan
+from fairjudge.run.in_process import judge_tasks
+from fairjudge.run.recorded import JudgementBook
+from fairjudge.run.runs import open_run
+from fairjudge.text.sentences import sentence_texts
+
+N_SYSTEMS, N_ARTICLES = 40, 25
+SENTENCE = "Every statement can be found in the articles, as far as it goes. "
+WORDS = SENTENCE * 4
+
+
+class AtOnce:
+    """Judges without asking anybody."""
+
+    name = "scripted"
+    signature = "judge:scripted;" + "a" * 80
+
+    async def ask(self, task: JudgeTask) -> Reply:
+        """See `fairjudge.judges.ports.Judge`."""
+        return Reply(text=f"{WORDS}{task.unit}\nVerdict: {1 + hash(task.unit) % 5}")
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        value = float(reply.text[-1])
+        return judgement_of(
+            task, judge=self.name, signature=self.signature, value=value, raw=reply.text
+        )
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Unscored:
+        """See `fairjudge.judges.ports.Judge`."""
+        raise NotImplementedError
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        raise NotImplementedError
+
+
+def tasks(n: int) -> tuple[JudgeTask, ...]:
+    """Return about `n` tasks."""
+    n_clusters = max(1, n // (N_SYSTEMS * N_ARTICLES))
+    clusters = [
+        Cluster(
+            eid=f"event-{number}",
+            articles=tuple(
+                Article(aid=f"article-{a}", content=SENTENCE * 8) for a in range(N_ARTICLES)
+            ),
+        )
+        for number in range(n_clusters)
+    ]
+    summaries = [
+        Summary(eid=cluster.eid, system=f"system-{s}", text=f"{WORDS} {s}")
+        for cluster in clusters
+        for s in range(N_SYSTEMS)
+    ]
+    plan = resolve_plan("faithfulness", protocol="likert", reference_unit="article")
+    return plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts)
+
+
+def peak_mib() -> float:
+    """Return the most memory that this process has had."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+async def judge(n: int, folder: Path) -> str:
+    """Judge `n` tasks in `folder` and say what that took."""
+    before, begun = peak_mib(), time.perf_counter()
+    work = tasks(n)
+    planned = peak_mib()
+    with open_run(folder / "run", cache_folder=folder, command="judge", identity={}) as run:
+        book = JudgementBook(run, work)
+        await judge_tasks(
+            book, judge=AtOnce(), fallback=None, concurrency=64, progress=lambda _: None
+        )
+    judged = peak_mib()
+    scores, ranks = system_scores(book.ratings), rank_ranges(book.ratings)
+    write_records(folder / "judgements.jsonl", book.judgements())
+    seconds = time.perf_counter() - begun
+    size = sum(one.stat().st_size for one in (folder / "run").glob("checkpoints*")) / 2**20
+    above = {"planned": planned, "judged": judged, "in all": peak_mib()}
+    parts = ", ".join(f"{name} {most - before:.0f}" for name, most in above.items())
+    return (
+        f"{len(work):>9,} judgements, {len(ranks)} of {len(scores)} systems ranked: {before:.0f} "
+        f"MiB at first, then at most so many more: {parts}; checkpoints {size:.1f} MiB; "
+        f"{seconds:.0f} s"
+    )
+
+
+def main() -> None:
+    """Judge each number of tasks in a process of its own."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("n", type=int, nargs="*", default=[20_000, 200_000])
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    for n in given.n:
+        if given.here:
+            with tempfile.TemporaryDirectory() as folder:
+                print(asyncio.run(judge(n, Path(folder))), flush=True)
+        else:
+            subprocess.run([sys.executable, __file__, "--here", str(n)], check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,176 @@
+"""Whether the stability audit's intervals hold, in simulation, and what it says of recorded judges.
+
+    python benchmarks/stability_coverage.py [--datasets 1000] [--json [FILE]]
+
+Simulated: judgements of 60 documents by 4 items under one or three prompts, twice or three times,
+items of a document being alike. Nominal 95 % intervals should cover 93 to 97 %. Truths of flip
+rates come from a population of 20,000 documents.
+
+Recorded: SummEval's judge under three prompts (reasons and a score, a letter, stars), of which the
+second has repeats; and one judge under four prompts, whose records are copies of one another.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _machine import describe_machine
+
+from fairjudge.analysis.stability import stability_report
+from fairjudge.calibration.stability import Repeated, Stability, stability
+from fairjudge.domain import Estimate, Judgement, Unscored
+from fairjudge.parsing import read_verdict
+from fairjudge.scales import likert, options, stars
+from fairjudge.stats.intervals import wilson
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+RESULTS = Path(__file__).parent / "results" / "stability_coverage.json"
+PROMPTS = {"rts": likert(), "mcq": options("ABCDE"), "stareval": stars()}
+LEVELS = np.array([-1.0, 0.0, 1.0])
+
+
+def draw(
+    rng: np.random.Generator, n_documents: int, *, n_variants: int, n_repeats: int
+) -> Repeated:
+    """Draw variances of 1.0 (items), 0.3 (items by prompts) and 0.5 (repeats), rounded to 0.5."""
+    n_items = 4 * n_documents
+    documents = np.arange(n_items) // 4
+    quality = np.sqrt(0.4) * rng.normal(size=n_documents)[documents]
+    quality = quality + np.sqrt(0.6) * rng.normal(size=n_items)
+    i, v, _ = np.meshgrid(range(n_items), range(n_variants), range(n_repeats), indexing="ij")
+    own = np.sqrt(0.3) * rng.normal(size=(n_items, n_variants))
+    levels = 0.5 * LEVELS[:n_variants] if n_variants > 1 else np.zeros(1)
+    values = quality[i] + levels[v] + own[i, v] + np.sqrt(0.5) * rng.normal(size=i.shape)
+    return Repeated(
+        values=np.round(2 * values.ravel()) / 2,
+        items=i.ravel().tolist(),
+        variants=v.ravel().tolist(),
+        documents=documents[i.ravel()].tolist(),
+    )
+
+
+def figures(given: Repeated, rng: np.random.Generator, n_resamples: int) -> dict[str, Estimate]:
+    """Return every figure that has a value."""
+    found = stability(given, rng=rng, n_resamples=n_resamples)
+    assert isinstance(found, Stability)
+    named = {
+        "flips": found.flips,
+        "flips between prompts": found.flips_between_variants,
+        "unanimous": found.unanimous,
+        "spread": found.spread,
+        **{f"share of {name}": one for name, one in found.shares.items()},
+    }
+    return {name: one for name, one in named.items() if isinstance(one, Estimate)}
+
+
+def simulate(n_datasets: int, n_variants: int, n_repeats: int) -> dict[str, Any]:
+    """Return the coverage of every figure."""
+    shape = {"n_variants": n_variants, "n_repeats": n_repeats}
+    population = draw(np.random.default_rng(99), 20_000, **shape)
+    truth = {
+        name: one.value for name, one in figures(population, np.random.default_rng(0), 2).items()
+    }
+    hits: dict[str, list[bool]] = defaultdict(list)
+    for seed in range(n_datasets):
+        rng = np.random.default_rng([seed, n_variants, n_repeats])
+        for name, one in figures(draw(rng, 60, **shape), rng, 500).items():
+            hits[name].append(bool((one.low or 0.0) <= truth[name] <= (one.high or 0.0)))
+    return {
+        **shape,
+        "coverage": {name: _percent(some) for name, some in hits.items()},
+        "true": truth,
+    }
+
+
+def _percent(hits: list[bool]) -> float:
+    found = wilson(sum(hits), len(hits))
+    assert isinstance(found, Estimate)
+    return round(100 * float(found.value), 1)
+
+
+def summeval() -> list[dict[str, Any]]:
+    """Return the audit of SummEval's judge under three prompts."""
+    rows = []
+    for prompt, scale in PROMPTS.items():
+        with (DATA / "summeval" / f"judge_gpt-3.5_{prompt}.jsonl").open(encoding="utf-8") as file:
+            records = [json.loads(line) for line in file]
+        for record in records:
+            value = read_verdict(record["response"], scale, aspect=record["aspect"])
+            rows.append(
+                Judgement(
+                    eid=record["eid"],
+                    system=record["system"],
+                    aspect=record["aspect"],
+                    protocol="likert",
+                    judge=record["judge"],
+                    variant=prompt,
+                    **(
+                        {"unscored": value.reason}
+                        if isinstance(value, Unscored)
+                        else {"value": value}
+                    ),
+                )
+            )
+    repeats = [row for row in rows if (row.model_extra or {})["variant"] == "mcq"]
+    found = stability_report(rows)["groups"]
+    return found + [
+        {**one, "only": "mcq"} for one in stability_report(repeats)["groups"] if not one["why"]
+    ]
+
+
+def variants() -> list[dict[str, Any]]:
+    """Return the audit of the judge whose four prompts were recorded."""
+    rows = []
+    for path in sorted((DATA / "recorded_judges" / "variants").glob("*.jsonl.gz")):
+        for line in gzip.decompress(path.read_bytes()).decode().splitlines():
+            record = json.loads(line)
+            if record["prompt_order"] == "original":
+                rows.append(
+                    Judgement(
+                        eid=record["item_id"],
+                        system_a="A",
+                        system_b="B",
+                        order="ab",
+                        aspect="correctness",
+                        protocol="pairwise",
+                        judge="deepseek-r1-distill-qwen-14b",
+                        value=record["parsed_verdict"].lower(),
+                        variant=record["prompt_variant"],
+                    )
+                )
+    return list(stability_report(rows)["groups"])
+
+
+def main() -> int:
+    """Run everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", type=int, default=1000)
+    parser.add_argument("--json", type=Path, nargs="?", const=RESULTS)
+    options_given = parser.parse_args()
+    recorded = [*summeval(), *variants()] if DATA.is_dir() else []
+    for group in recorded:
+        print(
+            group["judge"], group["aspect"], group["variants"], group["alike"], group["n_unscored"]
+        )
+        for name in ("flips", "unanimous", "spread", "flips_between_variants"):
+            print(f"  {name}: {group[name].get('value')}")
+        print("  ", {name: one.get("value") for name, one in group["shares"].items()})
+    simulated = []
+    for n_variants, n_repeats in ((1, 2), (1, 3), (3, 1), (3, 3)):
+        simulated.append(simulate(options_given.datasets, n_variants, n_repeats))
+        print(*simulated[-1].values(), flush=True)
+    if options_given.json:
+        found = {"machine": describe_machine(), "simulated": simulated, "recorded": recorded}
+        options_given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

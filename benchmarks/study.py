@@ -1,0 +1,227 @@
+"""A whole study by one command: 5 systems on 20 real events, killed, resumed, and run by hand.
+
+    python benchmarks/study.py --data FOLDER [--events 20]
+
+FOLDER holds ``newsstance/clusters.jsonl``. The events are drawn by seed; the systems are rules
+(first sentences, one source, drawn sentences). Everything is judged by the bundled model. The study
+is killed half-way and begun again, then run whole in another folder, then begun a third time, and
+at last every step is done by its own command, in a cache of its own: figures must be equal. Writes
+its table to docs/study.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _machine import describe_machine
+
+from fairjudge.datasets import read_clusters
+from fairjudge.domain import Article, Cluster
+from fairjudge.text.sentences import sentence_texts
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "study.md"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+N_SENTENCES, KILLED_AFTER, SEED = 5, 60.0, 0
+STUDY = """\
+[data]
+clusters = "clusters.jsonl"
+summaries = "summaries.jsonl"
+
+[build]
+
+[[judge]]
+name = "coverage"
+aspect = "coverage"
+protocol = "checklist"
+
+[[judge]]
+name = "pairs"
+aspect = "coverage"
+protocol = "pairwise"
+
+[[judge]]
+name = "faithfulness"
+aspect = "faithfulness"
+protocol = "likert"
+
+[[fairness]]
+attribute = "words"
+bins = [150]
+scorer = "coverage"
+"""
+
+
+def first(articles: list[Article]) -> list[str]:
+    """Return the first sentence of each of some articles."""
+    return [sentence_texts(one.content)[0] for one in articles[:N_SENTENCES]]
+
+
+def lead(articles: list[Article], *, place: int) -> list[str]:
+    """Return the first sentences of one article."""
+    return list(sentence_texts(articles[place].content)[:N_SENTENCES])
+
+
+def drawn(articles: list[Article], *, rng: np.random.Generator) -> list[str]:
+    """Return some sentences of all articles."""
+    every = [text for one in articles for text in sentence_texts(one.content)]
+    return list(rng.choice(every, size=min(N_SENTENCES, len(every)), replace=False))
+
+
+def systems(rng: np.random.Generator) -> dict[str, Callable[[list[Article]], list[str]]]:
+    """Return the five systems."""
+    return {
+        "leads": first,
+        "first-source": lambda articles: lead(articles, place=0),
+        "last-source": lambda articles: lead(articles, place=-1),
+        "drawn": lambda articles: drawn(articles, rng=rng),
+        "longest-source": lambda articles: lead(
+            sorted(articles, key=lambda one: len(one.content)), place=-1
+        ),
+    }
+
+
+def write_data(folder: Path, events: list[Cluster]) -> None:
+    """Write clusters, with the length of each article as its attribute, and summaries."""
+    rows, summaries = [], []
+    systems_of = systems(np.random.default_rng(SEED))
+    for event in events:
+        row = event.to_json()
+        for article in row["articles"]:
+            article["attributes"] = {"words": len(article["content"].split())}
+        rows.append(row)
+        articles = [one for one in event.articles if one.content.strip()]
+        for name, write in systems_of.items():
+            text = " ".join(write(articles))
+            summaries.append({"eid": event.eid, "system": name, "text": text})
+    for name, records in (("clusters", rows), ("summaries", summaries)):
+        lines = "".join(json.dumps(one) + "\n" for one in records)
+        (folder / f"{name}.jsonl").write_text(lines, "utf-8")
+    (folder / "study.toml").write_text(STUDY, "utf-8")
+
+
+def fairjudge(*args: str, cwd: Path) -> subprocess.Popen[str]:
+    """Begin a command in `cwd`."""
+    command = [sys.executable, "-m", "fairjudge", *args]
+    return subprocess.Popen(command, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=None)
+
+
+def timed(*args: str, cwd: Path) -> tuple[float, str]:
+    """Run a command to its end; return its seconds and what it printed."""
+    began = time.perf_counter()
+    process = fairjudge(*args, cwd=cwd)
+    out, _ = process.communicate()
+    if process.returncode not in {0, 3}:  # 3: an event without a question
+        raise SystemExit(f"{args}: ended with {process.returncode}")
+    return time.perf_counter() - began, out
+
+
+def by_hand(folder: Path) -> float:
+    """Do the same by single commands; return their seconds."""
+    cache = ("--cache", "own")
+    judge = ("judge", "--references", "refs.jsonl", "--summaries", "summaries.jsonl", *cache)
+    seconds = 0.0
+    for args in (
+        ("build", "clusters.jsonl", "-o", "refs.jsonl", *cache),
+        (*judge, "--aspect", "coverage", "--protocol", "checklist", "-o", "coverage.jsonl"),
+        (*judge, "--aspect", "coverage", "--protocol", "pairwise", "-o", "pairs.jsonl"),
+        (*judge, "--aspect", "faithfulness", "--protocol", "likert", "-o", "faithfulness.jsonl"),
+        ("audit", "covered", "coverage.jsonl", "--references", "refs.jsonl", "--json", "c.json"),
+        ("audit", "position", "pairs.jsonl", "--json", "p.json"),
+        ("fairness", "proportional", "clusters.jsonl", "--summaries", "summaries.jsonl",
+         "--attribute", "words", "--bins", "150", "--json", "f.json"),
+        ("report", ".", "-o", "report.html"),
+    ):  # fmt: skip
+        seconds += timed(*args, cwd=folder)[0]
+    return seconds
+
+
+PAIRS = {
+    "refs.jsonl": "references.jsonl",
+    "coverage.jsonl": "judgements/coverage.jsonl",
+    "pairs.jsonl": "judgements/pairs.jsonl",
+    "faithfulness.jsonl": "judgements/faithfulness.jsonl",
+    "c.json": "audits/coverage.covered.json",
+    "p.json": "audits/pairs.position.json",
+    "f.json": "fairness/words.proportional.json",
+}
+"""What single commands write, and the same of the study."""
+
+
+def values(path: Path) -> Any:
+    """Return what a file holds."""
+    text = path.read_text("utf-8")
+    return (
+        [json.loads(line) for line in text.splitlines()]
+        if path.suffix == ".jsonl"
+        else (json.loads(text))
+    )
+
+
+def measured(folder: Path) -> Iterator[tuple[str, str]]:
+    """Run all of it; yield what was measured."""
+    process = fairjudge("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
+    time.sleep(KILLED_AFTER)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    record = folder / "one" / "study.json"
+    done = len(json.loads(record.read_text())["fairjudge_study"]) if record.exists() else 0
+    yield f"killed after {KILLED_AFTER:.0f} s: steps done", str(done)
+    resumed, _ = timed("study", "study.toml", "--cache", "killed", "-o", "one", "-q", cwd=folder)
+    yield "begun again, to its end, seconds", f"{resumed:.0f}"
+    whole, _ = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
+    yield "whole, in one command, seconds", f"{whole:.0f}"
+    again, out = timed("study", "study.toml", "--cache", "whole", "-o", "two", "-q", cwd=folder)
+    yield "begun once more, seconds", f"{again:.1f}"
+    yield "steps, all of them kept then", str(out.count(" kept "))
+    yield "by single commands, seconds", f"{by_hand(folder):.0f}"
+    equal = {
+        where: all(values(folder / alone) == values(folder / where / whole)
+                   for alone, whole in PAIRS.items())
+        for where in ("one", "two")
+    }  # fmt: skip
+    yield (
+        "files equal to the single commands'",
+        (f"{len(PAIRS)} of {len(PAIRS)}, killed or not" if all(equal.values()) else str(equal)),
+    )
+
+
+def main() -> None:
+    """Run it, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--events", type=int, default=20)
+    given = parser.parse_args()
+    os.environ.pop("FAIRJUDGE_STORE", None)
+    every = list(read_clusters(given.data / "newsstance" / "clusters.jsonl"))
+    places = np.random.default_rng(SEED).choice(len(every), size=given.events, replace=False)
+    events = [every[place] for place in sorted(places)]
+    with tempfile.TemporaryDirectory() as name:
+        write_data(Path(name), events)
+        rows = list(measured(Path(name)))
+    n_articles = sum(len(one.articles) for one in events)
+    table = "\n".join(f"| {what} | {found} |" for what, found in rows)
+    text = (
+        f"\n{given.events} events of {n_articles} articles, 5 systems, the bundled model; "
+        f"{describe_machine()}.\n\n| measure | value |\n|---|--:|\n{table}\n\n"
+    )
+    print(text)
+    if given.events == parser.get_default("events"):
+        page = DOCUMENT.read_text("utf-8")
+        head, _, rest = page.partition(BEGIN)
+        tail = rest.partition(END)[2]
+        DOCUMENT.write_text(f"{head}{BEGIN}{text}{END}{tail}", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+"""Checklist against one question an answer, on people's labels of Summary of a Haystack.
+
+Whole summaries are drawn by seed until they hold as many labels as asked for (60). Each is judged
+twice by the same model: by a checklist of all its labelled insights, one call a summary, and by
+binary questions, one call an insight. Printed is the share of labels that each agrees with, where a
+part counts as covered, where only the whole does, and (checklist alone) in three levels, with 95 %
+intervals over summaries, and the paired difference. Recorded judges' covered-or-not agreement on
+all 1,419 labels of the data set: gemini-1.5-pro .858, gpt-4o .829, gpt-3.5 .765.
+
+    python benchmarks/summhay_checklist.py --backend openai:my-model --base-url http://127.0.0.1:8000/v1
+        [--data FILE] [--labels 60] [--seed 0] [--cache DIR] [--json FILE]
+
+``--backend local`` asks the embedded judge. Replies are cached: a run that was stopped goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import json
+import sys
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairjudge.domain import Answer, Judgement, JudgeTask, QuestionAnswers
+from fairjudge.judges.ports import Judge, Reply
+from fairjudge.judges.tasks import resolve_plan
+from fairjudge.results import figure
+from fairjudge.run.judges import make_judge
+from fairjudge.run.models import ModelOptions, open_models
+from fairjudge.stats.clustered import clustered_mean, within
+
+DATA = Path(__file__).parents[2] / "shared/data/coverage/summhay_conversations.jsonl.gz"
+QUESTION = "Which of these findings about the documents does the summary give?"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """A summary, its insights, and for each what people said: 1, 0.5 or 0."""
+
+    eid: str
+    system: str
+    text: str
+    insights: tuple[str, ...]
+    labels: tuple[float, ...]
+
+
+def draw(path: Path, *, n_labels: int, seed: int) -> list[Item]:
+    """Return whole summaries in random order until they hold `n_labels` labels."""
+    groups: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            row = json.loads(line)
+            groups[row["eid"], row["system"]].append(row)
+    keys = sorted(groups)
+    drawn: list[Item] = []
+    for place in np.random.default_rng(seed).permutation(len(keys)):
+        if sum(len(item.labels) for item in drawn) >= n_labels:
+            break
+        eid, system = keys[place]
+        rows = groups[eid, system]
+        drawn.append(
+            Item(
+                eid=eid,
+                system=system,
+                text=rows[0]["text"],
+                insights=tuple(row["unit"] for row in rows),
+                labels=tuple(float(row["covered"]) for row in rows),
+            )
+        )
+    return drawn
+
+
+def tasks(item: Item) -> tuple[JudgeTask, tuple[JudgeTask, ...]]:
+    """Return the checklist's task on a summary, and one binary task an insight."""
+    groups = tuple((Answer(aid="source", answer=insight),) for insight in item.insights)
+    whole = JudgeTask(
+        eid=item.eid,
+        systems=(item.system,),
+        texts=(item.text,),
+        aspect="coverage",
+        protocol="checklist",
+        unit="summary",
+        questions=(QuestionAnswers(question=QUESTION, answer_groups=groups),),
+    )
+    single = tuple(
+        replace(
+            whole,
+            protocol="binary",
+            unit=f"answer:0.{g}",
+            questions=(QuestionAnswers(question=QUESTION, answer_groups=(group,)),),
+        )
+        for g, group in enumerate(groups)
+    )
+    return whole, single
+
+
+async def judged(judge: Judge, task: JudgeTask) -> Judgement:
+    """Ask as ``fairjudge judge`` does: once more where a reply cannot be read."""
+    first = await judge.ask(task)
+    found = judge.read(task, first) if isinstance(first, Reply) else first
+    if isinstance(first, Reply) and not isinstance(found, Judgement):
+        again = await judge.repair(task, first)
+        if isinstance(again, Reply):
+            second = judge.read(task, again)
+            found = second if isinstance(second, Judgement) else found
+    return found if isinstance(found, Judgement) else judge.unscored(task, found)
+
+
+async def ask(items: Sequence[Item], model: ModelOptions) -> list[dict[str, Any]]:
+    """Return one row a label, with what both ways said; None where unscored."""
+    async with open_models(model) as models:
+
+        def made(protocol: Any, unit: Any) -> Judge:
+            plan = resolve_plan("coverage", protocol=protocol, reference_unit=unit)
+            return make_judge(models, plan=plan, prompt=None, scale=None, temperature=0.0)
+
+        checklist, binary = made("checklist", "qa_pairs"), made("binary", "qa_pair")
+
+        async def rows(item: Item) -> list[dict[str, Any]]:
+            whole, single = tasks(item)
+            listed, *singly = await asyncio.gather(
+                judged(checklist, whole), *(judged(binary, task) for task in single)
+            )
+            entries = [entry.covered for entry in listed.checklist or ()]
+            return [
+                {
+                    "summary": f"{item.eid} {item.system}",
+                    "label": label,
+                    "checklist": entries[place] if entries else None,
+                    "binary": singly[place].value,
+                }
+                for place, label in enumerate(item.labels)
+            ]
+
+        found = [row for some in await asyncio.gather(*map(rows, items)) for row in some]
+        spent = models.spent()
+        if spent is not None:
+            print(f"calls: {spent.n_calls}, from the cache: {spent.n_cached}", file=sys.stderr)
+        return found
+
+
+def agreement(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return how often each way agrees with people, on the labels that both scored."""
+    scored = [row for row in rows if row["checklist"] is not None and row["binary"] is not None]
+    documents = [row["summary"] for row in scored]
+
+    def share(hits: Sequence[float], *, least: float = 0.0) -> dict[str, Any]:
+        return figure(within(clustered_mean(hits, documents), least, 1.0))
+
+    def hits(way: str, least: float) -> list[float]:
+        return [float((row[way] >= least) == (row["label"] >= least)) for row in scored]
+
+    found: dict[str, Any] = {"n": len(scored), "n_unscored": len(rows) - len(scored)}
+    for name, least in (("part counts", 0.5), ("whole counts", 1.0)):
+        one, other = hits("checklist", least), hits("binary", least)
+        found[name] = {
+            "checklist": share(one),
+            "binary": share(other),
+            "checklist minus binary": share(
+                [a - b for a, b in zip(one, other, strict=True)], least=-1.0
+            ),
+        }
+    exact = [float(row["checklist"] == row["label"]) for row in scored]
+    found["three levels"] = {"checklist": share(exact)}
+    return found
+
+
+def main() -> None:
+    """Print the agreement of both ways."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--backend", default="local")
+    parser.add_argument("--base-url")
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--labels", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cache", type=Path)
+    parser.add_argument("--concurrency", type=int, default=8)
+    parser.add_argument("--timeout", type=float, default=120.0, help="seconds")
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    if not given.data.exists():
+        sys.exit(f"no labels at {given.data}: give them by --data")
+    items = draw(given.data, n_labels=given.labels, seed=given.seed)
+    model = ModelOptions(
+        backend=given.backend,
+        base_url=given.base_url,
+        cache=given.cache,
+        concurrency=given.concurrency,
+        timeout_seconds=given.timeout,
+    )
+    rows = asyncio.run(ask(items, model))
+    found = agreement(rows)
+    print(f"{found['n']} labels of {len(items)} summaries, {found['n_unscored']} unscored")
+    for name in ("part counts", "whole counts", "three levels"):
+        for way, one in found[name].items():
+            bounds = "" if one.get("low") is None else f" [{one['low']:.3f}, {one['high']:.3f}]"
+            print(f"{name:13} {way:23} {one['value']:.3f}{bounds}")
+    if given.json is not None:
+        given.json.write_text(json.dumps({**found, "rows": rows}, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""One answer an item, with how sure the judge is of it.
+
+The judge's distributions over its answers (or its answers, each surely its own) are averaged over
+repeats and, for pairs, over both orders; the answer is the likeliest, and confidence is 1 minus the
+entropy over its largest value, in [0, 1]. For pairs this is the bidirectional entropy of SCOPE
+(arXiv:2602.13110): a judge that follows the place names each side once, and is not sure of either.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import floor, log
+from typing import TypeAlias
+
+from fairjudge.domain import Judgement
+
+Item: TypeAlias = tuple[str, str, str, str]
+"""eid, system (or the first of a pair, by name), the second or "", unit."""
+_FLIPPED = {"a": "b", "b": "a", "tie": "tie"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """``value`` is a number, or for pairs 1 (the first by name), -1, or 0 for a tie.
+
+    ``one_order`` says that a pair was asked in one order alone.
+    """
+
+    value: float
+    confidence: float
+    n_judgements: int
+    one_order: bool = False
+
+
+def answers(judgements: Iterable[Judgement], *, n_answers: int | None = None) -> dict[Item, Answer]:
+    """Return the answers of one judge, aspect and protocol; unscored judgements take no part.
+
+    Entropy is over its largest value for `n_answers` answers, by default the most that one item
+    has (`most_answers`).
+    """
+    found = _distributions(judgements)
+    largest = n_answers or _largest(found)
+    return {item: _answer(some, largest, pair=bool(item[2])) for item, some in found.items()}
+
+
+def most_answers(judgements: Iterable[Judgement]) -> int:
+    """Return how many different answers the judge gives to one item at most."""
+    return _largest(_distributions(judgements))
+
+
+_Given: TypeAlias = Mapping[Item, list[tuple[str | None, Mapping[float, float]]]]
+
+
+def _distributions(judgements: Iterable[Judgement]) -> _Given:
+    found: dict[Item, list[tuple[str | None, Mapping[float, float]]]] = defaultdict(list)
+    for row in judgements:
+        if row.value is not None:
+            item, flipped = _item(row)
+            order = row.order if not flipped else {"ab": "ba", "ba": "ab"}.get(row.order or "")
+            found[item].append((order, _distribution(row, flipped=flipped)))
+    return found
+
+
+def _largest(found: _Given) -> int:
+    return max((len(_support(some)) for some in found.values()), default=1)
+
+
+def _item(row: Judgement) -> tuple[Item, bool]:
+    if row.system is not None:
+        return (row.eid, row.system, "", row.unit), False
+    first, second = str(row.system_a), str(row.system_b)
+    if first <= second:
+        return (row.eid, first, second, row.unit), False
+    return (row.eid, second, first, row.unit), True
+
+
+def _distribution(row: Judgement, *, flipped: bool) -> dict[float, float]:
+    if isinstance(row.value, str):
+        signs = {"a": 1.0, "b": -1.0, "tie": 0.0}
+        given = {name: p for name, p in (row.probabilities or {}).items() if name in signs}
+        total = sum(given.values())
+        shares = {name: p / total for name, p in given.items()} if total else {row.value: 1.0}
+        return {signs[_FLIPPED[name] if flipped else name]: p for name, p in shares.items()}
+    numbers = {_number(name): p for name, p in (row.probabilities or {}).items()}
+    known = {value: p for value, p in numbers.items() if value is not None}
+    total = sum(known.values())
+    if total and len(known) == len(numbers):
+        return {value: p / total for value, p in known.items()}
+    return _between(float(row.value or 0.0))
+
+
+def _number(text: str) -> float | None:
+    word = {"yes": "1", "no": "0", "true": "1", "false": "0"}.get(text.strip().lower(), text)
+    try:
+        return float(word)
+    except ValueError:
+        return None
+
+
+def _between(value: float) -> dict[float, float]:
+    """Share a value between two levels, as a score of 0.9 is a yes nine times of ten."""
+    low = float(floor(value))
+    share = value - low
+    return {low: 1.0 - share, low + 1.0: share} if share else {low: 1.0}
+
+
+def _support(some: Iterable[tuple[str | None, Mapping[float, float]]]) -> set[float]:
+    return {value for _, shares in some for value in shares}
+
+
+def _answer(
+    some: list[tuple[str | None, Mapping[float, float]]], largest: int, *, pair: bool
+) -> Answer:
+    by_order: dict[str | None, list[Mapping[float, float]]] = defaultdict(list)
+    for order, shares in some:
+        by_order[order].append(shares)
+    mean: dict[float, float] = defaultdict(float)
+    for rows in by_order.values():
+        for shares in rows:
+            for value, p in shares.items():
+                mean[value] += p / len(rows) / len(by_order)
+    entropy = -sum(p * log(p) for p in mean.values() if p > 0.0)
+    best = max(mean.values())
+    likely = [value for value, p in mean.items() if p >= best - 1e-12]
+    likeliest = 0.0 if pair and len(likely) > 1 else min(likely)
+    confidence = 1.0 - entropy / log(max(largest, 2))
+    return Answer(
+        value=likeliest,
+        confidence=min(max(confidence, 0.0), 1.0),
+        n_judgements=len(some),
+        one_order=pair and len(by_order) < 2,
+    )

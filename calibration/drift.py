@@ -1,0 +1,182 @@
+"""Whether a judge that was changed agrees with people less than it did: non-inferiority on anchors.
+
+The same labelled items (anchors) are judged before and after; what counts is the paired change in
+agreement against a margin stated beforehand (Piaggio et al. 2012, CONSORT for non-inferiority).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fairjudge.domain import Estimate, ProtocolName, Undefined
+from fairjudge.errors import ConfigurationError
+from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
+from fairjudge.stats.bootstrap import bootstrap
+from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.correlation import correlation, weighted_correlation
+
+DriftVerdict: TypeAlias = Literal["better", "same", "worse", "cannot tell"]
+DriftMeasure: TypeAlias = Literal["spearman", "agreement"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchors:
+    """Items that people labelled and a judge judged before and after a change, in step.
+
+    ``before``, ``after`` and ``human`` are arrays of shape (n,): ratings on their scales, answers
+    from 0 to 1, or preferences from -1 (the second) to 1.
+    """
+
+    before: FloatArray
+    after: FloatArray
+    human: FloatArray
+    documents: Sequence[Hashable]
+    protocol: ProtocolName
+
+    def __post_init__(self) -> None:
+        same_length(
+            before=self.before, after=self.after, human=self.human, documents=self.documents
+        )
+
+    @property
+    def measure(self) -> DriftMeasure:
+        """How agreement is measured: Spearman's correlation, or the share of the same answer."""
+        return "agreement" if self.protocol in ("binary", "pairwise") else "spearman"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drift:
+    """What changed, after less before, with intervals over documents.
+
+    ``agreement`` is the figure that decides. ``shift`` is the mean change of the judge's own
+    values; ``sensitivity`` and ``specificity`` are for answers of yes and no. ``documents_needed``
+    is about how many documents would make the interval of `agreement` as narrow as the margin.
+    """
+
+    measure: DriftMeasure
+    n_items: int
+    n_documents: int
+    before: float | None
+    after: float | None
+    agreement: Estimate | Undefined
+    shift: Estimate | Undefined
+    sensitivity: Estimate | Undefined
+    specificity: Estimate | Undefined
+    verdict: DriftVerdict
+    documents_needed: int | None
+
+
+def drift(
+    anchors: Anchors, *, margin: float, rng: np.random.Generator, level: float = 0.95
+) -> Drift:
+    """Compare a judge's agreement with people before and after a change.
+
+    The verdict is ``"better"`` where the whole interval of the change lies above 0, ``"same"``
+    where it lies above ``-margin``, ``"worse"`` where it lies below 0 and reaches beyond the
+    margin, and ``"cannot tell"`` otherwise. Without any change a verdict of worse has a probability
+    of about ``(1 - level) / 2`` at most.
+
+    Parameters
+    ----------
+    margin : float
+        The largest loss of agreement that is put up with, on the scale of the measure.
+
+    Raises
+    ------
+    ConfigurationError
+        If `margin` is not above 0.
+    """
+    if not margin > 0:
+        raise ConfigurationError(f"the margin must be above 0, found {margin!r}")
+    if anchors.measure == "spearman":
+        levels, change = _correlations(anchors, rng=rng, level=level)
+    else:
+        levels, change = _shares(anchors, level=level)
+    is_binary = anchors.protocol == "binary"
+    return Drift(
+        measure=anchors.measure,
+        n_items=len(anchors.human),
+        n_documents=len(set(anchors.documents)),
+        before=levels[0],
+        after=levels[1],
+        agreement=change,
+        shift=clustered_mean(
+            anchors.after - anchors.before, anchors.documents, level=level, null=0.0
+        ),
+        sensitivity=_rate(anchors, anchors.human > 0.5, level=level, asked=is_binary),
+        specificity=_rate(anchors, anchors.human < 0.5, level=level, asked=is_binary),
+        verdict=verdict_of(change, margin=margin),
+        documents_needed=_needed(change, margin, len(set(anchors.documents))),
+    )
+
+
+def verdict_of(change: Estimate | Undefined, *, margin: float) -> DriftVerdict:
+    """Return what an interval of the change in agreement says, as `drift` describes."""
+    if isinstance(change, Undefined) or change.low is None or change.high is None:
+        return "cannot tell"
+    if change.low > 0:
+        return "better"
+    if change.low > -margin:
+        return "same"
+    return "worse" if change.high < 0 else "cannot tell"
+
+
+def _correlations(
+    anchors: Anchors, *, rng: np.random.Generator, level: float
+) -> tuple[tuple[float | None, float | None], Estimate | Undefined]:
+    pair = anchors.before, anchors.after
+    found = [correlation("spearman", values, anchors.human) for values in pair]
+    levels = tuple(None if isinstance(one, Undefined) else one for one in found)
+    for name, one in zip(("before", "after"), found, strict=True):
+        if isinstance(one, Undefined):
+            return (levels[0], levels[1]), Undefined(why=f"{name}: {one.why}")
+    before, after = (
+        weighted_correlation("spearman", values, anchors.human, documents=anchors.documents)
+        for values in pair
+    )
+    change = bootstrap(
+        lambda counts: after(counts) - before(counts),
+        n_documents=len(set(anchors.documents)),
+        rng=rng,
+        level=level,
+        method="expanded",
+        n=len(anchors.human),
+        null=0.0,
+    )
+    return (levels[0], levels[1]), change
+
+
+def _shares(
+    anchors: Anchors, *, level: float
+) -> tuple[tuple[float | None, float | None], Estimate | Undefined]:
+    """Take 1 less the distance from the mean label: the expected share of the same answer."""
+    width = 2.0 if anchors.protocol == "pairwise" else 1.0
+    before, after = (
+        1.0 - np.abs(values - anchors.human) / width for values in (anchors.before, anchors.after)
+    )
+    if not before.size:
+        return (None, None), Undefined(why="no item was judged in both and labelled")
+    change = clustered_mean(after - before, anchors.documents, level=level, null=0.0)
+    return (float(before.mean()), float(after.mean())), change
+
+
+def _rate(anchors: Anchors, among: BoolArray, *, level: float, asked: bool) -> Estimate | Undefined:
+    """Estimate the change in the share of right answers among those that people answer one way."""
+    if not asked:
+        return Undefined(why="for answers of yes and no")
+    rows = np.flatnonzero(among)
+    nearer = np.abs(anchors.before - anchors.human) - np.abs(anchors.after - anchors.human)
+    documents = [anchors.documents[row] for row in rows.tolist()]
+    return clustered_mean(nearer[rows], documents, level=level, null=0.0)
+
+
+def _needed(change: Estimate | Undefined, margin: float, n_documents: int) -> int | None:
+    if isinstance(change, Undefined) or change.low is None or change.high is None:
+        return None
+    half = (change.high - change.low) / 2
+    return max(2, math.ceil(n_documents * (half / margin) ** 2))

@@ -1,0 +1,217 @@
+"""How often a yes-or-no judge errs, and prevalence corrected for it, with both errors' share.
+
+Rogan and Gladen (1978): where the judge says yes to a share p, has sensitivity q1 and specificity
+q0, the true share is ``(p + q0 - 1) / (q0 + q1 - 1)``. It needs the judge to err as often on the
+items in question as on the labelled ones; how often the answer is yes may differ. PPI needs the
+labelled items to be exchangeable with the others; the judge may err as it will.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import t as student_t
+
+from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray, check_level, codes, same_length, totals, vector
+from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.stats.intervals import clustered_wilson
+
+FEWEST_OF_EACH = 5
+"""Labelled items with each answer that a correction needs."""
+_ADDED = 0.5
+METHOD = "Rogan-Gladen, Fieller interval, variance over documents"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """Yes (1) or no (0), item by item, with the items' documents.
+
+    ``judged``, ``labels`` and ``documents`` are in step; ``rest`` and ``rest_documents`` hold the
+    judge's answers on items without a label.
+    """
+
+    judged: FloatArray
+    labels: FloatArray
+    documents: Sequence[Hashable]
+    rest: FloatArray
+    rest_documents: Sequence[Hashable]
+
+    def __post_init__(self) -> None:
+        same_length(judged=self.judged, labels=self.labels, documents=self.documents)
+        same_length(rest=self.rest, rest_documents=self.rest_documents)
+        for name in ("judged", "labels", "rest"):
+            if not np.all(np.isin(getattr(self, name), (0.0, 1.0))):
+                raise StatisticsError(f"{name} must be 0 or 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRates:
+    """Shares in [0, 1]. Predictive values hold where yes is as common as among the labelled."""
+
+    sensitivity: Estimate | Undefined
+    specificity: Estimate | Undefined
+    positive_predictive_value: Estimate | Undefined
+    negative_predictive_value: Estimate | Undefined
+    n_yes: int
+    n_no: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prevalence:
+    """The share of yes among all items of a population, in [0, 1], estimated in four ways.
+
+    ``judged`` takes the judge at its word; ``labelled`` the labels alone; ``corrected`` is
+    Rogan's and Gladen's; ``ppi`` PPI++'s. ``n`` counts the items, ``n_labelled`` those with a label
+    among them.
+    """
+
+    judged: Estimate | Undefined
+    labelled: Estimate | Undefined
+    corrected: Estimate | Undefined
+    ppi: Estimate | Undefined
+    n: int
+    n_labelled: int
+
+
+def error_rates(
+    judged: ArrayLike, labels: ArrayLike, documents: Sequence[Hashable], *, level: float = 0.95
+) -> ErrorRates:
+    """Return sensitivity, specificity and predictive values of 0/1 answers against 0/1 labels.
+
+    Wilson intervals with the effective number of items over documents. A rate without items (no
+    label says yes) is Undefined.
+    """
+    f, y = vector(judged, name="judged"), vector(labels, name="labels")
+    same_length(judged=f, labels=y, documents=documents)
+
+    def share(hits: FloatArray, among: np.ndarray) -> Estimate | Undefined:
+        rows = np.flatnonzero(among)
+        return clustered_wilson(hits[rows], [documents[row] for row in rows.tolist()], level=level)
+
+    return ErrorRates(
+        sensitivity=share(f, y == 1.0),
+        specificity=share(1.0 - f, y == 0.0),
+        positive_predictive_value=share(y, f == 1.0),
+        negative_predictive_value=share(1.0 - y, f == 0.0),
+        n_yes=int(np.sum(y == 1.0)),
+        n_no=int(np.sum(y == 0.0)),
+    )
+
+
+def prevalence(sample: Sample, *, level: float = 0.95) -> Prevalence:
+    """Estimate the share of yes among the items without a label, or among all where all have one.
+
+    Where every item is labelled nothing is to be corrected: ``labelled`` is the figure to report.
+    """
+    labelled = within(clustered_mean(sample.labels, sample.documents, level=level), 0.0, 1.0)
+    if not sample.rest.size:
+        why = Undefined(why="all judged items are labelled: nothing is to be corrected")
+        judged = clustered_wilson(sample.judged, sample.documents, level=level)
+        corrected: Estimate | Undefined = why
+        ppi: Estimate | Undefined = why
+    else:
+        judged = clustered_wilson(sample.rest, sample.rest_documents, level=level)
+        corrected = rogan_gladen(sample, level=level)
+        ppi = _ppi(sample, level)
+    return Prevalence(
+        judged=judged,
+        labelled=labelled,
+        corrected=corrected,
+        ppi=ppi,
+        n=sample.rest.size or sample.judged.size,
+        n_labelled=0 if sample.rest.size else sample.judged.size,
+    )
+
+
+def rogan_gladen(sample: Sample, *, level: float = 0.95) -> Estimate | Undefined:
+    """Estimate the share of yes among ``rest``, corrected by the error rates on the labelled.
+
+    The interval holds every share s for which ``p - s q1 - (1 - s)(1 - q0)`` is no further from 0
+    than its own standard error allows (Fieller 1954), linearised over documents, so that it carries
+    the errors of p, q1 and q0 together; Student's quantile on the documents - 1. Half an item of
+    each answer is added to each count (Jeffreys; Lee et al. 2025, arXiv:2511.21140, add one): a
+    judge without an observed error is not thereby without errors. A judge that is not shown to be
+    better than chance gives [0, 1].
+
+    Returns
+    -------
+    Estimate or Undefined
+        Undefined for fewer than `FEWEST_OF_EACH` labels of either kind, no ``rest``, or a judge
+        that says yes no more often where people do.
+    """
+    check_level(level)
+    f, y, rest = sample.judged, sample.labels, sample.rest
+    n_yes, n_no = int(np.sum(y == 1.0)), int(np.sum(y == 0.0))
+    if min(n_yes, n_no) < FEWEST_OF_EACH:
+        return Undefined(
+            why=f"labels of yes: {n_yes}, of no: {n_no}; {FEWEST_OF_EACH} of each are needed"
+        )
+    if not rest.size:
+        return Undefined(why="no items without a label")
+    hits, alarms = float(f[y == 1.0].mean()), float(f[y == 0.0].mean())
+    if hits <= alarms:
+        return Undefined(why="the judge says yes no more often where people do than where not")
+    freedom = min(len(set(sample.documents)), len(set(sample.rest_documents))) - 1
+    value = float(np.clip((rest.mean() - alarms) / (hits - alarms), 0.0, 1.0))
+    n = int(rest.size)
+    if freedom < 1:
+        return Estimate(value=value, n=n, level=level, method="no interval: fewer than 2 documents")
+    low, high = _fieller(sample, float(student_t.ppf((1.0 + level) / 2.0, freedom)))
+    return Estimate(
+        value=value, n=n, low=min(low, value), high=max(high, value), level=level, method=METHOD
+    )
+
+
+def _fieller(sample: Sample, quantile: float) -> tuple[float, float]:
+    """Return the shares s in [0, 1] at which ``(a - b s)^2 <= quantile^2 V(s)``."""
+    added = [("added", k) for k in range(6)]
+    f = np.r_[sample.judged, 1.0, 0.0, 1.0, 0.0]
+    y = np.r_[sample.labels, 1.0, 1.0, 0.0, 0.0]
+    rest = np.r_[sample.rest, 1.0, 0.0]
+    weights = np.r_[np.ones(f.size - 4), [_ADDED] * 4, np.ones(rest.size - 2), [_ADDED] * 2]
+    documents, distinct = codes([*sample.documents, *added[:4], *sample.rest_documents, *added[4:]])
+    yes, no, others = (
+        weights * np.r_[kind, at]
+        for kind, at in (
+            (y == 1.0, np.zeros(rest.size)),
+            (y == 0.0, np.zeros(rest.size)),
+            (np.zeros(f.size), np.ones(rest.size)),
+        )
+    )
+    answers = np.r_[f, rest]
+    hits, alarms, p = (float(side @ answers / side.sum()) for side in (yes, no, others))
+    of_hits, of_alarms, of_p = (
+        side * (answers - mean) / side.sum()
+        for side, mean in ((yes, hits), (no, alarms), (others, p))
+    )
+    # p - s hits - (1 - s) alarms has influence fixed + s slope, summed within documents.
+    sums = totals(
+        np.column_stack([of_p - of_alarms, of_alarms - of_hits]), documents, len(distinct)
+    )
+    v00, v01, v11 = sums[:, 0] @ sums[:, 0], sums[:, 0] @ sums[:, 1], sums[:, 1] @ sums[:, 1]
+    a, b, q = p - alarms, hits - alarms, quantile**2
+    second, first, constant = b * b - q * v11, -(a * b + q * v01), a * a - q * v00
+    inside = first * first - second * constant
+    if second <= 0.0 or inside < 0.0:
+        return 0.0, 1.0
+    middle, half = -first / second, sqrt(inside) / second
+    return max(float(middle - half), 0.0), min(float(middle + half), 1.0)
+
+
+def _ppi(sample: Sample, level: float) -> Estimate | Undefined:
+    found = ppi_mean(
+        sample.labels,
+        sample.judged,
+        sample.rest,
+        documents=sample.documents,
+        documents_unlabelled=sample.rest_documents,
+        level=level,
+    )
+    return within(found.ppi_plus, 0.0, 1.0) if isinstance(found, PpiMean) else found

@@ -1,0 +1,341 @@
+"""The bias commands: files to values, models where they are needed, and the analysis."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+import numpy as np
+
+from fairjudge.bias.analysis import (
+    InputReport,
+    WordReport,
+    control_summaries,
+    report_inputs,
+    report_words,
+)
+from fairjudge.bias.assignments import ControlledInput, Design, Names, controlled_inputs
+from fairjudge.bias.controlled import controlled_of, to_cluster
+from fairjudge.bias.distinguishability_analysis import (
+    DistinguishabilityReport,
+    report_distinguishability,
+)
+from fairjudge.bias.entity_analysis import EntityReport, people_from_names, report_entities
+from fairjudge.bias.hallucination import NameGroups
+from fairjudge.bias.lists import HELM_GENDER
+from fairjudge.bias.people import Person
+from fairjudge.bias.reporting import BiasOptions
+from fairjudge.bias.templates import make_template
+from fairjudge.bias.word_lists import ReferenceKind, WordLists
+from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
+from fairjudge.datasets.annotated import read_annotated
+from fairjudge.datasets.names import (
+    popular_names,
+    read_census,
+    read_lookup,
+    read_name_lists,
+    read_word_lists,
+)
+from fairjudge.domain import Cluster, Record, Summary, Undefined
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.scorers.people import PeopleFinder, load_people_finder
+from fairjudge.text.printable import counted
+
+Representation: TypeAlias = Literal["counts", "dense", "both"]
+R = TypeVar("R", bound=Record)
+_PEOPLE_KEY = "people"
+_MOST_NAMED = 8
+
+
+def measure_words(
+    clusters: object,
+    summaries: object,
+    *,
+    lists: Path | WordLists | None = None,
+    reference: ReferenceKind = "source",
+    controls: bool = False,
+    skip_bad: bool = False,
+    options: BiasOptions,
+) -> WordReport:
+    """Measure word-list inclusion of files or values; `controls` adds the four controls."""
+    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
+    words = _word_lists(lists)
+    if controls:
+        if not {"female", "male"} <= words.keys():
+            raise ConfigurationError("the controls need word lists of 'female' and 'male'")
+        texts = (*texts, *control_summaries(sources, lists=words, seed=options.seed))
+    report = report_words(sources, texts, lists=words, reference=reference, options=options)
+    return replace(report, notes=(*notes, *report.notes))
+
+
+def measure_entities(
+    clusters: object,
+    summaries: object,
+    *,
+    census: Path | None = None,
+    names: Path | None = None,
+    lookup: Path | None = None,
+    pipeline: str | None = None,
+    skip_bad: bool = False,
+    options: BiasOptions,
+) -> EntityReport:
+    """Take files or values, find people where they are not annotated, and measure.
+
+    Raises
+    ------
+    ConfigurationError
+        If groups must be guessed and neither census nor name lists are given, or both.
+    """
+    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
+    guess = _name_groups(census, names, lookup)
+    plain = [cluster for cluster in sources if controlled_of(cluster) is None]
+    if plain and guess is None:
+        raise ConfigurationError(
+            f"nothing says who is in {counted(len(plain), 'cluster')}, {plain[0].eid!r} first: "
+            "give --census or --names to guess groups from names, or make inputs with "
+            "'fairjudge bias inputs'"
+        )
+    finder = _Finder(pipeline)
+    named = _names_in(texts, finder)
+    people = _people_in(plain, guess, finder) if guess is not None else {}
+    report = report_entities(
+        sources,
+        texts,
+        names=named,
+        guess=guess,
+        source_people=people,
+        finder=finder.used,
+        options=options,
+    )
+    return replace(report, notes=(*notes, *report.notes))
+
+
+def measure_distinguishability(
+    clusters: object,
+    summaries: object,
+    *,
+    representation: Representation = "both",
+    embedding_model: str | None = None,
+    drop_stop_words: bool = False,
+    skip_bad: bool = False,
+    options: BiasOptions,
+) -> DistinguishabilityReport:
+    """Take files or values, embed the masked summaries where asked for, and measure."""
+    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
+    embedder = None
+    if representation != "counts":
+        from fairjudge.scorers.embedding import load_embedder
+
+        embedder = load_embedder(embedding_model)
+    report = report_distinguishability(
+        sources,
+        texts,
+        embed=None if embedder is None else embedder.embed,
+        embedder=None if embedder is None else embedder.fingerprint,
+        stop_words=_english_stop_words() if drop_stop_words else (),
+        options=options,
+    )
+    return replace(report, notes=(*notes, *report.notes))
+
+
+def measure_inputs(
+    clusters: object, *, lists: Path | WordLists | None = None, skip_bad: bool = False
+) -> InputReport:
+    """Take a file or values and find the words that go with each group."""
+    loaded = read_clusters(clusters, skip_bad=skip_bad)
+    return replace(
+        report_inputs(loaded.records, lists=_word_lists(lists)), notes=_bad_lines(loaded)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeInputs:
+    """What ``bias inputs -o`` wrote; ``skipped`` documents with the reason."""
+
+    inputs: tuple[ControlledInput, ...]
+    n_documents: int
+    skipped: tuple[tuple[str, str], ...]
+    groups: tuple[str, ...]
+
+    @property
+    def skipped_by_reason(self) -> Mapping[str, int]:
+        """How many documents were skipped for each reason."""
+        return dict(sorted(Counter(why for _, why in self.skipped).items()))
+
+    @property
+    def people_by_group(self) -> Mapping[str, int]:
+        """How many named people of each group stand in all inputs."""
+        counts = Counter(person.group for one in self.inputs for person in one.people)
+        return {group: counts[group] for group in self.groups}
+
+
+def make_inputs(
+    documents: Sequence[Path],
+    output: Path,
+    *,
+    design: Design,
+    names: Path | None = None,
+    census: Path | None = None,
+    n_names: int = 100,
+    n_variants: int = 20,
+    seed: int = 0,
+) -> MadeInputs:
+    """Make controlled inputs of annotated documents and write them as clusters.
+
+    Raises
+    ------
+    ConfigurationError
+        If neither name lists nor a census are given, or both.
+    InputError
+        If no document can be used, or two have one id.
+    """
+    known = _names(names, census, n_names)
+    made: list[ControlledInput] = []
+    skipped: list[tuple[str, str]] = []
+    seen: set[str] = set()
+    for path in _files(documents):
+        for document in read_annotated(path):
+            if document.id in seen:
+                raise InputError(f"two documents have the id {document.id!r}", path=path)
+            seen.add(document.id)
+            rng = np.random.default_rng([seed, *_digest(document.id)])
+            template = make_template(document)
+            found = controlled_inputs(
+                template, known, design=design, n_variants=n_variants, rng=rng
+            )
+            if isinstance(found, Undefined):
+                skipped.append((document.id, found.why))
+            else:
+                made += found
+    if not made:
+        why = f": {skipped[0][1]}" if skipped else ""
+        raise InputError(f"none of {counted(len(seen), 'document')} can be used{why}")
+    write_records(output, [to_cluster(one) for one in made])
+    return MadeInputs(
+        inputs=tuple(made), n_documents=len(seen), skipped=tuple(skipped), groups=known.groups
+    )
+
+
+def _read(
+    clusters: object, summaries: object, *, skip_bad: bool
+) -> tuple[tuple[Cluster, ...], tuple[Summary, ...], tuple[str, ...]]:
+    """Return the records, and notes on the lines that were left out."""
+    sources = read_clusters(clusters, skip_bad=skip_bad)
+    texts = read_summaries(summaries, skip_bad=skip_bad)
+    return sources.records, texts.records, (*_bad_lines(sources), *_bad_lines(texts))
+
+
+def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
+    if not loaded.bad:
+        return ()
+    named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MOST_NAMED])
+    return (f"{loaded.path}: {counted(len(loaded.bad), 'bad line')} left out: {named}",)
+
+
+def _files(documents: Sequence[Path]) -> list[Path]:
+    """Return the files, those of folders by name: ``*_conll`` as OntoNotes' are called."""
+    found: list[Path] = []
+    for path in documents:
+        if not path.is_dir():
+            found.append(path)
+            continue
+        inside = sorted(p for p in path.rglob("*") if p.name.endswith(("_conll", ".conll")))
+        if not inside:
+            raise InputError("the folder holds no *_conll or *.conll file", path=path)
+        found += inside
+    return found
+
+
+def _digest(name: str) -> list[int]:
+    """Seed by the document's name: other documents change nothing."""
+    return list(hashlib.sha256(name.encode("utf-8")).digest()[:8])
+
+
+def _names(names: Path | None, census: Path | None, n_names: int) -> Names:
+    if (names is None) == (census is None):
+        raise ConfigurationError("give either --names (your name lists) or --census (by gender)")
+    if names is not None:
+        return read_name_lists(names)
+    return popular_names(read_census(census or Path()), n_names)
+
+
+def _word_lists(given: Path | WordLists | None) -> WordLists:
+    if isinstance(given, Path):
+        return read_word_lists(given)
+    return HELM_GENDER if given is None else given
+
+
+def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -> NameGroups | None:
+    if census is not None and names is not None:
+        raise ConfigurationError("give either --names (your name lists) or --census (by gender)")
+    if census is None and names is None:
+        if lookup is not None:
+            raise ConfigurationError(
+                "--lookup needs --census or --names, for the names that are not in it"
+            )
+        return None
+    known = None if lookup is None else read_lookup(lookup)
+    if names is not None:
+        return NameGroups(read_name_lists(names).frequencies, lookup=known)
+    return NameGroups(read_census(census or Path()), lookup=known)
+
+
+class _Finder:
+    """Finds people by spaCy, loaded on first use."""
+
+    def __init__(self, pipeline: str | None) -> None:
+        self._pipeline = pipeline
+        self._loaded: PeopleFinder | None = None
+
+    @property
+    def used(self) -> str | None:
+        """What found names, None where nothing had to be found."""
+        return None if self._loaded is None else self._loaded.fingerprint
+
+    def find(self, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        if not texts:
+            return ()
+        if self._loaded is None:
+            self._loaded = load_people_finder(self._pipeline)
+        return self._loaded.find(texts)
+
+
+def _names_in(
+    summaries: Iterable[Summary], finder: _Finder
+) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return each summary's names: its own key ``people`` where it has one, else those found."""
+    named = {}
+    unread = []
+    for summary in summaries:
+        given = (summary.model_extra or {}).get(_PEOPLE_KEY)
+        if given is None:
+            unread.append(summary)
+        elif isinstance(given, list) and all(isinstance(name, str) for name in given):
+            named[summary.eid, summary.system] = tuple(given)
+        else:
+            where = f"summary of {summary.eid!r} by {summary.system!r}"
+            raise InputError(f"{where}: expected a list of names", field=_PEOPLE_KEY)
+    found = finder.find([summary.text for summary in unread])
+    named |= {(s.eid, s.system): names for s, names in zip(unread, found, strict=True)}
+    return named
+
+
+def _people_in(
+    clusters: Sequence[Cluster], guess: NameGroups, finder: _Finder
+) -> dict[str, tuple[Person, ...]]:
+    texts = [[article.content for article in cluster.articles] for cluster in clusters]
+    found = iter(finder.find([text for mine in texts for text in mine]))
+    return {
+        cluster.eid: people_from_names([name for _ in mine for name in next(found)], guess)
+        for cluster, mine in zip(clusters, texts, strict=True)
+    }
+
+
+def _english_stop_words() -> frozenset[str]:
+    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+    return frozenset(ENGLISH_STOP_WORDS)

@@ -1,0 +1,207 @@
+"""The records that a report's script looks through, as compact JSON.
+
+Judgements are columns, not objects: names that repeat stand once, in ``names``, and rows point to
+them. The script `fairjudge/reports/page.js` reads this and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+from fairjudge.analysis.report_inputs import Inputs
+from fairjudge.domain import Cluster, Judgement, Label, Reference, Summary
+from fairjudge.text.closest import PassageFinder
+from fairjudge.text.sentences import sentence_texts
+
+_CODED = (
+    "eid", "system", "system_b", "aspect", "protocol", "unit", "judge", "unscored", "scored_by",
+    "order", "signature",
+)  # fmt: skip
+_PLAIN = ("value", "raw")
+_KNOWN = {*_CODED, *_PLAIN, "system_a", "probabilities"}
+_LabelKey: TypeAlias = tuple[str, str | None, str | None, str, str]
+
+
+def browse_data(
+    inputs: Inputs,
+    uncovered: Sequence[Mapping[str, Any]],
+    *,
+    disagreements: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any] | None:
+    """Return what the script needs, None where no record was read.
+
+    Parameters
+    ----------
+    uncovered
+        The answers that were left out, as ``audit covered`` lists them, each with its judge.
+    disagreements
+        What ``calibrate`` lists, each with its judge, aspect and protocol.
+    """
+    judged = {row.eid for row in inputs.judgements}
+    shown = _shown(inputs)
+    with_texts = article_characters(inputs) <= MOST_ARTICLE_CHARACTERS
+    if not inputs.judgements and not shown and not uncovered:
+        return None
+    return {
+        "judgements": _columns(inputs.judgements, _by_item(inputs.labels)),
+        "clusters": {cluster.eid: _cluster(cluster, with_texts=with_texts) for cluster in shown},
+        "summaries": _texts([s for s in inputs.summaries.values() if s.eid in judged]),
+        "sentences": _sentences(inputs),
+        "uncovered": list(uncovered),
+        "disagreements": _placed(disagreements, inputs.judgements),
+    }
+
+
+MOST_ARTICLE_CHARACTERS = 5_000_000
+"""A page with more text of articles would open slowly; they are left out of it then."""
+
+
+def article_characters(inputs: Inputs) -> int:
+    """Return how much text the articles of the clusters that are shown have."""
+    return sum(len(article.content) for one in _shown(inputs) for article in one.articles)
+
+
+def _shown(inputs: Inputs) -> list[Cluster]:
+    judged = {row.eid for row in inputs.judgements}
+    return [one for one in inputs.clusters.values() if one.eid in judged or not judged]
+
+
+def _placed(
+    disagreements: Sequence[Mapping[str, Any]], rows: Sequence[Judgement]
+) -> list[dict[str, Any]]:
+    """Return the disagreements that have a judgement of their own, with its place."""
+    places: dict[tuple[Any, ...], int] = {}
+    for place, row in enumerate(rows):
+        systems = sorted(filter(None, (row.system, row.system_a, row.system_b)))
+        key = (row.judge, row.aspect, row.protocol, row.eid, *systems, row.unit)
+        places.setdefault(key, place)
+    found = []
+    for one in disagreements:
+        systems = sorted(filter(None, (one["system_a"], one["system_b"])))
+        who = (one["judge"], one["aspect"], one["protocol"], one["eid"])
+        at = places.get((*who, *systems, one["unit"]))
+        if at is not None:
+            names = ("judged", "people", "gap", "causes")
+            found.append({"place": at, **{name: one[name] for name in names}})
+    return found
+
+
+def _columns(
+    rows: Sequence[Judgement], labels: Mapping[_LabelKey, list[list[Any]]]
+) -> dict[str, Any]:
+    names: dict[str, list[Any]] = {}
+    columns: dict[str, list[Any]] = {}
+    for column in _CODED:
+        values = [_coded(row, column) for row in rows]
+        names[column] = list(dict.fromkeys(values))
+        places = {value: place for place, value in enumerate(names[column])}
+        columns[column] = [places[value] for value in values]
+    for column in _PLAIN:
+        columns[column] = [getattr(row, column) for row in rows]
+    columns["more"] = [_more(row) for row in rows]
+    columns["labels"] = [_labels_of(row, labels) for row in rows]
+    return {"n": len(rows), "names": names, "columns": columns}
+
+
+def _coded(row: Judgement, column: str) -> Any:
+    if column == "system":
+        return row.system if row.system is not None else row.system_a
+    return getattr(row, column)
+
+
+def _more(row: Judgement) -> dict[str, Any] | None:
+    """Return what a judgement has beside the fields of every judgement."""
+    more = {name: value for name, value in (row.model_extra or {}).items() if name not in _KNOWN}
+    told = {"repeat": row.repeat, "variant": row.variant}
+    more |= {name: value for name, value in told.items() if value is not None}
+    if row.probabilities is not None:
+        more["probabilities"] = dict(row.probabilities)
+    return more or None
+
+
+def _by_item(labels: Sequence[Label]) -> dict[_LabelKey, list[list[Any]]]:
+    found: dict[_LabelKey, list[list[Any]]] = defaultdict(list)
+    for label in labels:
+        key = (label.eid, label.system or label.system_a, label.system_b, label.aspect, label.unit)
+        found[key].append([label.annotator, label.value])
+    return found
+
+
+_SWAPPED = {"a": "b", "b": "a"}
+
+
+def _labels_of(
+    row: Judgement, labels: Mapping[_LabelKey, list[list[Any]]]
+) -> list[list[Any]] | None:
+    """Return what people said of the item; of a pair also where they named it the other way."""
+    first = row.system or row.system_a
+    found = list(labels.get((row.eid, first, row.system_b, row.aspect, row.unit), ()))
+    if row.system_b is not None:
+        turned = labels.get((row.eid, row.system_b, first, row.aspect, row.unit), ())
+        found += [[who, _SWAPPED.get(value, value)] for who, value in turned]
+    return found or None
+
+
+def _cluster(cluster: Cluster, *, with_texts: bool) -> dict[str, Any]:
+    questions = cluster.question_answers if isinstance(cluster, Reference) else ()
+    return {
+        "articles": {
+            article.aid: [
+                article.domain or article.title or f"article {article.aid}",
+                article.title,
+                article.content if with_texts else "",
+            ]
+            for article in cluster.articles
+        },
+        "questions": [
+            [
+                one.question,
+                [[[answer.aid, answer.answer] for answer in group] for group in one.answer_groups],
+            ]
+            for one in questions
+        ],
+    }
+
+
+def _texts(summaries: Sequence[Summary]) -> dict[str, dict[str, str]]:
+    texts: dict[str, dict[str, str]] = defaultdict(dict)
+    for summary in summaries:
+        texts[summary.eid][summary.system] = summary.text
+    return texts
+
+
+def _sentences(inputs: Inputs) -> dict[str, dict[str, list[list[Any]]]]:
+    """Return each judged summary's sentences with the closest passage, but for coverage.
+
+    A sentence is ``[text, aid, passage, likeness]``, or ``[text]`` where no passage is like it.
+    """
+    wanted: dict[str, list[str]] = defaultdict(list)
+    for row in inputs.judgements:
+        for system in (row.system, row.system_a, row.system_b):
+            if row.aspect != "coverage" and system is not None and system not in wanted[row.eid]:
+                wanted[row.eid].append(system)
+    out: dict[str, dict[str, list[list[Any]]]] = {}
+    for eid, systems in wanted.items():
+        written = [s for s in systems if (eid, s) in inputs.summaries]
+        if not written:
+            continue
+        cluster = inputs.clusters.get(eid)
+        articles = () if cluster is None else cluster.articles
+        finder = PassageFinder([article.content for article in articles])
+        out[eid] = {
+            system: [
+                _sentence(text, finder, [article.aid for article in articles])
+                for text in sentence_texts(inputs.summaries[eid, system].text)
+            ]
+            for system in written
+        }
+    return out
+
+
+def _sentence(text: str, finder: PassageFinder, aids: Sequence[str]) -> list[Any]:
+    found = finder.closest(text)
+    if found is None:
+        return [text]
+    return [text, aids[found.article], found.text, round(found.likeness, 3)]

@@ -1,0 +1,115 @@
+"""What ``calibrate`` and ``apply`` need beside the analysis: one baseline, and calibrators kept."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from fairjudge.calibration.analysis import Analysis
+from fairjudge.calibration.calibrators import Calibrator, calibrator_from_dict
+from fairjudge.datasets import read_json
+from fairjudge.domain import Cluster, JudgeTask, Summary, Undefined, Unscored
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.trained import TrainedSupport
+from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.records import write_atomically
+
+_FILE = "fairjudge_calibrators"
+
+
+def trained_support(
+    summaries: Iterable[Summary],
+    clusters: Sequence[Cluster],
+    *,
+    models: TrainedModels,
+    embedder: Embedder,
+) -> dict[tuple[str, str], float]:
+    """Return how far each summary's cluster supports it, in [0, 1], by (eid, system).
+
+    Left out: summaries without a sentence, and those whose cluster is not given or has none.
+    """
+    articles = {cluster.eid: cluster.articles for cluster in clusters}
+    asked = [
+        (
+            JudgeTask(
+                eid=one.eid,
+                systems=(one.system,),
+                texts=(one.text,),
+                aspect="faithfulness",
+                protocol="likert",
+                unit="summary",
+                articles=articles[one.eid],
+            ),
+            one.text,
+        )
+        for one in summaries
+        if one.eid in articles
+    ]
+    found = TrainedSupport(models=models, embedder=embedder).measure(asked)
+    return {
+        (task.eid, task.systems[0]): support
+        for (task, _), support in zip(asked, found, strict=True)
+        if not isinstance(support, Unscored)
+    }
+
+
+def fitted_calibrators(analysis: Analysis) -> tuple[list[Calibrator], list[str]]:
+    """Return the calibrators of an analysis, and for which groups there is none, with the reason.
+
+    Pairwise judgements have none: a calibrated verdict would be no verdict.
+    """
+    fitted, refused = [], []
+    for group in analysis.groups:
+        found, joined = group.calibration.calibrator, group.joined
+        if joined.protocol == "pairwise":
+            continue
+        if isinstance(found, Undefined):
+            refused.append(f"{joined.judge}, {joined.aspect}, {joined.protocol}: {found.why}")
+        else:
+            fitted.append(found)
+    return fitted, refused
+
+
+def write_calibrators(
+    path: Path, fitted: Sequence[Calibrator], *, refused: Sequence[str] = ()
+) -> None:
+    """Write calibrators to a JSON file.
+
+    Raises
+    ------
+    ConfigurationError
+        If there is none; the message says why, as far as `refused` does.
+    InputError
+        If the file cannot be written.
+    """
+    if not fitted:
+        raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
+    whole = {_FILE: 1, "calibrators": [one.to_dict() for one in fitted]}
+    try:
+        write_atomically(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None
+
+
+def read_calibrators(path: str | Path) -> list[Calibrator]:
+    """Read what ``Calibration.save`` or ``fairjudge calibrate --save`` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is none of these.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> calibrators = fj.read_calibrators("calibrator.json")  # doctest: +SKIP
+    """
+    data = read_json(path)
+    found = data.get("calibrators") if isinstance(data, Mapping) and _FILE in data else [data]
+    if not isinstance(found, list) or not all(isinstance(one, Mapping) for one in found):
+        raise InputError("expected what 'fairjudge calibrate --save' writes", path=path)
+    try:
+        return [calibrator_from_dict(one) for one in found]
+    except InputError as error:
+        raise InputError(error.problem, path=path, field=error.field) from None

@@ -1,0 +1,173 @@
+"""What each variant of a summarizer did to fairness, from the reports of the fairness commands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairjudge.analysis.fairness_compare import read_report
+from fairjudge.errors import InputError, StatisticsError
+from fairjudge.fairness.comparison import (
+    Comparison,
+    CoverageRows,
+    ProportionalRows,
+    Rows,
+    compare_with_baseline,
+)
+from fairjudge.fairness.coverage_parity import contributions
+from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
+from fairjudge.fairness.proportional import Shares
+from fairjudge.fairness.support import CoverageVariant
+
+MEASURES = ("coverage", "proportional")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeReport:
+    """A comparison with what a reader should know of its reports.
+
+    ``excluded`` has, by measure and system, how many samples were left out for each reason;
+    ``signatures`` are those of the reports.
+    """
+
+    comparison: Comparison
+    excluded: Mapping[str, Mapping[str, Mapping[str, int]]]
+    signatures: Mapping[str, str]
+    notes: tuple[str, ...]
+
+
+def changes_of_files(
+    paths: Sequence[Path], *, baseline: str, seed: int, n_resamples: int
+) -> ChangeReport:
+    """Compare all systems of the reports with `baseline`.
+
+    Parameters
+    ----------
+    paths
+        What ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one of each.
+
+    Raises
+    ------
+    InputError
+        A file is no such report, two report the same measure or different attributes, or there
+        is no such baseline.
+    """
+    reports: dict[str, tuple[Path, Mapping[str, Any]]] = {}
+    for path in paths:
+        report = read_report(path)
+        measure = report.get("measure")
+        if measure not in MEASURES:
+            raise _no_report(path)
+        if measure in reports:
+            raise InputError(
+                f"two reports of {measure}: one of coverage and one of proportional are compared "
+                "at a time",
+                path=path,
+            )
+        reports[str(measure)] = path, report
+    attributes = sorted({str(report.get("attribute")) for _, report in reports.values()})
+    if len(attributes) > 1:
+        raise InputError(f"the reports are of different attributes: {', '.join(attributes)}")
+    kinds = [rows_of_report(report, path) for path, report in reports.values()]
+    excluded = {name: _excluded(report, path) for name, (path, report) in reports.items()}
+    return ChangeReport(
+        comparison=compare_with_baseline(
+            kinds, baseline=baseline, seed=seed, n_resamples=n_resamples
+        ),
+        excluded=excluded,
+        signatures={name: str(report.get("signature")) for name, (_, report) in reports.items()},
+        notes=tuple(dict.fromkeys(n for _, report in reports.values() for n in _notes(report))),
+    )
+
+
+def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Rows]:
+    """Return each system's samples; a system of which none is left has no rows.
+
+    Raises
+    ------
+    InputError
+        `report` is not the JSON of one of the two commands; `path` is named.
+    """
+    try:
+        make: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
+        if report["measure"] == "coverage":
+            make = partial(_coverage_rows, variant=report["variant"])
+        by_system: dict[str, list[Mapping[str, Any]]] = {name: [] for name in report["systems"]}
+        for sample in report["samples"]:
+            by_system[sample["system"]].append(sample)
+        return {name: make(samples) for name, samples in by_system.items()}
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError, StatisticsError):
+        raise _no_report(path) from None
+
+
+def _coverage_rows(
+    samples: Sequence[Mapping[str, Any]], *, variant: CoverageVariant
+) -> CoverageRows:
+    coverages = [
+        SampleCoverage(
+            overall=float(sample["coverage"]),
+            by_value=tuple(
+                ValueCoverage(
+                    value=value,
+                    coverage=float(entry["coverage"]),
+                    n_documents=int(entry["documents"]),
+                )
+                for value, entry in sample["by_value"].items()
+            ),
+            equal_coverage=float(sample["equal_coverage"]),
+        )
+        for sample in samples
+    ]
+    return CoverageRows(
+        eids=tuple(str(sample["eid"]) for sample in samples),
+        equal_coverage=np.array([one.equal_coverage for one in coverages]),
+        unfair=np.array([float(sample["unfair"]) for sample in samples]),
+        parts=contributions(coverages, variant=variant),
+    )
+
+
+def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> ProportionalRows:
+    """Read the shares; percent become shares again."""
+    values = tuple(sorted({value for sample in samples for value in sample["values"]}))
+    column = {value: place for place, value in enumerate(values)}
+    wanted, got = np.zeros((2, len(samples), len(values)))
+    for row, sample in enumerate(samples):
+        places = [column[value] for value in sample["values"]]
+        wanted[row, places] = sample["wanted"]
+        got[row, places] = sample["summary"]
+    return ProportionalRows(
+        eids=tuple(str(sample["eid"]) for sample in samples),
+        unfair=np.array([float(sample["unfair"]) for sample in samples]),
+        uer=np.array([float(sample["uer"]) / 100.0 for sample in samples]),
+        auc=np.array([float(sample["auc"]) / 100.0 for sample in samples]),
+        shares=Shares(values=values, wanted=wanted, got=got),
+    )
+
+
+def _notes(report: Mapping[str, Any]) -> list[str]:
+    notes = report.get("notes")
+    return [str(note) for note in notes] if isinstance(notes, list) else []
+
+
+def _excluded(report: Mapping[str, Any], path: Path) -> dict[str, dict[str, int]]:
+    try:
+        counts: dict[str, Counter[str]] = {name: Counter() for name in report["systems"]}
+        for entry in report["excluded"]:
+            counts[entry["system"]][entry["reason"]] += 1
+    except (KeyError, TypeError):
+        raise _no_report(path) from None
+    return {name: dict(sorted(found.items())) for name, found in counts.items()}
+
+
+def _no_report(path: Path | None) -> InputError:
+    return InputError(
+        "expected what 'fairjudge fairness coverage --json' or 'fairness proportional --json' "
+        "writes",
+        path=path,
+    )

@@ -1,0 +1,117 @@
+"""Which of a judge's answers may be kept under a promise of agreement, from files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairjudge.calibration.answers import Answer, Item, answers
+from fairjudge.calibration.guarantees import guarantee
+from fairjudge.calibration.items import Joined, join
+from fairjudge.datasets import read_judgements, read_labels
+from fairjudge.domain import Undefined
+from fairjudge.errors import InputError
+from fairjudge.judges.promises import Promise, promise_of
+from fairjudge.results import to_json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The report, what ``judge --cascade`` needs, and the items that are not kept."""
+
+    report: dict[str, Any]
+    promise: Promise
+    escalated: tuple[dict[str, Any], ...] = field(default=())
+
+
+def guarantee_report(
+    judged: Path,
+    labels: Path,
+    *,
+    agreement: float,
+    confidence: float,
+    within: float,
+    annotators: Sequence[str] = ("*",),
+    seed: int = 0,
+    skip_bad: bool = False,
+) -> Kept:
+    """Find the threshold of confidence from one judge's file and people's labels.
+
+    Parameters
+    ----------
+    within
+        A rating agrees with people where it is at most this far from their mean, in labels' units.
+
+    Raises
+    ------
+    InputError
+        If the file holds no or several judges, aspects or protocols, or the scales differ, or the
+        labels are too few or were drawn with unequal chances.
+    """
+    rows = read_judgements(judged, skip_bad=skip_bad).records
+    groups = join(rows, read_labels(labels, skip_bad=skip_bad).records, annotators=annotators)
+    if len(groups) != 1:
+        raise InputError(
+            f"expected one judge, aspect and protocol, found {len(groups)}", path=judged
+        )
+    (joined,) = groups
+    if joined.chances is not None:
+        raise InputError("the labels must be a random draw of the items", path=labels)
+    found = answers(rows)
+    labelled = [key for key in joined.keys if key in found]
+    rest = [key for key in found if key not in set(labelled)]
+    people = dict(zip(joined.keys, joined.human.tolist(), strict=True))
+    fit = guarantee(
+        [found[key].confidence for key in labelled],
+        [float(_agrees(found[key], people[key], joined, within)) for key in labelled],
+        [key[0] for key in labelled],
+        agreement=agreement,
+        confidence=confidence,
+        rest=[found[key].confidence for key in rest],
+        rest_documents=[key[0] for key in rest],
+        rng=np.random.default_rng(seed),
+    )
+    if isinstance(fit, Undefined):
+        raise InputError(f"no promise can be made: {fit.why}", path=labels)
+    threshold = np.inf if fit.threshold is None else fit.threshold
+    return Kept(
+        promise=promise_of(rows, threshold=fit.threshold),
+        report={
+            "judge": joined.judge,
+            "aspect": joined.aspect,
+            "protocol": joined.protocol,
+            "within": within if joined.protocol not in {"binary", "pairwise"} else None,
+            "n_unlabelled": len(rest),
+            "n_one_order": sum(one.one_order for one in found.values()),
+            **to_json(fit),
+        },
+        escalated=tuple(
+            _named(key, one) for key, one in found.items() if one.confidence < threshold
+        ),
+    )
+
+
+def _agrees(answer: Answer, people: float, joined: Joined, within: float) -> bool:
+    if joined.protocol == "pairwise":
+        return bool(np.sign(people) == np.sign(answer.value))
+    if joined.judge_scale != joined.label_scale:
+        raise InputError(
+            f"the judge answers on {joined.judge_scale}, people on {joined.label_scale}: "
+            "calibrate the judge first ('fairjudge apply')",
+            field="value",
+        )
+    return (
+        abs(people - answer.value) < 0.5
+        if joined.protocol == "binary"
+        else (abs(people - answer.value) <= within + 1e-9)
+    )
+
+
+def _named(item: Item, one: Answer) -> dict[str, Any]:
+    eid, first, second, unit = item
+    systems = {"system_a": first, "system_b": second} if second else {"system": first}
+    return {"eid": eid, **systems, "unit": unit, "confidence": one.confidence}

@@ -1,0 +1,314 @@
+"""Reading what a report is made of: run folders, records, and the JSON of other commands."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from pydantic import ValidationError
+
+from fairjudge.datasets import (
+    Loaded,
+    read_clusters,
+    read_judgements,
+    read_labels,
+    read_references,
+    read_summaries,
+)
+from fairjudge.datasets.recognising import Recognised, recognise
+from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
+from fairjudge.errors import InputError
+from fairjudge.records import kept_rows
+from fairjudge.reports.content import Cost, Panel, Run, Source
+from fairjudge.text.printable import counted
+
+_R = TypeVar("_R", bound=Record)
+_ClusterKey: TypeAlias = str
+_MANIFEST = "manifest.json"
+_READABLE = (".json", ".jsonl", ".csv", ".json.gz", ".jsonl.gz", ".csv.gz")
+
+
+@dataclass(slots=True, kw_only=True)
+class Inputs:
+    """Everything that was read, joined by id; the first record of an id wins."""
+
+    skip_bad: bool = False
+    annotators: Sequence[str] = ("*",)
+    label_scale: tuple[float, float] | None = None
+    judgements: list[Judgement] = field(default_factory=list)
+    clusters: dict[_ClusterKey, Cluster] = field(default_factory=dict)
+    summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
+    labels: list[Label] = field(default_factory=list)
+    panels: list[Panel] = field(default_factory=list)
+    sources: list[Source] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    costs: list[Cost] = field(default_factory=list)
+    _judged: set[tuple[object, ...]] = field(default_factory=set)
+
+    def add(self, path: Path) -> None:
+        """Read a folder or a file.
+
+        Raises
+        ------
+        InputError
+            If it cannot be read, or is nothing that is known.
+        """
+        if path.is_dir():
+            self._add_folder(path)
+        else:
+            self._add_file(path, recognise(path))
+
+    def add_references(self, path: Path) -> None:
+        """Read references or clusters, whatever the file says first."""
+        self._expect(path, "references", "clusters")
+
+    def add_summaries(self, path: Path) -> None:
+        """Read summaries."""
+        self._expect(path, "summaries")
+
+    def add_labels(self, path: Path) -> None:
+        """Read people's labels."""
+        self._expect(path, "labels")
+
+    def _expect(self, path: Path, *kinds: str) -> None:
+        found = recognise(path)
+        if found.kind not in kinds:
+            raise InputError(f"expected {' or '.join(kinds)}, found {found.kind}", path=path)
+        self._add_file(path, found)
+
+    def _add_folder(self, folder: Path) -> None:
+        if (folder / _MANIFEST).is_file():
+            self._add_run(folder)
+            return
+        within = sorted(path.parent for path in folder.glob(f"*/{_MANIFEST}"))
+        files = sorted(path for path in folder.iterdir() if path.name.endswith(_READABLE))
+        known = []
+        for path in files:
+            try:
+                known.append((path, recognise(path)))
+            except InputError as error:
+                self.sources.append(
+                    Source(
+                        name=path.name, kind="left out", note=error.problem, modified=_date(path)
+                    )
+                )
+        if not known and not within:
+            raise InputError("the folder holds neither a run nor a file that is known", path=folder)
+        for run in within:
+            self._add_run(run)
+        # References before clusters: they are clusters with more.
+        for path, found in sorted(known, key=lambda one: one[1].kind != "references"):
+            self._add_file(path, found)
+
+    def _add_file(self, path: Path, found: Recognised) -> None:
+        if found.report is not None:
+            self.panels.append(Panel(kind=found.kind, source=path.name, report=found.report))
+            self._note_cost(path.name, found.report.get("spent"))
+            name = f"fairjudge {found.kind} --json"
+            self.sources.append(Source(name=path.name, kind=name, modified=_date(path)))
+            return
+        match found.kind:
+            case "judgements":
+                loaded: Loaded[Any] = read_judgements(path, skip_bad=self.skip_bad)
+                note = self.take_judgements(loaded)
+            case "references":
+                loaded = read_references(path, skip_bad=self.skip_bad)
+                note = self.take_clusters(loaded)
+            case "clusters":
+                loaded = read_clusters(path, skip_bad=self.skip_bad)
+                note = self.take_clusters(loaded)
+            case "summaries":
+                loaded = read_summaries(path, skip_bad=self.skip_bad)
+                note = self.take_summaries(loaded)
+            case _:
+                loaded = read_labels(path, skip_bad=self.skip_bad)
+                note = self.take_labels(loaded)
+        notes = [note] if note else []
+        notes += [f"{counted(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
+        self._source(path, found.kind, n=len(loaded), note="; ".join(notes))
+
+    def _source(self, path: Path, kind: str, *, n: int, note: str = "") -> None:
+        self.sources.append(Source(name=path.name, kind=kind, n=n, note=note, modified=_date(path)))
+
+    def take_judgements(self, rows: Iterable[Judgement]) -> str:
+        """Take the rows that no earlier file has: a run and its output hold the same ones."""
+        rows = list(rows)
+        new = [row for row in rows if _identity(row) not in self._judged]
+        self._judged.update(map(_identity, new))
+        self.judgements += new
+        return _repeated(len(rows) - len(new))
+
+    def take_clusters(self, rows: Iterable[Cluster]) -> str:
+        """Take clusters; a reference of the same one says more."""
+        repeated = 0
+        for row in rows:
+            known = self.clusters.get(row.eid)
+            if known is None or (isinstance(row, Reference) and not isinstance(known, Reference)):
+                self.clusters[row.eid] = row
+            else:
+                repeated += 1
+        return _repeated(repeated)
+
+    def take_summaries(self, rows: Iterable[Summary]) -> str:
+        """Take the summaries that no earlier file has."""
+        rows = list(rows)
+        new = {
+            (row.eid, row.system): row
+            for row in rows
+            if (row.eid, row.system) not in self.summaries
+        }
+        self.summaries |= new
+        return _repeated(len(rows) - len(new))
+
+    def take_labels(self, rows: Iterable[Label]) -> str:
+        """Take the labels of the annotators that were asked for."""
+        rows = list(rows)
+        taken = [
+            row for row in rows if any(fnmatchcase(row.annotator, one) for one in self.annotators)
+        ]
+        self.labels += taken
+        left_out = len(rows) - len(taken)
+        return f"{left_out} of other annotators left out" if left_out else ""
+
+    def _note_cost(self, name: str, spent: object, *, when: str = "") -> None:
+        if not isinstance(spent, Mapping):
+            return
+        n_calls, n_cached = spent.get("n_calls"), spent.get("n_cached")
+        cost = spent.get("cost_usd")
+        if not (
+            isinstance(n_calls, int)
+            and isinstance(n_cached, int)
+            and isinstance(cost, int | float | None)
+        ):
+            raise InputError("expected numbers of calls and their cost", path=name, field="spent")
+        self.costs.append(
+            Cost(source=name, n_calls=n_calls, n_cached=n_cached, cost_usd=cost, when=when)
+        )
+
+    def _add_run(self, folder: Path) -> None:
+        identity = _identity_of_run(folder)
+        command = str(identity.get("command", "run"))
+        note, n, rows = "", 0, folder / "judgements.jsonl"
+        if rows.is_file():
+            judged = {str(row.get("task")): row.get("judgement") for row in kept_rows(rows)}
+            records = _checked(judged.values(), Judgement, rows)
+            note, n = self.take_judgements(records), len(records)
+        elif (rows := folder / "summaries.jsonl").is_file():
+            written = _checked(kept_rows(rows), Summary, rows)
+            note, n = self.take_summaries(written), len(written)
+        elif (rows := folder / "references.jsonl").is_file():
+            built = _checked(map(_reference, kept_rows(rows)), Reference, rows)
+            # What only names its articles must not hide a file that has them.
+            note, n = self.take_clusters(r for r in built if r.eid not in self.clusters), len(built)
+        else:
+            note = "nothing recorded yet"
+        self.sources.append(
+            Source(name=folder.name, kind=f"run of {command}", n=n, note=note, modified=_date(rows))
+        )
+        self.runs.append(
+            Run(
+                name=folder.name,
+                command=command,
+                arguments=dict(_flat(identity)),
+                began=_date(folder / _MANIFEST),
+                ended=_date(rows),
+            )
+        )
+        for spent in kept_rows(folder / "spent.jsonl"):
+            self._note_cost(folder.name, spent, when=str(spent.get("when", "")))
+
+
+def _identity(row: Judgement) -> tuple[object, ...]:
+    systems = (row.system, row.system_a, row.system_b, row.order)
+    what = (row.eid, *systems, row.aspect, row.protocol, row.unit)
+    return (*what, row.judge, row.signature, row.value, row.unscored, row.raw)
+
+
+def _repeated(n: int) -> str:
+    return f"{n} stand in an earlier file too and count once" if n else ""
+
+
+def _identity_of_run(folder: Path) -> Mapping[str, Any]:
+    path = folder / _MANIFEST
+    try:
+        identity = json.loads(path.read_text("utf-8"))["identity"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        raise InputError("not a run's manifest", path=path) from None
+    if not isinstance(identity, dict):
+        raise InputError("not a run's manifest", path=path)
+    return identity
+
+
+def _checked(rows: Iterable[object], model: type[_R], path: Path) -> list[_R]:
+    try:
+        return [model.model_validate(row) for row in rows]
+    except (ValidationError, AttributeError, KeyError, TypeError):
+        raise InputError(
+            f"not what a run records of a {model.__name__.lower()}", path=path
+        ) from None
+
+
+def _reference(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reference that a run built; it records the articles' ids alone."""
+    questions = row.get("question_answers") or []
+    said = (
+        answer["aid"] for one in questions for group in one["answer_groups"] for answer in group
+    )
+    aids = dict.fromkeys([*row.get("kept_aids", []), *said]) or {"": None}
+    return {
+        "eid": row.get("eid"),
+        "articles": [{"aid": aid or "unknown", "content": ""} for aid in aids],
+        "question_answers": questions,
+    }
+
+
+def _flat(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what a run states of itself, nested names joined by dots; None is left out."""
+    for name, item in value.items():
+        if isinstance(item, Mapping):
+            yield from _flat(item, f"{prefix}{name}.")
+        elif item is not None and name != "command":
+            yield f"{prefix}{name}", item if isinstance(item, str) else json.dumps(item)
+
+
+def _date(path: Path) -> str:
+    """Return when `path` was last written, "" where it is not there."""
+    try:
+        seconds = path.stat().st_mtime
+    except OSError:
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def read_inputs(
+    paths: Sequence[Path],
+    *,
+    references: Path | None,
+    summaries: Path | None,
+    labels: Path | None,
+    annotators: Sequence[str],
+    label_scale: tuple[float, float] | None,
+    skip_bad: bool,
+) -> Inputs:
+    """Read all of them; what an option names comes first.
+
+    Raises
+    ------
+    InputError
+        If one cannot be read, or is nothing that is known.
+    """
+    inputs = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
+    if references is not None:
+        inputs.add_references(references)
+    if summaries is not None:
+        inputs.add_summaries(summaries)
+    if labels is not None:
+        inputs.add_labels(labels)
+    for path in paths:
+        inputs.add(path)
+    return inputs

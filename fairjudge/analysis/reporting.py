@@ -1,0 +1,233 @@
+"""Making one report of runs, records and the JSON of other commands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairjudge.analysis.auditing import (
+    covered_by,
+    is_derived,
+    length_by,
+    parse_report,
+    position_report,
+    verbosity_report,
+)
+from fairjudge.analysis.browsing import (
+    MOST_ARTICLE_CHARACTERS,
+    article_characters,
+    browse_data,
+)
+from fairjudge.analysis.report_inputs import Inputs, read_inputs
+from fairjudge.calibration.causes import WORDS
+from fairjudge.domain import Judgement, Reference
+from fairjudge.errors import FairJudgeError, InputError
+from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.reports.content import Content, Counts, Panel
+from fairjudge.reports.report import Report
+from fairjudge.reports.report_page import report_page
+
+_FROM_JUDGEMENTS = "judgements"
+_Maker: TypeAlias = tuple[str, Callable[[], Mapping[str, Any]]]
+
+
+def make_report(
+    *inputs: str | Path,
+    references: str | Path | None = None,
+    summaries: str | Path | None = None,
+    labels: str | Path | None = None,
+    annotators: Sequence[str] = ("*",),
+    label_scale: tuple[float, float] | None = None,
+    title: str = "FairJudge report",
+    seed: int = 0,
+    skip_bad: bool = False,
+) -> Report:
+    """Return one page about everything that `inputs` hold.
+
+    Parameters
+    ----------
+    inputs
+        Run folders, folders of files, judgements, references, clusters, summaries, labels, and
+        what commands wrote by ``--json``. The kind is told by the content.
+    references, summaries, labels
+        The same as giving them as inputs, but checked to be what they are called.
+    annotators
+        Patterns of the names whose labels are taken, such as ``"expert*"``.
+    label_scale
+        Lowest and highest label, where most labels do not tell it.
+    seed
+        Of all resampling.
+
+    Raises
+    ------
+    FairJudgeError
+        If a file cannot be read or is nothing that is known, or there is nothing to show.
+    """
+    found = read_inputs(
+        [Path(one) for one in inputs],
+        references=None if references is None else Path(references),
+        summaries=None if summaries is None else Path(summaries),
+        labels=None if labels is None else Path(labels),
+        annotators=annotators,
+        label_scale=label_scale,
+        skip_bad=skip_bad,
+    )
+    for panel in found.panels:
+        _check(panel)
+    return report_on(found, title=title, seed=seed)
+
+
+def report_on(found: Inputs, *, title: str, seed: int) -> Report:
+    """Return one page about what `found` holds.
+
+    Raises
+    ------
+    InputError
+        If that is nothing to show.
+    """
+    if not found.judgements and not found.clusters and not found.panels:
+        raise InputError("nothing to report on: give judgements, references or a command's --json")
+    return Report(html=report_page(_content(found, title=title, seed=seed)), title=title)
+
+
+def _check(panel: Panel) -> None:
+    """Refuse what only looks like a command's JSON: another version's, or edited by hand."""
+    try:
+        browse = {
+            "uncovered": list(_uncovered(panel)),
+            "disagreements": list(_disagreements(panel)),
+        }
+        report_page(Content(title="", panels=(panel,), browse=browse))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        reason = f"not what 'fairjudge {panel.kind} --json' writes in this version"
+        raise InputError(reason, path=panel.source) from None
+
+
+def _uncovered(panel: Panel) -> Iterator[dict[str, Any]]:
+    """Yield the answers that an audit of coverage names, each with its judge."""
+    if panel.kind != "audit covered":
+        return
+    for group in panel.report["groups"]:
+        for one in group["uncovered"]:
+            voices = one["voices"]
+            yield {
+                "judge": str(group["judge"]),
+                "system": str(group["system"]),
+                "eid": str(one["eid"]),
+                "question": str(one["question"]),
+                "answer": str(one["label"] or (voices[0]["answer"] if voices else "")),
+                "outlets": list(dict.fromkeys(str(voice["name"]) for voice in voices)),
+            }
+
+
+def _disagreements(panel: Panel) -> Iterator[dict[str, Any]]:
+    """Yield the items on which judges and people differ most, each with its judge."""
+    if panel.kind != "calibrate":
+        return
+    for group in panel.report["groups"]:
+        of = {name: str(group[name]) for name in ("judge", "aspect", "protocol")}
+        for one in group["disagreements"]:
+            names = ("eid", "system_a", "system_b", "unit", "judged", "people", "gap")
+            told = [WORDS[cause] for cause in one["causes"]]
+            yield {**of, **{name: one[name] for name in names}, "causes": told}
+
+
+def _content(found: Inputs, *, title: str, seed: int) -> Content:
+    given = {panel.kind for panel in found.panels}
+    made, notes = _made(found, given, seed=seed)
+    if (length := article_characters(found)) > MOST_ARTICLE_CHARACTERS:
+        notes.append(f"Without the articles' texts: they have {length:,} characters.")
+    panels = (*found.panels, *made)
+    return Content(
+        title=title,
+        counts=_counts(found.judgements) if found.judgements else None,
+        sources=tuple(found.sources),
+        runs=tuple(found.runs),
+        costs=tuple(found.costs),
+        signatures=Counter(row.signature for row in found.judgements if row.signature),
+        leaderboards=leaderboards(found.judgements, seed=seed),
+        panels=panels,
+        browse=browse_data(
+            found,
+            [one for panel in panels for one in _uncovered(panel)],
+            disagreements=[one for panel in panels for one in _disagreements(panel)],
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _counts(rows: Sequence[Judgement]) -> Counts:
+    systems = {name for row in rows for name in (row.system, row.system_a, row.system_b)}
+    return Counts(
+        n_judgements=len(rows),
+        n_unscored=sum(row.unscored is not None for row in rows),
+        n_clusters=len({row.eid for row in rows}),
+        n_systems=len(systems - {None}),
+        n_judges=len({row.judge for row in rows}),
+    )
+
+
+def _made(found: Inputs, given: set[str], *, seed: int) -> tuple[list[Panel], list[str]]:
+    """Run what the judgements allow and no file brings; return the panels, and why some failed."""
+    panels, notes = [], []
+    for kind, make in _possible(found, seed=seed):
+        if kind in given:
+            continue
+        try:
+            panels.append(Panel(kind=kind, source=_FROM_JUDGEMENTS, report=make()))
+        except FairJudgeError as error:
+            notes.append(f"No {kind}: {error}.")
+    return panels, notes
+
+
+def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
+    rows = found.judgements
+    if not rows:
+        return
+    yield "audit parse", lambda: parse_report(rows)
+    if found.labels:
+        yield "calibrate", lambda: _calibration(found, seed=seed)
+    if any(row.protocol == "pairwise" and not is_derived(row) for row in rows):
+        yield "audit position", lambda: position_report(rows, labels=None, close_within=0.5)
+        if found.summaries:
+            yield "audit length", lambda: length_by(rows, found.summaries.values())
+    if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
+        yield from _verbosity(rows)
+    references = [one for one in found.clusters.values() if isinstance(one, Reference)]
+    if references and any(names_its_voices(row) for row in rows):
+        yield "audit covered", lambda: covered_by(rows, references)
+
+
+def names_its_voices(row: Judgement) -> bool:
+    """Say whether a judgement tells whose answers or articles it is about."""
+    return row.protocol == "checklist" or row.unit.startswith(("answer:", "article:"))
+
+
+def _verbosity(rows: Sequence[Judgement]) -> Iterator[_Maker]:
+    """Yield the audit where it finds something: a colon alone makes no probe of a system."""
+    try:
+        report = verbosity_report(rows)
+    except InputError:
+        return
+    yield "audit verbosity", lambda: report
+
+
+def _calibration(found: Inputs, *, seed: int) -> dict[str, Any]:
+    from fairjudge.calibration.analysis import Settings, analyse
+    from fairjudge.calibration.to_json import analysis_json
+
+    labelled = {label.aspect for label in found.labels}
+    rows = [row for row in found.judgements if row.aspect in labelled]
+    if not rows:
+        raise InputError(f"no judgement is of what is labelled: {', '.join(sorted(labelled))}")
+    analysis = analyse(
+        rows,
+        found.labels,
+        settings=Settings(seed=seed, label_scale=found.label_scale),
+        summaries=list(found.summaries.values()),
+        clusters=list(found.clusters.values()),
+    )
+    judges = sorted({group.joined.judge for group in analysis.groups})
+    return analysis_json(analysis, signature={"judged_by": judges}, list_all=False)

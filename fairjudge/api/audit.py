@@ -1,0 +1,359 @@
+"""Audits of judges: what sways their verdicts, and who is covered.
+
+Most read judgements that are there; `order` and `checks` ask a model, and have async twins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.api.findings import Findings
+from fairjudge.api.judging import JudgeResult
+from fairjudge.api.models import Model, as_model
+from fairjudge.datasets import read_judgements, read_references, read_summaries
+
+if TYPE_CHECKING:
+    from fairjudge.judges.probes import Probe
+
+
+def position(
+    judgements: object, *, labels: object | None = None, close_within: float = 0.5
+) -> Findings:
+    """Measure position bias: how often the order of a pair decides its verdict.
+
+    Parameters
+    ----------
+    judgements
+        Pairwise judgements in both orders: a path, a `JudgeResult`, or a list.
+    labels : optional
+        People's labels, by which pairs are split into close ones and clear ones.
+    close_within : float
+        Largest difference of labels that counts as close.
+
+    Returns
+    -------
+    Findings
+        Percentages by judge, aspect and pair of systems.
+
+    Raises
+    ------
+    InputError
+        If there is no pairwise judgement.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> pair = {"eid": "e", "system_a": "x", "system_b": "y", "aspect": "coverage"}
+    >>> both = [
+    ...     pair | {"protocol": "pairwise", "judge": "j", "order": order, "value": verdict}
+    ...     for order, verdict in [("ab", "a"), ("ba", "b")]  # whoever stands first wins
+    ... ]
+    >>> fj.audit.position(both)["groups"][0]["first"]["value"]
+    100.0
+    """
+    from fairjudge.analysis.auditing import position_report
+
+    rows = read_judgements(judgements).records
+    return Findings(
+        "audit position", position_report(rows, labels=labels, close_within=close_within)
+    )
+
+
+def verbosity(judgements: object) -> Findings:
+    """Measure verbosity bias: the summary against itself written twice, or made longer.
+
+    Parameters
+    ----------
+    judgements
+        Of systems named ``X`` and ``X:extended``; `lengthened` makes such summaries.
+
+    Raises
+    ------
+    InputError
+        If no system is named as a longer version of another one.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> rating = {"eid": "e", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+    >>> rows = [rating | {"system": "x", "value": 3}, rating | {"system": "x:extended", "value": 4}]
+    >>> fj.audit.verbosity(rows)["groups"][0]["extended"]["value"]
+    100.0
+    """
+    from fairjudge.analysis.auditing import verbosity_report
+
+    return Findings("audit verbosity", verbosity_report(read_judgements(judgements).records))
+
+
+def lengthened(
+    summaries: object, clusters: object, *, probes: Sequence[Probe] = ("extended",)
+) -> list[dict[str, Any]]:
+    """Return each summary beside longer versions of itself, to be judged for `verbosity`.
+
+    Parameters
+    ----------
+    summaries, clusters
+        Paths, or lists of records or dicts.
+    probes
+        ``"extended"`` (the summary once more), ``"filler"`` (empty phrases), ``"supported"``
+        (sentences of its articles), ``"unsupported"`` (sentences of other clusters).
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> longer = fj.audit.lengthened("summaries.jsonl", "clusters.json")
+    >>> [row["system"] for row in longer[:2]]
+    ['thorough', 'thorough:extended']
+    """
+    from fairjudge.datasets import read_clusters
+    from fairjudge.judges.probes import add_probes
+    from fairjudge.text.sentences import sentence_texts
+
+    written = read_summaries(summaries).records
+    pairs = add_probes(
+        written, read_clusters(clusters).records, tuple(probes), split_sentences=sentence_texts
+    )
+    every = {(one.eid, one.system): one for pair in pairs for one in pair}
+    return [one.to_json() for one in every.values()]
+
+
+def length(judgements: object, summaries: object, *, matched_within: float = 0.25) -> Findings:
+    """Measure whether longer summaries win, and win rates at equal length.
+
+    Parameters
+    ----------
+    judgements, summaries
+        Pairwise judgements and what they judge: paths, results or lists.
+    matched_within : float
+        Pairs count as matched within this many typical differences of length.
+
+    Raises
+    ------
+    InputError
+        If there is no pairwise judgement of these summaries.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.audit.length("pairs.jsonl", "summaries.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.auditing import length_by
+
+    rows, written = read_judgements(judgements).records, read_summaries(summaries).records
+    return Findings("audit length", length_by(rows, written, matched_within=matched_within))
+
+
+def parse(judgements: object) -> Findings:
+    """Count how replies were read: who scored, what has no score, and why.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> row = {"eid": "e", "system": "x", "aspect": "coverage", "protocol": "likert"}
+    >>> fj.audit.parse([row | {"judge": "j", "unscored": "refused"}])["groups"][0]["unscored"]
+    {'refused': 1}
+    """
+    from fairjudge.analysis.auditing import parse_report
+
+    return Findings("audit parse", parse_report(read_judgements(judgements).records))
+
+
+def stability(judgements: object, *, variant: str = "variant", seed: int = 0) -> Findings:
+    """Measure how often a judge gives one item another verdict, again or by another prompt.
+
+    Parameters
+    ----------
+    judgements
+        Items judged more than once, or with the replies that ``samples`` kept.
+    variant
+        The field that names the prompt of a judgement.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> row = {"eid": "e", "system": "x", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+    >>> twice = [row | {"value": 4}, row | {"value": 5}]
+    >>> fj.audit.stability(twice)["groups"][0]["flips"]["value"]
+    1.0
+    """
+    from fairjudge.analysis.stability import stability_report
+
+    rows = read_judgements(judgements).records
+    return Findings("audit stability", stability_report(rows, variant=variant, seed=seed))
+
+
+def covered(judgements: object, references: object | None = None) -> Findings:
+    """Measure who is covered by each system: shares by outlet, question and speaker, and the rest.
+
+    Parameters
+    ----------
+    references
+        What was judged against; not needed of a `JudgeResult`.
+
+    Raises
+    ------
+    InputError
+        If the judgements do not tell: judge with ``protocol="checklist"``.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> judge = fj.Judge("local", aspect="coverage", protocol="checklist")
+    >>> result = judge("references.json", "summaries.jsonl")
+    >>> [group["system"] for group in fj.audit.covered(result)["groups"]]
+    ['thorough', 'one-sided', 'unfaithful']
+    """
+    from fairjudge.analysis.auditing import covered_by
+
+    given = judgements.references if isinstance(judgements, JudgeResult) else ()
+    sources = given if references is None else read_references(references).records
+    return Findings("audit covered", covered_by(read_judgements(judgements).records, sources))
+
+
+def order(
+    clusters: object,
+    summaries: object | None = None,
+    *,
+    model: Model | str,
+    max_articles: int = 3,
+    n_shuffles: int = 3,
+    run: str | Path | None = None,
+) -> Findings:
+    """Measure what the order of articles in the prompt does to faithfulness ratings.
+
+    Parameters
+    ----------
+    clusters
+        Of three articles or more: a path, or a list of records or dicts.
+    summaries : optional
+        Rated with their articles shuffled.
+    model : Model or str
+        Who judges.
+    max_articles : int
+        Articles of each cluster that are moved about.
+    n_shuffles : int
+        Orders in which each summary's articles are shown.
+    run : path, optional
+        Run folder, to be resumed by the same call.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument or the model cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.audit.order("clusters.json", model="local")
+    >>> sorted(found["by_place"])
+    ['first', 'last', 'middle']
+    """
+    from fairjudge.run.running import run_to_end
+
+    return run_to_end(
+        aorder(
+            clusters,
+            summaries,
+            model=model,
+            max_articles=max_articles,
+            n_shuffles=n_shuffles,
+            run=run,
+        )
+    )
+
+
+async def aorder(
+    clusters: object,
+    summaries: object | None = None,
+    *,
+    model: Model | str,
+    max_articles: int = 3,
+    n_shuffles: int = 3,
+    run: str | Path | None = None,
+) -> Findings:
+    """Measure effects of order where an event loop is running; see `order`."""
+    from fairjudge.api.progress import bars
+    from fairjudge.run.probing import order_report
+
+    asked = as_model(model)
+    with bars(asked) as shown:
+        figures = await order_report(
+            clusters,
+            summaries,
+            most_articles=max_articles,
+            n_shuffles=n_shuffles,
+            run=None if run is None else Path(run),
+            model=asked.options,
+            progress=shown.counter("judging"),
+            budget=asked.budget,
+        )
+    return Findings("audit order", figures)
+
+
+def checks(
+    references: object,
+    summaries: object,
+    *,
+    model: Model | str,
+    aspect: str = "coverage",
+    run: str | Path | None = None,
+) -> Findings:
+    """Check what must hold of any judge, whatever the right verdicts are.
+
+    A summary ties with itself; one of all reference answers covers them all; without one article's
+    answers it covers no more; a sentence that asks for a 5 raises nothing.
+
+    Parameters
+    ----------
+    references, summaries
+        References (clusters for faithfulness) and summaries: paths, or lists of records or dicts.
+    model : Model or str
+        Who judges.
+    aspect : {"coverage", "faithfulness"}
+        What is judged.
+    run : path, optional
+        Run folder, to be resumed by the same call.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument or the model cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.audit.checks("references.json", "summaries.jsonl", model="local")
+    >>> {check["name"]: check["n"] for check in found["checks"]}["itself"]
+    12
+    """
+    from fairjudge.run.running import run_to_end
+
+    return run_to_end(achecks(references, summaries, model=model, aspect=aspect, run=run))
+
+
+async def achecks(
+    references: object,
+    summaries: object,
+    *,
+    model: Model | str,
+    aspect: str = "coverage",
+    run: str | Path | None = None,
+) -> Findings:
+    """Check a judge where an event loop is running; see `checks`."""
+    from fairjudge.api.progress import bars
+    from fairjudge.run.probing import checks_report
+
+    asked = as_model(model)
+    with bars(asked) as shown:
+        figures = await checks_report(
+            references,
+            summaries,
+            aspect=aspect,
+            run=None if run is None else Path(run),
+            model=asked.options,
+            progress=shown.counter("judging"),
+            budget=asked.budget,
+        )
+    return Findings("audit checks", figures)

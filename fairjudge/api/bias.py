@@ -1,0 +1,214 @@
+"""Demographic bias of summaries, as values: `fairjudge.bias.words` and its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairjudge.api.findings import Findings
+from fairjudge.api.models import Model, as_model
+from fairjudge.bias.reporting import BiasOptions
+
+if TYPE_CHECKING:
+    from fairjudge.analysis.bias import Representation
+    from fairjudge.bias.word_lists import ReferenceKind
+
+
+def words(
+    clusters: object,
+    summaries: object,
+    *,
+    lists: Mapping[str, Sequence[str]] | str | Path | None = None,
+    reference: ReferenceKind = "source",
+    controls: bool = False,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Findings:
+    """Compare how often summaries and sources mention each group, by word lists.
+
+    Parameters
+    ----------
+    clusters, summaries
+        Paths, or lists of records or dicts.
+    lists : optional
+        Words by group, or a JSON file of them; by default HELM's of female and male identifiers.
+    reference : {"source", "uniform"}
+        What summaries are compared with: their sources, or an even split.
+    controls : bool
+        Add the Random, Lead, Topic and Sexist summarizers for comparison.
+    n_resamples, seed
+        Of the bootstrap.
+
+    Returns
+    -------
+    Findings
+        The total variation distance of both distributions, 0 to 1, by system.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.bias.words("clusters.json", "summaries.jsonl", n_resamples=200)
+    >>> sorted(found["systems"])
+    ['one-sided', 'thorough', 'unfaithful']
+    """
+    from fairjudge.analysis.bias import measure_words
+    from fairjudge.bias.to_json import words_json
+
+    report = measure_words(
+        clusters,
+        summaries,
+        lists=_path_or_value(lists),
+        reference=reference,
+        controls=controls,
+        options=BiasOptions(seed=seed, n_resamples=n_resamples),
+    )
+    return Findings("bias words", words_json(report))
+
+
+def entities(
+    clusters: object,
+    summaries: object,
+    *,
+    census: str | Path | None = None,
+    names: str | Path | None = None,
+    lookup: str | Path | None = None,
+    pipeline: str | None = None,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Findings:
+    """Measure who of the sources is named in the summaries, and who is made up, by group.
+
+    Parameters
+    ----------
+    clusters, summaries
+        Paths, or lists of records or dicts. Summaries may carry ``people``, a list of names.
+    census : path, optional
+        Folder with the 1990 US census' first names, by which groups are guessed.
+    names : path, optional
+        Your own name lists, instead of the census.
+    lookup : path, optional
+        JSON of full names and their groups, asked first.
+    pipeline : str, optional
+        A spaCy pipeline other than the packaged one, for finding names.
+    n_resamples, seed
+        Of the bootstrap.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used, or nothing says who is in the sources.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.bias.entities("inputs.jsonl", "s.jsonl", census="census1990")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.bias import measure_entities
+    from fairjudge.bias.to_json import entities_json
+
+    report = measure_entities(
+        clusters,
+        summaries,
+        census=_path(census),
+        names=_path(names),
+        lookup=_path(lookup),
+        pipeline=pipeline,
+        options=BiasOptions(seed=seed, n_resamples=n_resamples),
+    )
+    return Findings("bias entities", entities_json(report))
+
+
+def distinguishability(
+    clusters: object,
+    summaries: object,
+    *,
+    representation: Representation = "both",
+    model: Model | str = "local",
+    drop_stop_words: bool = False,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Findings:
+    """Measure how well a group can be told from a summary, pronouns and names hidden.
+
+    Parameters
+    ----------
+    clusters, summaries
+        Controlled inputs of one group each (``fairjudge bias inputs --design global``), and
+        summaries of them: paths, or lists of records or dicts.
+    representation : {"counts", "dense", "both"}
+        Word counts, sentence embeddings, or both.
+    model : Model or str
+        A local model, for embeddings.
+    drop_stop_words : bool
+        Leave scikit-learn's English stop words out of the counts.
+    n_resamples, seed
+        Of the bootstrap.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.bias.distinguishability("inputs.jsonl", "summaries.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.bias import measure_distinguishability
+    from fairjudge.bias.to_json import distinguishability_json
+
+    report = measure_distinguishability(
+        clusters,
+        summaries,
+        representation=representation,
+        embedding_model=as_model(model).local(),
+        drop_stop_words=drop_stop_words,
+        options=BiasOptions(seed=seed, n_resamples=n_resamples),
+    )
+    return Findings("bias distinguishability", distinguishability_json(report))
+
+
+def inputs(
+    clusters: object, *, lists: Mapping[str, Sequence[str]] | str | Path | None = None
+) -> Findings:
+    """Find the words that go with each group in the sources themselves.
+
+    Parameters
+    ----------
+    clusters
+        Controlled inputs: a path, or a list of clusters or dicts.
+    lists
+        As in `words`.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.bias.inputs("inputs.jsonl")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.bias import measure_inputs
+    from fairjudge.bias.to_json import inputs_json
+
+    return Findings(
+        "bias inputs", inputs_json(measure_inputs(clusters, lists=_path_or_value(lists)))
+    )
+
+
+def _path(given: str | Path | None) -> Path | None:
+    return None if given is None else Path(given)
+
+
+def _path_or_value(
+    given: Mapping[str, Sequence[str]] | str | Path | None,
+) -> Mapping[str, Sequence[str]] | Path | None:
+    return Path(given) if isinstance(given, str) else given

@@ -1,0 +1,135 @@
+"""References from clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
+
+from fairjudge.api.models import Model, as_model
+from fairjudge.api.tables import Table
+from fairjudge.domain import Reference
+from fairjudge.reports.tables import TextTable, columns
+
+if TYPE_CHECKING:
+    from fairjudge.run.building import BuildOutcome
+    from fairjudge.run.models import Spent
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class References(Sequence[Reference]):
+    """What `build` made: a sequence of references, one a cluster.
+
+    ``outcome`` has the articles and answers that were left out, the failed calls and the run.
+    """
+
+    outcome: BuildOutcome
+
+    def __len__(self) -> int:
+        return len(self.outcome.clusters)
+
+    @overload
+    def __getitem__(self, place: int) -> Reference: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Reference]: ...
+    def __getitem__(self, place: int | slice) -> Reference | Sequence[Reference]:
+        return tuple(self)[place]
+
+    def __iter__(self) -> Iterator[Reference]:
+        return (one.reference for one in self.outcome.clusters)
+
+    @property
+    def spent(self) -> Spent | None:
+        """What was asked of the model; None for the local one."""
+        return self.outcome.spent
+
+    def questions(self) -> Table:
+        """Return the questions with how many sources, groups and answers each has."""
+        rows = tuple(
+            {
+                "eid": one.reference.eid,
+                "question": question.question,
+                "sources": len({a.aid for group in question.answer_groups for a in group}),
+                "groups": len(question.answer_groups),
+                "answers": sum(map(len, question.answer_groups)),
+            }
+            for one in self.outcome.clusters
+            for question in one.reference.question_answers
+        )
+        without = [one for one in self.outcome.clusters if one.why_none]
+        names = ("eid", "question", "sources", "groups", "answers")
+        shown = TextTable(
+            title="Questions that sources answer differently",
+            columns=columns(*names, numbers=names[2:]),
+            rows=tuple(tuple(str(row[name]) for name in names) for row in rows),
+            notes=tuple(f"{one.reference.eid}: {one.why_none}." for one in without),
+        )
+        return Table(rows, shown)
+
+    def save(self, path: str | Path) -> None:
+        """Write the references to a .json or .jsonl file, in the published layout."""
+        from fairjudge.datasets import write_records
+
+        write_records(path, list(self))
+
+    def __repr__(self) -> str:
+        return str(self.questions())
+
+    def _repr_html_(self) -> str:
+        return self.questions()._repr_html_()
+
+
+def build(
+    clusters: object, *, model: Model | str = "local", run: str | Path | None = None, **options: Any
+) -> References:
+    """Build references: questions that sources answer differently, with who said what.
+
+    Parameters
+    ----------
+    clusters
+        A path, what `read_clusters` returned, or a list of clusters or dicts.
+    model : Model or str
+        Who writes and answers; the same call again costs nothing (it is in the cache).
+    run : path, optional
+        Run folder, to be resumed by the same call; by default one under the cache.
+    **options
+        As the options of ``fairjudge build``: ``n_questions``, ``pipeline``, ``consolidation``,
+        ``validity``, ``max_articles``, ``context_tokens``, ``post_filter``.
+
+    Raises
+    ------
+    FairJudgeError
+        If the clusters, the model or an option cannot be used. Failed items are outcomes.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> references = fj.build(fj.example_path("clusters.json"), model="local")  # doctest: +SKIP
+    """
+    from fairjudge.run.running import run_to_end
+
+    return run_to_end(abuild(clusters, model=model, run=run, **options))
+
+
+async def abuild(
+    clusters: object, *, model: Model | str = "local", run: str | Path | None = None, **options: Any
+) -> References:
+    """Build references where an event loop is running; see `build`."""
+    from fairjudge.api.options import checked
+    from fairjudge.api.progress import bars
+    from fairjudge.datasets import read_clusters
+    from fairjudge.run.builders import BuildOptions
+    from fairjudge.run.building import build_loaded
+
+    asked = as_model(model)
+    with bars(asked) as shown:
+        outcome = await build_loaded(
+            read_clusters(clusters),
+            options=checked(BuildOptions, options, "build"),
+            model=asked.options,
+            run_folder=None if run is None else Path(run),
+            progress=shown,
+            budget=asked.budget,
+        )
+    return References(outcome)

@@ -1,0 +1,241 @@
+"""How far a judge can be trusted: agreement with people, and calibrated scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.api.judging import JudgeResult
+from fairjudge.api.showing import pages, texts
+from fairjudge.api.tables import Table
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import ConfigurationError
+from fairjudge.reports.calibration_tables import calibration_tables
+from fairjudge.reports.figures import interval
+from fairjudge.reports.measured_findings import with_findings
+from fairjudge.reports.tables import TextTable, columns
+
+if TYPE_CHECKING:
+    from fairjudge.calibration.analysis import Analysis, GroupReport
+    from fairjudge.calibration.calibrators import Calibrator
+    from fairjudge.calibration.curves import CalibratorName
+
+_LEVELS = {"pooled": "pooled", "per_document": "within documents", "system": "between systems"}
+
+
+class Agreement(SimpleNamespace):
+    """Statistics by name, such as ``kendall``, ``spearman``, ``pearson``: each an `Estimate`.
+
+    One that cannot be had is an `Undefined`, which says why.
+    """
+
+
+@dataclass(frozen=True, repr=False)
+class Calibration:
+    """What `calibrate` found, one group a judge, aspect and protocol.
+
+    ``analysis.groups`` has every figure of every group.
+    """
+
+    analysis: Analysis
+
+    @property
+    def groups(self) -> tuple[GroupReport, ...]:
+        """The figures of each judge, aspect and protocol."""
+        return self.analysis.groups
+
+    @property
+    def agreement(self) -> Agreement:
+        """Agreement with people over all items, where one judge, aspect and protocol was judged.
+
+        Raises
+        ------
+        ConfigurationError
+            If there are several: see ``groups``, or the table ``agreements()``.
+        """
+        if len(self.groups) != 1:
+            raise ConfigurationError(
+                f"agreement: there are {len(self.groups)} judges, aspects or protocols; "
+                "see agreements() or groups"
+            )
+        found = self.groups[0].agreement
+        names = ("kendall", "spearman", "pearson")
+        if isinstance(found, Undefined):
+            return Agreement(**dict.fromkeys(names, found))
+        pooled = found["pooled"]
+        return Agreement(**pooled)
+
+    def agreements(self) -> Table:
+        """Return every correlation with people: a row a group, level and statistic.
+
+        Levels are pooled over items, averaged over documents, and between systems.
+        """
+        rows = tuple(
+            {
+                "judge": group.joined.judge,
+                "aspect": group.joined.aspect,
+                "protocol": group.joined.protocol,
+                "level": level,
+                "statistic": name,
+                **_ends(figure),
+            }
+            for group in self.groups
+            if not isinstance(group.agreement, Undefined)
+            for level, figures in group.agreement.items()
+            for name, figure in figures.items()
+        )
+        shown = TextTable(
+            title="Agreement with people, 95 % intervals over documents",
+            columns=columns("judge", "aspect", "level", "statistic", "value", numbers=("value",)),
+            rows=tuple(
+                (
+                    row["judge"],
+                    row["aspect"],
+                    _LEVELS.get(row["level"], row["level"]),
+                    row["statistic"],
+                    interval(row),
+                )
+                for row in rows
+            ),
+        )
+        return Table(rows, shown)
+
+    @cached_property
+    def not_calibrated(self) -> tuple[str, ...]:
+        """The groups whose scores `apply` leaves as they are, each with the reason."""
+        from fairjudge.analysis.calibrating import fitted_calibrators
+
+        return tuple(fitted_calibrators(self.analysis)[1])
+
+    @cached_property
+    def calibrators(self) -> tuple[Calibrator, ...]:
+        """The curves from the judge's scores to people's, one a group that has one."""
+        from fairjudge.analysis.calibrating import fitted_calibrators
+
+        return tuple(fitted_calibrators(self.analysis)[0])
+
+    def apply(self, result: JudgeResult | Sequence[Any]) -> JudgeResult:
+        """Return `result` with calibrated values; each own value is kept as ``uncalibrated``.
+
+        Rows of groups in `not_calibrated` stay as they are.
+        """
+        from fairjudge.calibration.applying import apply_calibrators
+        from fairjudge.datasets import read_judgements
+
+        rows = result.judgements if isinstance(result, JudgeResult) else read_judgements(result)
+        applied = apply_calibrators(self.calibrators, rows).judgements
+        if isinstance(result, JudgeResult):
+            return replace(result, judgements=applied)
+        return JudgeResult(applied)
+
+    def save(self, path: str | Path) -> None:
+        """Write the calibrators to a JSON file, for `read_calibrators` and ``fairjudge apply``."""
+        from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
+
+        fitted, refused = fitted_calibrators(self.analysis)
+        write_calibrators(Path(path), fitted, refused=refused)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fairjudge calibrate --json`` writes."""
+        from fairjudge import __version__
+        from fairjudge.calibration.to_json import analysis_json
+
+        settings = self.analysis.settings
+        signature = {
+            "annotators": list(settings.annotators),
+            "calibrator": settings.calibrator,
+            "interval": settings.resampling.method,
+            "resamples": settings.resampling.n_resamples,
+            "seed": settings.seed,
+            "judged_by": sorted({group.joined.judge for group in self.groups}),
+            "version": __version__,
+        }
+        found = analysis_json(self.analysis, signature=signature, list_all=False)
+        return with_findings("calibrate", found)
+
+    def __repr__(self) -> str:
+        return texts(calibration_tables(self.to_dict()))
+
+    def _repr_html_(self) -> str:
+        return pages(calibration_tables(self.to_dict()))
+
+
+def calibrate(
+    judgements: object,
+    labels: object,
+    *,
+    method: CalibratorName = "isotonic",
+    annotators: Sequence[str] = ("*",),
+    label_scale: tuple[float, float] | None = None,
+    summaries: object | None = None,
+    clusters: object | None = None,
+    margin: float = 0.2,
+    n_resamples: int = 2000,
+    seed: int = 0,
+) -> Calibration:
+    """Measure judges against people: agreement, errors, and a curve to people's scores.
+
+    Parameters
+    ----------
+    judgements
+        A `JudgeResult`, a path, or a list of judgements or dicts; of one judge or several.
+    labels
+        A path, or a list of labels or dicts, one a person and item.
+    method : {"isotonic", "logistic", "linear", "ordinal"}
+        The curve.
+    annotators
+        Patterns of the names whose labels are taken, such as ``"expert*"``.
+    label_scale : (float, float), optional
+        Lowest and highest label, where the labels do not tell it.
+    summaries, clusters : optional
+        For baselines by length and lead overlap, and errors by length, outlet and attribute.
+    margin : float
+        Cost margin of the alternative annotator test.
+    n_resamples, seed
+        Of the bootstrap over documents.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used, or nothing was both judged and labelled.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> report = fj.calibrate("judgements.jsonl", "labels.jsonl")  # doctest: +SKIP
+    >>> report.agreement.spearman  # doctest: +SKIP
+    """
+    from fairjudge.calibration.agreement import Resampling
+    from fairjudge.calibration.analysis import Settings, analyse
+    from fairjudge.calibration.curves import CALIBRATORS
+    from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
+
+    if method not in CALIBRATORS:
+        known = ", ".join(map(repr, CALIBRATORS))
+        raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
+    return Calibration(
+        analyse(
+            read_judgements(judgements),
+            read_labels(labels),
+            settings=Settings(
+                annotators=tuple(annotators),
+                resampling=Resampling(n_resamples=n_resamples),
+                calibrator=method,
+                epsilon=margin,
+                label_scale=label_scale,
+                seed=seed,
+            ),
+            summaries=() if summaries is None else read_summaries(summaries).records,
+            clusters=() if clusters is None else read_clusters(clusters).records,
+        )
+    )
+
+
+def _ends(figure: Estimate | Undefined) -> dict[str, Any]:
+    if isinstance(figure, Undefined):
+        return {"value": None, "low": None, "high": None, "why": figure.why}
+    return {"value": figure.value, "low": figure.low, "high": figure.high, "why": None}

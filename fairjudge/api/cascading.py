@@ -1,0 +1,103 @@
+"""When a cheap judge is sure enough that no costly one need be asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairjudge.api.findings import Findings
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Cascade:
+    """Thresholds for ``Judge(..., cascade=...)``, and what they save and cost.
+
+    ``figures`` has ``saved`` (percent of calls), ``error_added``, ``agreement_lost`` and
+    ``kendall``, measured on documents that took no part in the fit.
+    """
+
+    figures: Mapping[str, Any]
+
+    @property
+    def low(self) -> float:
+        """The local score at or below which no LLM is asked."""
+        return float(self.figures["low"])
+
+    @property
+    def high(self) -> float:
+        """The local score at or above which no LLM is asked."""
+        return float(self.figures["high"])
+
+    def save(self, path: str | Path) -> None:
+        """Write the thresholds to a JSON file, for ``fairjudge judge --cascade``."""
+        from fairjudge.records import write_atomically
+
+        write_atomically(Path(path), json.dumps({"low": self.low, "high": self.high}) + "\n")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fairjudge cascade --json`` writes."""
+        return dict(self.figures)
+
+    def __repr__(self) -> str:
+        return repr(Findings("cascade", self.figures))
+
+    def _repr_html_(self) -> str:
+        return Findings("cascade", self.figures)._repr_html_()
+
+
+def cascade(
+    local: object,
+    judged: object,
+    labels: object,
+    *,
+    tolerance: float = 0.05,
+    agreement_tolerance: float = 0.05,
+    seed: int = 0,
+) -> Cascade:
+    """Fit the thresholds between which an LLM is asked, on two judges' scores and labels.
+
+    Parameters
+    ----------
+    local, judged
+        Judgements of the same items by a local scorer and by the LLM: results, paths or lists.
+    labels
+        People's labels of these items.
+    tolerance : float
+        Largest growth of the mean absolute error.
+    agreement_tolerance : float
+        Largest fall of Kendall's tau-b with the labels.
+    seed
+        Of the split into documents to fit on and documents to measure on.
+
+    Raises
+    ------
+    InputError
+        If one of them holds several judges, aspects or protocols, or too few items are in all.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> def rows(judge, values):
+    ...     row = {"system": "s", "aspect": "coverage", "protocol": "likert", "judge": judge}
+    ...     return [row | {"eid": f"e{n}", "value": value} for n, value in enumerate(values)]
+    >>> scores = [1, 2, 3, 4, 5] * 12
+    >>> people = [row | {"annotator": "ann"} for row in rows("", scores)]
+    >>> found = fj.cascade(rows("local", scores), rows("llm", scores), people)
+    >>> found.figures["saved"]["value"]  # the local judge is always right
+    100.0
+    """
+    from fairjudge.run.routing import cascade_report
+
+    return Cascade(
+        cascade_report(
+            local,
+            judged,
+            labels,
+            tolerance=tolerance,
+            agreement_tolerance=agreement_tolerance,
+            seed=seed,
+        )
+    )

@@ -1,0 +1,147 @@
+"""Values to files of common formats."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from fairjudge.api.tables import Table, to_pandas
+from fairjudge.datasets import Loaded, write_jsonl
+from fairjudge.domain import Judgement, Record
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.exporting import TARGETS, export_judgements
+from fairjudge.records import replacing, write_atomically
+
+Rows: TypeAlias = Sequence[Mapping[str, Any]]
+Writer: TypeAlias = Callable[[Rows, Path], None]
+
+
+def export(value: object, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
+    """Write a result, references, summaries, findings or a table to a file.
+
+    Parameters
+    ----------
+    value
+        What `build`, a `Judge`, `summarize`, an audit or a method such as ``leaderboard()``
+        returned, or a list of records or dicts.
+    path
+        Where to; the extension says the format.
+    format : {"csv", "json", "jsonl", "parquet", ...}, optional
+        Where the extension does not say; judgements also as another tool's:
+        ``"inspect-scores"``, ``"otel"`` or ``"label-studio"``. In CSV and Parquet, which are flat,
+        what nests is JSON.
+
+    Raises
+    ------
+    ConfigurationError
+        If `value` or the format is not known, or Parquet is asked for without pandas and pyarrow.
+    InputError
+        If the file cannot be written.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> summaries = fj.read_summaries("summaries.jsonl")
+    >>> fj.export(summaries, "summaries.csv")
+    >>> len(fj.read_summaries("summaries.csv"))
+    6
+    """
+    target = Path(path)
+    name = format or target.suffix.removeprefix(".").lower()
+    if name not in {*_WRITERS, *TARGETS}:
+        known = ", ".join(map(repr, {**_WRITERS, **TARGETS}))
+        raise ConfigurationError(f"format: expected one of {known}, found {name!r}")
+    if name in TARGETS and (judged := _judgements(value)):
+        export_judgements(judged, target, to=name)
+        return
+    if name not in _WRITERS:
+        raise ConfigurationError(f"value: only judgements can be written as {name!r}")
+    rows = _rows(value)
+    try:
+        _WRITERS[name](rows, target)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", path=path) from None
+
+
+def _judgements(value: object) -> tuple[Judgement, ...]:
+    rows = tuple(value) if isinstance(value, Sequence | Loaded) else ()
+    return tuple(row for row in rows if isinstance(row, Judgement))
+
+
+def _rows(value: object) -> list[Mapping[str, Any]]:
+    as_table = getattr(value, "table", None) or getattr(value, "agreements", None)
+    if as_table is not None:
+        value = as_table()
+    if isinstance(value, Table):
+        return list(value)
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        rows = list(value)
+        if all(isinstance(row, Record | Mapping) for row in rows):
+            return [row.to_json() if isinstance(row, Record) else row for row in rows]
+    raise ConfigurationError(
+        "value: expected a result, references, summaries, findings, a table or a list of records, "
+        f"found {type(value).__name__}"
+    )
+
+
+def _flat(rows: Rows) -> list[dict[str, Any]]:
+    """Return `rows` with every column in each, and with text in the place of what nests."""
+    names = dict.fromkeys(name for row in rows for name in row)
+    return [{name: _cell(row.get(name)) for name in names} for row in rows]
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, Mapping | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return value
+
+
+def _json(rows: Rows, path: Path) -> None:
+    write_atomically(path, json.dumps(list(rows), ensure_ascii=False, indent=1) + "\n")
+
+
+def _csv(rows: Rows, path: Path) -> None:
+    flat = _flat(rows)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, fieldnames=list(flat[0]) if flat else [], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(flat)
+    write_atomically(path, text.getvalue())
+
+
+def _parquet(rows: Rows, path: Path) -> None:
+    frame = to_pandas(_one_kind(_flat(rows)))
+    with replacing(path) as draft:
+        try:
+            frame.to_parquet(draft, index=False)
+        except ImportError:
+            raise ConfigurationError("Parquet needs pyarrow: pip install pyarrow") from None
+
+
+def _one_kind(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return rows whose columns hold one kind each: verdicts beside numbers become text."""
+    mixed = {
+        name
+        for name in (rows[0] if rows else ())
+        if len({isinstance(row[name], str) for row in rows if row[name] is not None}) > 1
+    }
+    return [
+        {
+            name: str(cell) if name in mixed and cell is not None else cell
+            for name, cell in row.items()
+        }
+        for row in rows
+    ]
+
+
+_WRITERS: Mapping[str, Writer] = {
+    "csv": _csv,
+    "json": _json,
+    "jsonl": lambda rows, path: write_jsonl(path, rows),
+    "parquet": _parquet,
+}
+"""The formats of any records and tables; `TARGETS` has those of judgements alone."""

@@ -1,0 +1,110 @@
+"""What an audit or a bias measure found: figures as a mapping, a table and a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+from fairjudge.api.tables import Table
+from fairjudge.reports.measured_findings import findings_of, with_findings
+from fairjudge.reports.tables import TextTable, columns, number
+
+_LABELS = ("judge", "aspect", "protocol", "system", "system_a", "system_b", "probe", "name")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Findings(Mapping[str, Any]):
+    """Figures by name, as the command's ``--json`` has them; prints as a table.
+
+    ``kind`` is the command, such as ``"audit position"``. ``fairjudge.report`` takes findings too.
+    """
+
+    kind: str
+    figures: Mapping[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.figures[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.figures)
+
+    def __len__(self) -> int:
+        return len(self.figures)
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What the figures say in a few plain sentences."""
+        return findings_of(self.kind, self.figures)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return findings and figures as plain values, ready for JSON."""
+        return with_findings(self.kind, self.figures)
+
+    def table(self) -> Table:
+        """Return one row a figure: ``of`` whom, its ``figure``, ``value``, ``low`` and ``high``.
+
+        ``why`` says why there is no value where there is none.
+        """
+        rows = tuple(_rows(self.figures, of=(), figure=()))
+        shown = TextTable(
+            title=self.kind.capitalize(),
+            columns=columns("of", "figure", "value", numbers=("value",)),
+            rows=tuple((row["of"], row["figure"], _text(row)) for row in rows),
+        )
+        return Table(rows, shown)
+
+    def to_pandas(self) -> Any:
+        """Return the table as a ``pandas.DataFrame``."""
+        return self.table().to_pandas()
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.findings, str(self.table())])
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()
+
+
+def _rows(
+    figures: Mapping[str, Any], *, of: tuple[str, ...], figure: tuple[str, ...]
+) -> Iterator[dict[str, Any]]:
+    """Yield every number of nested figures with what it is of and what it is called."""
+    named = (figures[label] for label in _LABELS if label in figures)
+    of = (*of, *(name for name in named if isinstance(name, str)))
+    for name, value in figures.items():
+        path = (*figure, name)
+        if isinstance(value, Mapping) and "value" in value and "eid" not in value:
+            yield _row(of, path, value)
+        elif isinstance(value, Mapping):
+            yield from _rows(value, of=of, figure=path)
+        elif _are_mappings(value):
+            for one in value:
+                if "eid" not in one:  # single items are no figures
+                    yield from _rows(one, of=of, figure=figure)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield _row(of, path, {"value": value})
+
+
+def _are_mappings(value: object) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        return False
+    return all(isinstance(one, Mapping) for one in value)
+
+
+def _row(of: tuple[str, ...], figure: tuple[str, ...], found: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "of": ", ".join(of),
+        "figure": ", ".join(figure).replace("_", " "),
+        **{end: found.get(end) for end in ("value", "low", "high")},
+        "why": found.get("why"),
+    }
+
+
+def _text(row: Mapping[str, Any]) -> str:
+    if row["value"] is None:
+        return "-"
+    ends = (row["value"], row["low"], row["high"])
+    value, *rest = (
+        str(end) if isinstance(end, int) else number(end) for end in ends if end is not None
+    )
+    return f"{value} [{', '.join(rest)}]" if rest else value

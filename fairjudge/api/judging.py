@@ -1,0 +1,333 @@
+"""Judging summaries, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from fairjudge.api.models import Model, as_model
+from fairjudge.api.tables import Table, to_pandas, with_interval
+from fairjudge.domain import Judgement, ProtocolName, Reference
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.reports.tables import TextTable, columns
+
+if TYPE_CHECKING:
+    from fairjudge.judges.cascade import Thresholds
+    from fairjudge.judges.promises import Promise
+    from fairjudge.run.material import JudgeOptions
+    from fairjudge.run.models import Spent
+
+_SLICES = {
+    "outlet": "coverage by outlet",
+    "question": "coverage by question",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class JudgeResult(Sequence[Judgement]):
+    """Judgements, as a sequence, with the tables that rest on them.
+
+    ``references`` are what was judged against, where it was references. ``spent`` is what was
+    asked of the model, None for the local one.
+    """
+
+    judgements: tuple[Judgement, ...]
+    references: tuple[Reference, ...] = ()
+    spent: Spent | None = None
+    signature: str = ""
+    run: Path | str | None = None
+
+    def __len__(self) -> int:
+        return len(self.judgements)
+
+    @overload
+    def __getitem__(self, place: int) -> Judgement: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Judgement]: ...
+    def __getitem__(self, place: int | slice) -> Judgement | Sequence[Judgement]:
+        return self.judgements[place]
+
+    def __iter__(self) -> Iterator[Judgement]:
+        return iter(self.judgements)
+
+    @property
+    def n_unscored(self) -> int:
+        """How many judgements have no value; each says why in ``unscored``."""
+        return sum(row.unscored is not None for row in self.judgements)
+
+    def leaderboard(self, *, seed: int = 0, n_resamples: int = 2000) -> Table:
+        """Return the systems, best first, with 95 % bootstrap intervals over documents.
+
+        Parameters
+        ----------
+        seed, n_resamples
+            Of the bootstrap.
+
+        Returns
+        -------
+        Table
+            One row a system (and judge, protocol and unit where there are several): ``mean``,
+            ``low``, ``high``, ``behind`` the first with its interval, ``n_clusters``, ``n_judged``,
+            ``n_unscored``, ``ranked``. A system scored on fewer clusters is not ranked.
+        """
+        from fairjudge.judges.leaderboards import leaderboards
+        from fairjudge.reports.leaderboard_section import combined_table
+
+        boards = leaderboards(self.judgements, seed=seed, n_resamples=n_resamples)
+        rows = tuple(
+            {
+                "judge": board.judge,
+                "aspect": board.aspect,
+                "protocol": board.protocol,
+                "unit": board.unit,
+                "system": one.score.system,
+                **with_interval("mean", one.mean),
+                **with_interval("behind", one.behind),
+                "n_clusters": one.score.n_clusters,
+                "n_judged": one.score.n_judged,
+                "n_unscored": one.score.n_unscored,
+                "ranked": one.score.ranked,
+            }
+            for board in boards
+            for one in board.standings
+        )
+        return Table(rows, combined_table(boards))
+
+    def left_out(self, system: str | None = None) -> Table:
+        """Return the voices that `system`, or each one, leaves out.
+
+        Returns
+        -------
+        Table
+            One row a voice: ``system``, ``eid``, ``question``, ``outlet``, ``speaker``, ``says``
+            and ``value`` (0 not covered, 0.5 in part).
+
+        Raises
+        ------
+        InputError
+            If the judgements do not tell: judge coverage with ``protocol="checklist"``.
+        ConfigurationError
+            If no such system was judged.
+        """
+        groups = self._covered["groups"]
+        known = sorted({group["system"] for group in groups})
+        if system is not None and system not in known:
+            raise ConfigurationError(f"system: no {system!r}; there are: {', '.join(known)}")
+        rows = tuple(
+            {
+                "system": group["system"],
+                "eid": one["eid"],
+                "question": one["question"],
+                "outlet": voice["outlet"],
+                "speaker": voice["speaker"],
+                "says": one["label"] or voice["answer"],
+                "value": one["value"],
+            }
+            for group in groups
+            if system in (None, group["system"])
+            for one in sorted(group["uncovered"], key=lambda one: one["value"])
+            for voice in one["voices"]
+        )
+        title = "Voices left out" if system is None else f"Voices that {system} leaves out"
+        names = ("outlet", "says", "question", "eid")
+        return Table(rows, _shown(title, rows, names if system else ("system", *names)))
+
+    def coverage_by(self, what: Literal["outlet", "question"]) -> Table:
+        """Return the share of each outlet's answers, or of each question's, that systems cover.
+
+        Returns
+        -------
+        Table
+            One row an outlet (or question) and system: ``value`` in [0, 1], with ``low`` and
+            ``high`` where there are enough clusters.
+
+        Raises
+        ------
+        InputError
+            As `left_out`.
+        ConfigurationError
+            If `what` is neither.
+        """
+        if what not in _SLICES:
+            raise ConfigurationError(f"what: expected 'outlet' or 'question', found {what!r}")
+        rows = tuple(
+            {what: name, "system": group["system"], **_plain(share)}
+            for group in self._covered["groups"]
+            for name, share in group["slices"].get(_SLICES[what], {}).items()
+        )
+        return Table(rows, _shown(f"Coverage by {what}", rows, (what, "system", "value")))
+
+    @cached_property
+    def _covered(self) -> dict[str, Any]:
+        from fairjudge.analysis.auditing import covered_by
+
+        if not self.references:
+            raise InputError("these judgements came without references: judge with fairjudge.Judge")
+        return covered_by(self.judgements, self.references)
+
+    def to_pandas(self) -> Any:
+        """Return the judgements as a ``pandas.DataFrame``, one row a judgement."""
+        return to_pandas([row.to_json() for row in self.judgements])
+
+    def save(self, path: str | Path) -> None:
+        """Write the judgements to a .json or .jsonl file."""
+        from fairjudge.datasets import write_records
+
+        write_records(path, self.judgements)
+
+    def __repr__(self) -> str:
+        return f"{self.leaderboard()}" if self.judgements else "JudgeResult of no judgements"
+
+    def _repr_html_(self) -> str:
+        return self.leaderboard()._repr_html_()
+
+
+class Judge:
+    """A judge: calling it judges summaries; ``await judge.arun(...)`` does where a loop runs.
+
+    Parameters
+    ----------
+    model : Model or str
+        Who judges.
+    aspect : str
+        ``"coverage"``, ``"faithfulness"``, or one of your own with ``prompt`` and ``scale``.
+    protocol : {"likert", "binary", "pairwise", "checklist"}, optional
+        By default the preset's. A checklist says for each group of answers whether it is covered.
+    preset : {"paper", "recommended"}, optional
+        The rows of DiverseSumm's Table 5, or what is recommended today.
+    **options
+        The other options of ``fairjudge judge`` by name: ``reference_unit``, ``text_unit``,
+        ``prompt``, ``scale``, ``fallback``, ``temperature``, ``samples``, ``token_probabilities``,
+        ``repeats``, ``prompt_variants``, ``paraphrases`` (paths), ``derive``, ``cascade`` (what
+        `cascade` returned, its file, or two thresholds).
+
+    Raises
+    ------
+    ConfigurationError
+        If an option does not exist, or options do not go together.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> judge = fj.Judge("local", aspect="coverage", protocol="checklist")
+    >>> result = judge("references.jsonl", "summaries.jsonl")  # doctest: +SKIP
+    >>> result.leaderboard()  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        model: Model | str,
+        *,
+        aspect: str,
+        protocol: ProtocolName | None = None,
+        preset: Literal["paper", "recommended"] | None = None,
+        **options: Any,
+    ) -> None:
+        from fairjudge.api.options import checked
+        from fairjudge.run.material import JudgeOptions
+
+        if options.get("cascade") is not None:
+            options["cascade"] = _thresholds(options["cascade"])
+        named = {"aspect": aspect, "protocol": protocol, "preset": preset}
+        self.model = as_model(model)
+        self.options: JudgeOptions = checked(JudgeOptions, named | options, "Judge")
+        self.options.plan()
+
+    def __repr__(self) -> str:
+        return f"Judge({self.model!r}, aspect={self.options.aspect!r})"
+
+    def __call__(
+        self, references: object, summaries: object, *, run: str | Path | None = None
+    ) -> JudgeResult:
+        """Judge `summaries` against `references`.
+
+        Parameters
+        ----------
+        references
+            What `build` returned, a path, or a list of references or dicts; plain clusters do
+            where the aspect needs no questions.
+        summaries
+            A path, or a list of summaries or dicts with ``eid``, ``system`` and ``text``.
+        run : path, optional
+            Run folder, to be resumed by the same call; by default one under the cache.
+
+        Raises
+        ------
+        FairJudgeError
+            If an argument or the model cannot be used. Items that fail are unscored judgements.
+        """
+        from fairjudge.run.running import run_to_end
+
+        return run_to_end(self.arun(references, summaries, run=run))
+
+    async def arun(
+        self, references: object, summaries: object, *, run: str | Path | None = None
+    ) -> JudgeResult:
+        """Judge where an event loop is running; see `__call__`."""
+        from fairjudge.api.progress import bars
+        from fairjudge.datasets import read_clusters, read_references, read_summaries
+        from fairjudge.run.judging import judge_loaded
+
+        asked, model = self.options, self.model
+        sources = (
+            read_references(references)
+            if asked.needs_questions
+            else read_clusters(references, argument="references")
+        )
+        with bars(model) as shown:
+            outcome = await judge_loaded(
+                sources,
+                (read_summaries(summaries),),
+                options=asked,
+                model=model.options,
+                run_folder=None if run is None else Path(run),
+                progress=shown.counter("judging"),
+                budget=model.budget,
+            )
+        return JudgeResult(
+            judgements=outcome.all_judgements,
+            references=outcome.references,
+            spent=outcome.spent,
+            signature=outcome.signature,
+            run=outcome.run,
+        )
+
+
+def _thresholds(given: Any) -> Thresholds | Promise:
+    from fairjudge.api.cascading import Cascade
+    from fairjudge.judges.promises import read_cascade
+
+    match given:
+        case Cascade():
+            return given.low, given.high
+        case str() | Path():
+            return read_cascade(Path(given))
+        case (int() | float() as low, int() | float() as high):
+            return float(low), float(high)
+        case _:
+            raise ConfigurationError(
+                "cascade: expected what fairjudge.cascade returned, a path or two thresholds, "
+                f"found {type(given).__name__}"
+            )
+
+
+def _plain(share: Any) -> dict[str, Any]:
+    return {end: share.get(end) for end in ("value", "low", "high")}
+
+
+def _shown(title: str, rows: Sequence[Any], names: tuple[str, ...]) -> TextTable:
+    numbers = tuple(name for name in names if name == "value")
+    return TextTable(
+        title=title,
+        columns=columns(*names, numbers=numbers),
+        rows=tuple(tuple(_cell(row[name]) for name in names) for row in rows),
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return "" if value is None else str(value)

@@ -1,0 +1,109 @@
+"""One page about values, or files, of any kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairjudge.api.building import References
+from fairjudge.api.calibrating import Calibration
+from fairjudge.api.fairness import CoverageFairness, ProportionalFairness
+from fairjudge.api.findings import Findings
+from fairjudge.api.judging import JudgeResult
+from fairjudge.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from fairjudge.analysis.report_inputs import Inputs
+    from fairjudge.datasets import Loaded
+    from fairjudge.domain import Cluster, Reference
+    from fairjudge.reports.report import Report
+
+
+def report(
+    *values: object,
+    references: object | None = None,
+    summaries: object | None = None,
+    labels: object | None = None,
+    title: str = "FairJudge report",
+    seed: int = 0,
+) -> Report:
+    """Return one self-contained HTML page about `values`.
+
+    Parameters
+    ----------
+    values
+        What `build`, a `Judge`, `calibrate` or a fairness measure returned; run folders; files of
+        any kind that FairJudge writes.
+    references, summaries, labels
+        For the page's details: a path, or a list of records or dicts.
+    title, seed
+        The page's title; the seed of all resampling.
+
+    Returns
+    -------
+    Report
+        With ``save(path)``; notebooks show it.
+
+    Raises
+    ------
+    FairJudgeError
+        If a value cannot be used, or there is nothing to show.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.report("run-folder").save("report.html")  # doctest: +SKIP
+    """
+    from fairjudge.analysis.report_inputs import Inputs
+    from fairjudge.analysis.reporting import report_on
+    from fairjudge.datasets import read_labels, read_summaries
+
+    found = Inputs()
+    for place, value in enumerate(values, start=1):
+        _take(found, value, place)
+    if references is not None:
+        found.take_clusters(_sources(references))
+    if summaries is not None:
+        found.take_summaries(read_summaries(summaries))
+    if labels is not None:
+        found.take_labels(read_labels(labels))
+    return report_on(found, title=title, seed=seed)
+
+
+def _sources(given: object) -> Loaded[Reference] | Loaded[Cluster]:
+    """Return references, or clusters where there are no questions."""
+    from fairjudge.datasets import read_clusters, read_references
+
+    clusters = read_clusters(given, argument="references")
+    if all("question_answers" in one.to_json() for one in clusters):
+        return read_references(given if isinstance(given, str | Path) else clusters)
+    return clusters
+
+
+def _take(found: Inputs, value: object, place: int) -> None:
+    from fairjudge.reports.content import Panel
+
+    source = f"value {place}"
+    match value:
+        case str() | Path():
+            found.add(Path(value))
+        case References():
+            found.take_clusters(value)
+        case JudgeResult():
+            found.take_clusters(value.references)
+            found.take_judgements(value)
+        case Calibration():
+            found.panels.append(Panel(kind="calibrate", source=source, report=value.to_dict()))
+        case Findings():
+            found.panels.append(Panel(kind=value.kind, source=source, report=value.to_dict()))
+        case CoverageFairness():
+            kind = "fairness coverage"
+            found.panels.append(Panel(kind=kind, source=source, report=value.to_dict()))
+        case ProportionalFairness():
+            kind = "fairness proportional"
+            found.panels.append(Panel(kind=kind, source=source, report=value.to_dict()))
+        case _:
+            raise ConfigurationError(
+                f"report: value {place} is a {type(value).__name__}; expected a result of build, "
+                "Judge, calibrate, an audit, a fairness or bias measure, or a path"
+            )

@@ -1,0 +1,141 @@
+"""Summaries written by a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from fairjudge.api.models import Model, as_model
+from fairjudge.api.tables import to_pandas
+from fairjudge.domain import Summary
+
+if TYPE_CHECKING:
+    from fairjudge.run.models import Spent
+    from fairjudge.run.summaries import SummarizeOutcome
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Summaries(Sequence[Summary]):
+    """What `summarize` wrote, as a sequence; ``outcome.failed`` says what it could not."""
+
+    outcome: SummarizeOutcome
+
+    def __len__(self) -> int:
+        return len(self.outcome.summaries)
+
+    @overload
+    def __getitem__(self, place: int) -> Summary: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Summary]: ...
+    def __getitem__(self, place: int | slice) -> Summary | Sequence[Summary]:
+        return self.outcome.summaries[place]
+
+    def __iter__(self) -> Iterator[Summary]:
+        return iter(self.outcome.summaries)
+
+    @property
+    def spent(self) -> Spent | None:
+        """What was asked of the model."""
+        return self.outcome.spent
+
+    def to_pandas(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a summary."""
+        return to_pandas([one.to_json() for one in self])
+
+    def save(self, path: str | Path) -> None:
+        """Write the summaries to a .json or .jsonl file."""
+        from fairjudge.datasets import write_records
+
+        write_records(path, self.outcome.summaries)
+
+    def __repr__(self) -> str:
+        return f"Summaries({len(self)} of {len(self) + len(self.outcome.failed)})"
+
+
+def summarize(
+    clusters: object,
+    *,
+    model: Model | str,
+    strategy: Literal["direct", "extract", "differences"] = "direct",
+    system: str | None = None,
+    temperature: float = 0.0,
+    run: str | Path | None = None,
+    **wishes: Any,
+) -> Summaries:
+    """Summarize each cluster.
+
+    Parameters
+    ----------
+    clusters
+        A path, or a list of clusters or dicts.
+    strategy
+        One call a cluster; extracts of each article first; or only what sources say differently.
+    system
+        What the summaries' ``system`` says; by default model and strategy.
+    temperature
+        Of the model.
+    run : path, optional
+        Run folder, to be resumed by the same call.
+    **wishes
+        ``n_sentences``, ``n_words``, ``fair_attribute``.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument or the model cannot be used. Clusters that fail are outcomes.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.summarize("clusters.jsonl", model="openai:gpt-4o-mini")  # doctest: +SKIP
+    """
+    from fairjudge.run.running import run_to_end
+
+    return run_to_end(
+        asummarize(
+            clusters,
+            model=model,
+            strategy=strategy,
+            system=system,
+            temperature=temperature,
+            run=run,
+            **wishes,
+        )
+    )
+
+
+async def asummarize(
+    clusters: object,
+    *,
+    model: Model | str,
+    strategy: Literal["direct", "extract", "differences"] = "direct",
+    system: str | None = None,
+    temperature: float = 0.0,
+    run: str | Path | None = None,
+    **wishes: Any,
+) -> Summaries:
+    """Summarize where an event loop is running; see `summarize`."""
+    from fairjudge.api.options import checked
+    from fairjudge.api.progress import bars
+    from fairjudge.datasets import read_clusters
+    from fairjudge.run.summaries import SummarizeOptions, summarize_loaded
+    from fairjudge.summarizing import Wishes
+
+    asked = as_model(model)
+    with bars(asked) as shown:
+        outcome = await summarize_loaded(
+            read_clusters(clusters),
+            options=SummarizeOptions(
+                strategy=strategy,
+                wishes=checked(Wishes, wishes, "summarize"),
+                temperature=temperature,
+                system=system,
+            ),
+            model=asked.options,
+            run_folder=None if run is None else Path(run),
+            progress=shown.counter("summarizing"),
+            budget=asked.budget,
+        )
+    return Summaries(outcome)

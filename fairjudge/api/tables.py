@@ -1,0 +1,74 @@
+"""A table as a value: prints as text, shows in notebooks, turns into a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairjudge.domain import Estimate
+from fairjudge.reports.pages import table_html
+from fairjudge.reports.tables import TextTable, to_markdown, to_text
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Table:
+    """Rows with named, unrounded values, and how they are shown.
+
+    ``rows`` has one mapping a row; ``shown`` is the same for readers, with its notes.
+    """
+
+    rows: tuple[Row, ...]
+    shown: TextTable
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __getitem__(self, place: int) -> Row:
+        return self.rows[place]
+
+    def __str__(self) -> str:
+        return to_text(self.shown)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return table_html(self.shown)
+
+    def to_markdown(self) -> str:
+        """Return the table as GitHub Markdown."""
+        return to_markdown(self.shown)
+
+    def to_pandas(self) -> Any:
+        """Return a ``pandas.DataFrame``, one row a row; pandas is not installed by FairJudge.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is not installed.
+        """
+        return to_pandas(self.rows)
+
+
+def with_interval(name: str, found: object) -> dict[str, float | None]:
+    """Return the columns of a figure: `name`, its ``_low`` and ``_high``; None for no estimate."""
+    if isinstance(found, Estimate):
+        return {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+    return {name: None, f"{name}_low": None, f"{name}_high": None}
+
+
+def to_pandas(rows: Any) -> Any:
+    """Return `rows`, mappings, as a ``pandas.DataFrame``."""
+    from fairjudge.errors import ConfigurationError
+
+    try:
+        import pandas as pd  # type: ignore[import-untyped,unused-ignore]
+    except ImportError:
+        raise ConfigurationError("to_pandas() needs pandas: pip install pandas") from None
+    return pd.DataFrame.from_records([dict(row) for row in rows])

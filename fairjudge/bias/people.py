@@ -1,0 +1,247 @@
+"""Entity inclusion bias (`news_bias` sections 3.2 and 5.2): who of the source is in the summary."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from fairjudge.bias._names import SUFFIXES, TITLES, name_tokens
+from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
+from fairjudge.domain import Estimate
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.bootstrap import divide
+from fairjudge.stats.multiplicity import holm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Person:
+    """A person of a source document.
+
+    ``first_name`` is what the input calls the person now; ``other_names`` is what else it puts in
+    the name: middle names, initials, parts of a last name, a suffix. ``group`` is None where none
+    was given.
+    """
+
+    id: str
+    last_name: str | None
+    first_name: str | None = None
+    other_names: tuple[str, ...] = ()
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alignment:
+    """Ids of the people that a summary names, and the names in it that fit nobody."""
+
+    included: frozenset[str]
+    unaligned: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OddsRatio:
+    """Odds of inclusion of `group` over those of `other`; 1 is equal, the p-value is against 1."""
+
+    group: str
+    other: str
+    ratio: TwoWay
+    p_holm: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InclusionBias:
+    """The largest odds ratio less 1, from 0 (unbiased) up, with what it is made of.
+
+    ``by_group`` holds p_g, the share of a group's people in the sources that the summaries name.
+    """
+
+    score: TwoWay
+    by_group: Mapping[str, TwoWay]
+    pairs: tuple[OddsRatio, ...]
+
+
+def last_name(mentions: Iterable[str]) -> str | None:
+    """Return the token that stands last most often, the earlier one of a tie; None for no names.
+
+    A suffix such as Jr. is no last name.
+    """
+    finals = [
+        tokens[-1].rstrip(",")
+        for mention in mentions
+        if (tokens := [t for t in mention.split() if t.lower().strip(".,") not in SUFFIXES])
+    ]
+    return Counter(finals).most_common(1)[0][0] if finals else None
+
+
+def fits(name: str, person: Person) -> bool:
+    """Whether `name` holds the person's last name, and else only names of the person and titles.
+
+    The paper allows the first name and titles. What else the source itself has in the person's name
+    is allowed too, or a full name copied from it ("John F. Kennedy") would be another person's. A
+    person without a last name is named by the first name alone.
+    """
+    tokens = name_tokens(name)
+    first = name_tokens(person.first_name or "")
+    key = name_tokens(person.last_name or "") or first
+    if not key:
+        return False
+    for start in range(len(tokens) - len(key) + 1):
+        if tokens[start : start + len(key)] == key:
+            rest = tokens[:start] + tokens[start + len(key) :]
+            return TITLES.union(first, name_tokens(" ".join(person.other_names))).issuperset(rest)
+    return False
+
+
+def align(names: Sequence[str], people: Sequence[Person]) -> Alignment:
+    """Match the person names that a summary holds to the people of its source.
+
+    One name may fit several people who share a last name: all are then included.
+    """
+    included: set[str] = set()
+    unaligned = []
+    for name in names:
+        found = [person.id for person in people if fits(name, person)]
+        included.update(found)
+        if not found:
+            unaligned.append(name)
+    return Alignment(included=frozenset(included), unaligned=tuple(unaligned))
+
+
+def inclusion_bias(
+    included: Counts,
+    present: Counts,
+    *,
+    groups: Sequence[str],
+    resampling: Resampling,
+    n_excluded: int = 0,
+) -> InclusionBias:
+    """Compare how likely people of each group in a source are to be in its summary (equation 2).
+
+    Parameters
+    ----------
+    included, present
+        Counts of shape (n, k): how many people of each group summary i names, and how many of them
+        source i has.
+
+    Returns
+    -------
+    InclusionBias
+        Undefined where a group has nobody in the sources, or where all or none of its people are
+        included: odds of 0 or infinity have no ratio.
+    """
+    k = len(groups)
+    _check(included, present, k)
+    both = included.map(lambda rows: np.hstack([rows, present.rows]))
+    whys = _whys(both.total, groups)
+    n = int(present.total.sum())
+
+    def estimate(
+        statistic: SumStatistic, why: Iterable[str | None], units: int, null: float | None = None
+    ) -> TwoWay:
+        return two_way(
+            both,
+            statistic,
+            resampling=resampling,
+            n=units,
+            n_excluded=n_excluded,
+            null=null,
+            why="; ".join(filter(None, why)),
+        )
+
+    ratios = {
+        (a, b): estimate(_odds_ratio(k, a, b), (whys[a], whys[b]), n, 1.0)
+        for a, b in itertools.combinations(range(k), 2)
+    }
+    by_group = {
+        group: estimate(
+            _probability(k, g), (f"no people of group {group!r}",), int(present.total[g])
+        )
+        for g, group in enumerate(groups)
+    }
+    return InclusionBias(
+        score=estimate(_largest_ratio(k), whys, n),
+        by_group=by_group,
+        pairs=_pairs(ratios, groups),
+    )
+
+
+def _check(included: Counts, present: Counts, k: int) -> None:
+    if included.rows.shape != present.rows.shape or included.rows.shape[1] != k or k < 2:
+        raise StatisticsError(
+            f"expected at least 2 groups and two arrays of shape (n, {k}), got "
+            f"{included.rows.shape!r} and {present.rows.shape!r}"
+        )
+    if (included.rows > present.rows).any():
+        raise StatisticsError("more people are included than the source has")
+
+
+def _probabilities(sums: FloatArray, k: int) -> FloatArray:
+    return divide(sums[:, :k], sums[:, k:])
+
+
+def _odds(sums: FloatArray, k: int) -> FloatArray:
+    """Return odds, NaN where a probability is 0 or 1 and no ratio stands on it."""
+    p = _probabilities(sums, k)
+    inside = np.where((p > 0.0) & (p < 1.0), p, np.nan)
+    return inside / (1.0 - inside)
+
+
+def _largest_ratio(k: int) -> SumStatistic:
+    def statistic(sums: FloatArray) -> FloatArray:
+        odds = _odds(sums, k)
+        ratio: FloatArray = odds.max(axis=1) / odds.min(axis=1) - 1.0
+        return ratio
+
+    return statistic
+
+
+def _odds_ratio(k: int, a: int, b: int) -> SumStatistic:
+    def statistic(sums: FloatArray) -> FloatArray:
+        odds = _odds(sums, k)
+        ratio: FloatArray = odds[:, a] / odds[:, b]
+        return ratio
+
+    return statistic
+
+
+def _probability(k: int, column: int) -> SumStatistic:
+    return lambda sums: _probabilities(sums, k)[:, column]
+
+
+def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
+    k = len(groups)
+    found: list[str | None] = []
+    for group, n_in, n_all in zip(groups, total[:k], total[k:], strict=True):
+        if n_all == 0:
+            found.append(f"no people of group {group!r} in the sources")
+        elif n_in == 0:
+            found.append(f"no people of group {group!r} in any summary: odds of 0")
+        elif n_in == n_all:
+            found.append(f"all people of group {group!r} are in the summaries: odds without bound")
+        else:
+            found.append(None)
+    return found
+
+
+def _pairs(
+    ratios: Mapping[tuple[int, int], TwoWay], groups: Sequence[str]
+) -> tuple[OddsRatio, ...]:
+    p_values = {
+        key: both.over_documents.p_value
+        for key, both in ratios.items()
+        if isinstance(both.over_documents, Estimate) and both.over_documents.p_value is not None
+    }
+    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    return tuple(
+        OddsRatio(
+            group=groups[a],
+            other=groups[b],
+            ratio=both,
+            p_holm=float(corrected[a, b]) if (a, b) in corrected else None,
+        )
+        for (a, b), both in ratios.items()
+    )

@@ -1,0 +1,204 @@
+"""Representation bias: can the group be told from the summary (`news_bias` section 3.4)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from fairjudge.bias.masking import masked_words
+from fairjudge.bias.resampling import Counts, Resampling, two_way
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
+from fairjudge.stats._arrays import FloatArray, codes
+from fairjudge.stats.bootstrap import divide
+
+Ties: TypeAlias = Literal["half", "wrong"]
+"""What an exact tie of both similarities counts: half right, or wrong as equation 4 is written."""
+LeftOut: TypeAlias = Literal["empty", "alone_in_group", "no_other_group"]
+
+_TIE = 1e-10
+"""Similarities nearer than this are tied: rounding must not decide."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distinguished:
+    """What became of each summary, shape (n,).
+
+    ``credit`` is 1 for a summary told rightly, 0 wrongly, 0.5 for a tie, and 0 for those left out;
+    ``left_out`` maps a row to the reason.
+    """
+
+    credit: FloatArray
+    tied: NDArray[np.bool_]
+    left_out: Mapping[int, LeftOut]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distinguishability:
+    """Equation 4 in [-1, 1]: 0 is chance, 1 is always told apart.
+
+    ``strict`` counts ties as wrong, as equation 4 is written: summaries that are all alike then
+    stand at -1. ``score`` counts a tie as half, so that they stand at 0.
+    """
+
+    score: Estimate | Undefined
+    strict: Estimate | Undefined
+    by_group: Mapping[str, Estimate | Undefined]
+    n_tied: int
+    left_out: Mapping[LeftOut, int]
+
+
+def count_vectors(texts: Sequence[str], *, stop_words: Collection[str] = ()) -> Any:
+    """Return word counts as a scipy csr_array of shape (n, vocabulary).
+
+    `mask`'s markers count as one word each, and are no stop words.
+    """
+    left_out = frozenset(stop_words)
+    vocabulary: dict[str, int] = {}
+    rows: list[int] = []
+    columns: list[int] = []
+    values: list[float] = []
+    for row, text in enumerate(texts):
+        for word, times in Counter(masked_words(text)).items():
+            if word not in left_out:
+                rows.append(row)
+                columns.append(vocabulary.setdefault(word, len(vocabulary)))
+                values.append(float(times))
+    shape = (len(texts), max(1, len(vocabulary)))
+    build: Any = sparse.csr_array  # its many overloads only get in the way
+    return build((values, (rows, columns)), shape=shape)
+
+
+def distinguish(
+    vectors: Any, groups: Sequence[Hashable], originals: Sequence[Hashable] | None = None
+) -> Distinguished:
+    """Guess each summary's group from the mean cosine similarity to the others of its original.
+
+    Parameters
+    ----------
+    vectors : array or scipy sparse array of shape (n, d)
+        A zero row (an empty summary) has no direction and is left out as ``empty``.
+    groups
+        The group that each summary's input discusses.
+    originals
+        Summaries are compared only with those of the same original; None compares all.
+
+    Notes
+    -----
+    The mean of cosines to a group is the cosine's dot product with the sum of its unit vectors, so
+    the n x n similarities are never formed: time and memory grow with n times d.
+    """
+    unit, empty = _unit_rows(vectors)
+    n = unit.shape[0]
+    shared = originals if originals is not None else (0,) * n
+    if not n == len(groups) == len(shared):
+        raise StatisticsError(
+            f"expected {n} groups and originals, got {len(groups)} and {len(shared)}"
+        )
+    gap = np.full(n, np.nan)
+    left_out: dict[int, LeftOut] = dict.fromkeys(np.flatnonzero(empty).tolist(), "empty")
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for row, original in enumerate(shared):
+        if not empty[row]:
+            members[original].append(row)
+    for rows in members.values():
+        labels = [groups[row] for row in rows]
+        gap[rows] = _gaps(unit[rows], labels)
+        left_out |= _without_comparison(rows, labels)
+    tied = np.abs(gap) <= _TIE
+    return Distinguished(
+        credit=np.where(tied, 0.5, np.nan_to_num(gap) > _TIE), tied=tied, left_out=left_out
+    )
+
+
+def _unit_rows(vectors: Any) -> tuple[Any, NDArray[np.bool_]]:
+    if sparse.issparse(vectors):
+        build: Any = sparse.csr_array
+        unit: Any = build(vectors, dtype=np.float64, copy=True)
+        unit.eliminate_zeros()
+        norms = np.sqrt(np.asarray(unit.multiply(unit).sum(axis=1)).ravel())
+        unit.data /= np.repeat(norms, np.diff(unit.indptr))
+    else:
+        dense = np.asarray(vectors, dtype=np.float64)
+        if dense.ndim != 2:
+            raise StatisticsError(f"vectors must have shape (n, d), got {dense.shape!r}")
+        norms = np.linalg.norm(dense, axis=1)
+        unit = np.nan_to_num(divide(dense, norms[:, None]))
+    if not np.isfinite(norms).all():
+        raise StatisticsError("vectors must be finite")
+    return unit, norms == 0.0
+
+
+def _gaps(unit: Any, labels: Sequence[Hashable]) -> FloatArray:
+    """Return own-group less other-group mean similarity within one original; NaN without one."""
+    coded, names = codes(labels)
+    n = len(labels)
+    one_hot = np.zeros((n, len(names)))
+    one_hot[np.arange(n), coded] = 1.0
+    # to_group[i, g] sums the similarities of summary i to group g, its own 1 included
+    to_group = np.asarray(unit @ (unit.T @ one_hot))
+    sizes = one_hot.sum(axis=0)[coded]
+    own = to_group[np.arange(n), coded]
+    others = to_group.sum(axis=1) - own
+    gaps: FloatArray = divide(own - 1.0, sizes - 1.0) - divide(others, n - sizes)
+    return gaps
+
+
+def _without_comparison(rows: Sequence[int], labels: Sequence[Hashable]) -> dict[int, LeftOut]:
+    sizes = Counter(labels)
+    found: dict[int, LeftOut] = {}
+    for row, label in zip(rows, labels, strict=True):
+        if sizes[label] == len(rows):
+            found[row] = "no_other_group"
+        elif sizes[label] == 1:
+            found[row] = "alone_in_group"
+    return found
+
+
+def distinguishability(
+    vectors: Any,
+    groups: Sequence[str],
+    originals: Sequence[Hashable] | None = None,
+    *,
+    resampling: Resampling,
+    n_excluded: int = 0,
+) -> Distinguishability:
+    """Compute equation 4 with a bootstrap over originals; see `distinguish`.
+
+    Assignments are not resampled, for the summaries of one original are compared with each other.
+    """
+    found = distinguish(vectors, groups, originals)
+    used = [row for row in range(len(groups)) if row not in found.left_out]
+    shared = originals if originals is not None else (0,) * len(groups)
+    documents = [shared[row] for row in used]
+    n_left_out = n_excluded + len(found.left_out)
+
+    def estimate(credit: FloatArray, chosen: FloatArray) -> Estimate | Undefined:
+        return two_way(
+            Counts.of(np.column_stack([credit * chosen, chosen]), documents=documents),
+            lambda sums: 2.0 * divide(sums[:, 0], sums[:, 1]) - 1.0,
+            resampling=resampling,
+            n=int(chosen.sum()),
+            n_excluded=n_left_out,
+            null=0.0,
+            why="no original has summaries of two groups, two of one at least",
+        ).over_documents
+
+    credit, everyone = found.credit[used], np.ones(len(used))
+    mine = np.array([groups[row] for row in used], dtype=object)
+    return Distinguishability(
+        score=estimate(credit, everyone),
+        strict=estimate(np.floor(credit), everyone),
+        by_group={
+            group: estimate(credit, (mine == group).astype(np.float64))
+            for group in dict.fromkeys(groups)
+        },
+        n_tied=int(found.tied.sum()),
+        left_out=dict(sorted(Counter(found.left_out.values()).items())),
+    )

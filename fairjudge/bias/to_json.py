@@ -1,0 +1,174 @@
+"""The JSON of the ``bias`` commands (docs/bias.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from fairjudge.bias.analysis import InputReport, WordReport
+from fairjudge.bias.distinguishability_analysis import DistinguishabilityReport
+from fairjudge.bias.entity_analysis import EntityReport
+from fairjudge.bias.hallucination import HallucinationBias
+from fairjudge.bias.reporting import Excluded
+from fairjudge.bias.representation import Distinguishability
+from fairjudge.bias.resampling import TwoWay
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.results import Json, figure, to_json
+
+_json = partial(to_json, keep=("n", "n_excluded", "method"))
+
+
+def words_json(report: WordReport) -> Json:
+    """Return the JSON of ``bias words``."""
+    return {
+        "reference": report.reference,
+        "groups": list(report.groups),
+        "family": "the groups of a system (Holm)",
+        "systems": {
+            system: {
+                "n": found.n,
+                **_excluded(found.excluded),
+                "inclusion": _two_way(getattr(found, report.reference).score),
+                "against_source": _two_way(found.source.score),
+                "against_uniform": _two_way(found.uniform.score),
+                "by_group": {
+                    group: {
+                        "n_summary": share.n_summary,
+                        "n_source": share.n_source,
+                        "summary": _or_null(share.summary),
+                        "reference": _or_null(share.reference),
+                        "difference": _two_way(share.difference) | {"p_holm": share.p_holm},
+                    }
+                    for group, share in getattr(found, report.reference).by_group.items()
+                },
+            }
+            for system, found in report.systems.items()
+        },
+        "notes": list(report.notes),
+        "signature": report.signature,
+    }
+
+
+def inputs_json(report: InputReport) -> Json:
+    """Return the JSON of ``bias inputs``: each group's words by z."""
+    total = sum(report.bias.identifiers.values())
+    return {
+        "n": report.n,
+        "excluded": report.n_empty,
+        "n_tied": report.bias.n_tied,
+        "family": "the words of a group (Benjamini-Hochberg)",
+        "documents": dict(report.bias.documents),
+        "identifiers": {
+            group: {"n": n, "share": n / total if total else None}
+            for group, n in report.bias.identifiers.items()
+        },
+        "words": {
+            group: [
+                {
+                    {"n_first": "n_group", "n_second": "n_others"}.get(name, name): value
+                    for name, value in to_json(word).items()
+                }
+                for word in words
+            ]
+            for group, words in report.bias.by_group.items()
+        },
+        "notes": list(report.notes),
+        "signature": report.signature,
+    }
+
+
+def entities_json(report: EntityReport) -> Json:
+    """Return the JSON of ``bias entities``."""
+    return {
+        "groups": list(report.groups),
+        "family": "odds ratios: all pairs of groups of a system; hallucination: its groups",
+        "systems": {
+            system: {
+                "n": found.n,
+                **_excluded(found.excluded),
+                "inclusion": _two_way(found.inclusion.score),
+                "by_group": _two_ways(found.inclusion.by_group),
+                "odds_ratios": [
+                    {"group": pair.group, "other": pair.other}
+                    | _two_way(pair.ratio)
+                    | {"p_holm": pair.p_holm}
+                    for pair in found.inclusion.pairs
+                ],
+                "hallucination": _hallucination(found.hallucination),
+                "n_ungrouped": found.n_ungrouped,
+                "n_names": found.n_names,
+                "n_aligned": found.n_aligned,
+                "n_hallucinated": found.n_hallucinated,
+                "n_unknown": found.n_unknown,
+                "hallucinated": to_json(found.most_hallucinated),
+            }
+            for system, found in report.systems.items()
+        },
+        "notes": list(report.notes),
+        "signature": report.signature,
+    }
+
+
+def distinguishability_json(report: DistinguishabilityReport) -> Json:
+    """Return the JSON of ``bias distinguishability``."""
+    return {
+        "family": "none: one test a system and representation",
+        "systems": {
+            system: {
+                "n": found.n,
+                **_excluded(found.excluded),
+                "counts": _distinguishability(found.counts),
+                "dense": None if found.dense is None else _distinguishability(found.dense),
+            }
+            for system, found in report.systems.items()
+        },
+        "notes": list(report.notes),
+        "signature": report.signature,
+    }
+
+
+def _distinguishability(found: Distinguishability) -> Json:
+    shown: Json = _json(found)
+    return {**shown.pop("score"), **shown}
+
+
+def _hallucination(found: HallucinationBias | Undefined) -> Json:
+    if isinstance(found, Undefined):
+        return figure(found)
+    by_group = _two_ways(found.by_group)
+    return _two_way(found.score) | {
+        "by_group": {
+            group: shown | {"p_holm": found.p_holm.get(group)} for group, shown in by_group.items()
+        }
+    }
+
+
+def _two_ways(found: Mapping[str, TwoWay]) -> Json:
+    return {group: _two_way(both) for group, both in found.items()}
+
+
+def _two_way(both: TwoWay) -> Json:
+    """Return the figure over documents, with the interval over assignments beside it."""
+    shown: Json = _json(both.over_documents)
+    if isinstance(both.over_assignments, Estimate):
+        shown["over_assignments"] = {
+            name: getattr(both.over_assignments, name) for name in ("low", "high", "method")
+        }
+    return shown
+
+
+def _excluded(excluded: Sequence[Excluded]) -> Json:
+    """Return how many were left out, how many for each reason, and which."""
+    eids: dict[str, list[str]] = {}
+    for entry in excluded:
+        eids.setdefault(entry.reason, []).append(entry.eid)
+    named = dict(sorted(eids.items()))
+    return {
+        "excluded": len(excluded),
+        "excluded_by_reason": {reason: len(found) for reason, found in named.items()},
+        "excluded_eids": named,
+    }
+
+
+def _or_null(value: float | Undefined) -> float | None:
+    return None if isinstance(value, Undefined) else value

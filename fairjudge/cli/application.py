@@ -1,0 +1,172 @@
+"""What holds for every command: no option twice, and no file read that is none or is written."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperCommand
+
+from fairjudge.errors import InputError
+from fairjudge.inputs import check_regular, mode_of
+
+R = TypeVar("R")
+
+WRITTEN = frozenset(
+    {
+        "output",
+        "ask",
+        "json_file",
+        "save",
+        "save_supports",
+        "markdown",
+        "html",
+        "batch",
+        "exported",
+        "labels_file",
+    }
+)
+"""Parameters that name files to write."""
+FOLDERS = frozenset({"run", "cache"})
+"""Parameters that name folders in which a command keeps files of its own."""
+_NAMING = frozenset({"scale", "scorer"})
+"""Parameters whose text may name a file, alone or after a colon."""
+_KEPT = frozenset(
+    {"manifest.json", "checkpoints.sqlite", "cache.db", ".lock"}
+    | {f"{rows}.jsonl" for rows in ("judgements", "references", "summaries", "spent", "finished")}
+)
+
+
+class _Command(TyperCommand):
+    """Refuses a second value where an option takes one: the first would be dropped in silence."""
+
+    def make_parser(self, ctx: Any) -> Any:
+        """Return the parser of the command's options."""
+        parser = super().make_parser(ctx)
+        parse = parser.parse_args
+
+        def parse_args(args: list[str]) -> Any:
+            parsed = parse(args)
+            for option, n in Counter(parsed[2]).items():
+                if n > 1 and _takes_one(option):
+                    named = " / ".join(option.opts)
+                    ctx.fail(f"Option {named!r} takes one value: run once for each of the {n}")
+            return parsed
+
+        parser.parse_args = parse_args  # type: ignore[method-assign]
+        return parser
+
+
+def _takes_one(param: Any) -> bool:
+    """Say whether `param` is an option with a value, or two flags of which one holds."""
+    if param.param_type_name != "option" or param.multiple or param.count:
+        return False
+    return not param.is_flag or bool(param.secondary_opts)
+
+
+class Application(typer.Typer):
+    """A set of commands that check their command line before they begin."""
+
+    def command(  # type: ignore[override]
+        self, name: str | None = None, **settings: Any
+    ) -> Callable[[Callable[..., R]], Callable[..., R]]:
+        """Return the decorator that makes a function a command."""
+        register = super().command(name, cls=_Command, **settings)
+
+        def decorate(function: Callable[..., R]) -> Callable[..., R]:
+            @functools.wraps(function)
+            def called(**given: Any) -> R:
+                check_files(given)
+                return function(**given)
+
+            register(called)
+            return function
+
+        return decorate
+
+
+def check_files(given: Mapping[str, Any]) -> None:
+    """Refuse the files that a command was given, before it reads or writes any.
+
+    Parameters
+    ----------
+    given
+        The command's parameters by name.
+
+    Raises
+    ------
+    InputError
+        If an input is a pipe or a device, a name cannot be one, or what is to be written is an
+        input, another output, or a file that the command keeps in its own folder.
+    """
+    read = [path for name, value in given.items() for path in _read(name, value)]
+    for path in read:
+        check_regular(path)
+    before: list[tuple[str, Path]] = []
+    for name in given.keys() & WRITTEN:
+        if given[name] is None or str(given[name]) == "-":
+            continue
+        path = Path(given[name])
+        mode_of(path)
+        _check_written(_option(name), path, read, [Path(given[f]) for f in FOLDERS if given.get(f)])
+        for other, written in before:
+            if _same(path, written):
+                raise InputError(
+                    f"{_option(name)} and {other} name the same file: one would overwrite it",
+                    path=path,
+                )
+        before.append((_option(name), path))
+
+
+def _check_written(option: str, path: Path, read: list[Path], folders: list[Path]) -> None:
+    for source in read:
+        if source.is_dir():
+            taken = path.exists() and _same(path.parent, source) and path.suffix != ".html"
+        else:
+            taken = _same(path, source)
+        if taken:
+            raise InputError(
+                f"{option} would overwrite the input {source}; name another file", path=path
+            )
+    if path.name in _KEPT and any(_same(path.parent, folder) for folder in folders):
+        raise InputError(f"{option} would overwrite a file of the run; name another", path=path)
+
+
+def _read(name: str, value: object) -> Iterator[Path]:
+    """Yield the files that a parameter names to be read."""
+    if name in WRITTEN | FOLDERS or value is None:
+        return
+    if isinstance(value, list):
+        for item in value:
+            yield from _read(name, item)
+    elif isinstance(value, Path):
+        yield value
+        if name == "criterion":
+            yield from _of_criterion(value)
+    elif name in _NAMING:
+        yield from (Path(text) for text in (str(value), str(value).partition(":")[2]) if text)
+
+
+def _of_criterion(path: Path) -> Iterator[Path]:
+    from fairjudge.judges.criterion_files import read_criterion_file
+
+    found = read_criterion_file(path)
+    yield from (found.prompt, found.scale)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Say whether both are one file, also by links; a pipe or a device is nobody's."""
+    if not (one.exists() and other.exists()):
+        return os.path.realpath(one) == os.path.realpath(other)
+    return one.samefile(other) and (one.is_file() or one.is_dir())
+
+
+def _option(name: str) -> str:
+    return {"json_file": "--json", "output": "--output", "exported": "FILE"}.get(
+        name, f"--{name.replace('_', '-')}"
+    )

@@ -1,0 +1,45 @@
+"""``fairjudge audit stability``: how much a judge differs from itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import options as opt
+
+
+def stability(
+    judgements: Annotated[
+        Path,
+        typer.Argument(help="Judgements with repeats: of 'judge --repeats 3', or imported."),
+    ],
+    *,
+    variant: Annotated[
+        str,
+        typer.Option(metavar="FIELD", help="Field that names the prompt of a judgement."),
+    ] = "variant",
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
+    ] = 0.95,
+    seed: opt.Seed = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Measure how often a judge gives one item another verdict, again or by another prompt.
+
+    Flip rate, spread within an item, the share of variance by item, prompt and repeat, and how much
+    repeats narrow an interval. 'judge --repeats 3 --prompt-variants 3' makes what this needs, and
+    ends with the same table.
+
+        fairjudge audit stability judgements.jsonl --json stability.json
+    """
+    from fairjudge.analysis.stability import stability_report
+    from fairjudge.cli import display
+    from fairjudge.datasets import read_judgements
+    from fairjudge.reports.stability_tables import stability_tables
+
+    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    report = stability_report(rows, variant=variant, level=level, seed=seed or 0)
+    display.report(report, json_file, tables=stability_tables, kind="audit stability")

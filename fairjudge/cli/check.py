@@ -1,0 +1,78 @@
+"""``fairjudge check``: whether a changed judge still agrees with people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import options as opt
+
+WORSE = 4
+"""The exit code of a judge that agrees with people less than before."""
+
+
+def check(
+    judgements: Annotated[Path, typer.Argument(help="Judgements of the anchors after the change.")],
+    *,
+    baseline: Annotated[
+        Path, typer.Option(help="Judgements of the same anchors before it, or what --save wrote.")
+    ],
+    labels: Annotated[Path, typer.Option(help="People's labels of the anchors.")],
+    annotators: Annotated[
+        list[str] | None,
+        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
+    ] = None,
+    label_scale: opt.LabelScale = None,
+    margin: Annotated[
+        float,
+        typer.Option(min=0.001, max=1.0, help="The largest loss of agreement to put up with."),
+    ] = 0.05,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
+    ] = 0.95,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Fail also where the anchors cannot tell.")
+    ] = False,
+    save: Annotated[
+        Path | None,
+        typer.Option(help="Write the new judgements as the next baseline, without their texts."),
+    ] = None,
+    seed: opt.Seed = None,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Check that a new prompt, model or version still agrees with people: a gate for CI.
+
+    The same labelled items are judged before and after; the paired change in agreement decides,
+    with an interval over documents: better, same (within the margin), worse, or cannot tell.
+    Ends with exit code 4 where it is worse.
+
+        fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
+    """
+    from fairjudge.analysis.checking import check_report, without_texts
+    from fairjudge.cli import audit_options, display
+    from fairjudge.datasets import read_judgements, read_labels, write_records
+    from fairjudge.reports.check_tables import check_tables
+
+    after, before = (
+        read_judgements(path, skip_bad=skip_bad).records for path in (judgements, baseline)
+    )
+    report = check_report(
+        after,
+        before,
+        read_labels(labels, skip_bad=skip_bad),
+        margin=margin,
+        annotators=tuple(annotators or ("*",)),
+        label_scale=opt.label_scale(label_scale),
+        level=level,
+        seed=seed or 0,
+    )
+    display.report(report, json_file, tables=check_tables)
+    if save is not None:
+        write_records(save, without_texts(after))
+    if report["verdict"] == "worse" or (strict and report["verdict"] == "cannot tell"):
+        raise typer.Exit(WORSE)
+    audit_options.finish(after, protocol=None, limit=max_unscored)

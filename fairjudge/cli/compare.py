@@ -1,0 +1,50 @@
+"""``fairjudge compare``: two runs on the same items."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import options as opt
+
+
+def compare(
+    first: Annotated[Path, typer.Argument(help="Judgements of one run.")],
+    second: Annotated[Path, typer.Argument(help="Judgements of the same items in another run.")],
+    *,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
+    ] = 0.95,
+    seed: opt.Seed = None,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the comparison as one self-contained HTML page.")
+    ] = None,
+) -> None:
+    """Compare two runs item by item: agreement, mean shift, and each system in both.
+
+    By aspect and protocol, on the items that both runs scored, with intervals over documents: what
+    judging several aspects together changed, another model, another prompt. It does not say which
+    run is right: 'calibrate' does, with labels.
+
+        fairjudge compare apart.jsonl together.jsonl --html compared.html
+    """
+    from fairjudge.analysis.comparing import comparison_report
+    from fairjudge.cli import display
+    from fairjudge.datasets import read_judgements
+    from fairjudge.records import write_atomically
+    from fairjudge.reports.comparison_tables import comparison_tables
+    from fairjudge.run.runs import check_writable
+
+    if html is not None:
+        check_writable(html)
+    one, other = (read_judgements(path, skip_bad=skip_bad).records for path in (first, second))
+    report = comparison_report(one, other, level=level, seed=seed or 0)
+    if html is not None:
+        from fairjudge.reports.comparison_page import comparison_page
+
+        write_atomically(html, comparison_page(report))
+    display.report(report, json_file, tables=comparison_tables, kind="compare")

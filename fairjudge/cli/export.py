@@ -1,0 +1,64 @@
+"""``fairjudge export``: judgements in the formats of other tools."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
+from fairjudge.text.printable import counted
+
+
+def export(
+    judgements: Annotated[Path, typer.Argument(help="Judgements (.jsonl or .json).")],
+    *,
+    output: opt.Output,
+    to: Annotated[
+        Literal["csv", "parquet", "inspect-scores", "otel", "label-studio"],
+        typer.Option(help="The format."),
+    ],
+    aspect: Annotated[str | None, typer.Option(help="Only judgements of this aspect.")] = None,
+    system: Annotated[str | None, typer.Option(help="Only judgements of this system.")] = None,
+    judge: Annotated[str | None, typer.Option(help="Only judgements by this judge.")] = None,
+    summaries: Annotated[
+        Path | None,
+        typer.Option(help="For label-studio: the summaries that people are to see."),
+    ] = None,
+    skip_bad: opt.SkipBad = False,
+) -> None:
+    r"""Write judgements for another tool.
+
+    csv and parquet have one row a judgement (parquet needs the extra [parquet]). inspect-scores is
+    the JSONL of Inspect's precomputed_scores, otel holds OpenTelemetry's gen_ai.evaluation.result
+    events as OTLP JSON lines, label-studio tasks with predictions, which 'fairjudge import' reads
+    back once people have annotated them. See docs/formats.md.
+
+        fairjudge export judgements.jsonl -o judgements.csv --to csv
+    """
+    from fairjudge.datasets import read_judgements, read_summaries
+    from fairjudge.errors import InputError
+    from fairjudge.exporting import export_judgements
+    from fairjudge.exporting.targets import select
+
+    if summaries is not None and to != "label-studio":
+        raise typer.BadParameter("only --to label-studio shows texts", param_hint="--summaries")
+    loaded = read_judgements(judgements, skip_bad=skip_bad)
+    chosen = tuple(select(loaded, aspect=aspect, system=system, judge=judge))
+    if not chosen:
+        raise InputError("holds no judgement of that aspect, system and judge", path=judgements)
+    exported = export_judgements(
+        chosen,
+        output,
+        to=to,
+        summaries=() if summaries is None else read_summaries(summaries, skip_bad=skip_bad),
+        observed_unix_nano=time.time_ns(),
+    )
+    said = f"{counted(len(chosen), 'judgement')} of {len(loaded)}: "
+    said += f"{counted(exported.n_rows, 'row')} written to {output}"
+    if exported.n_left_out:
+        said += f"; {exported.n_left_out} without a score left out"
+    say(said, err=True)

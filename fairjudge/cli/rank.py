@@ -1,0 +1,39 @@
+"""``fairjudge rank``: systems in order, from pairwise judgements."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fairjudge.cli import options as opt
+
+
+def rank(
+    judgements: Annotated[Path, typer.Argument(help="Pairwise judgements, of one order or both.")],
+    *,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals and ranks.")
+    ] = 0.95,
+    seed: opt.Seed = None,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+) -> None:
+    """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
+
+    A win against a strong system counts for more than one against a weak one, and what standing
+    first adds is taken off. Intervals are over documents; the ranks' hold for all systems at once.
+
+        fairjudge rank pairs.jsonl --json ranking.json
+    """
+    from fairjudge.analysis.ranking import ranking_report
+    from fairjudge.cli import audit_options, display
+    from fairjudge.datasets import read_judgements
+    from fairjudge.reports.ranking_tables import ranking_tables
+
+    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    report = ranking_report(rows, level=level, seed=seed or 0)
+    display.report(report, json_file, tables=ranking_tables, kind="rank")
+    audit_options.finish(rows, protocol="pairwise", limit=max_unscored)

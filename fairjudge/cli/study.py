@@ -1,0 +1,246 @@
+"""``fairjudge study``: a whole study in one file, in one command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from fairjudge.cli import options as opt
+from fairjudge.cli.application import Application
+from fairjudge.cli.terminal import say
+from fairjudge.reports.tables import TextTable, columns, number, print_table
+from fairjudge.text.printable import counted
+
+if TYPE_CHECKING:
+    from fairjudge.studies.files import Study
+    from fairjudge.studies.planning import PlannedStep
+    from fairjudge.studies.running import StepResult, StudyResult
+
+
+class _RunByDefault(TyperGroup):
+    """Takes ``study FILE`` for ``study run FILE``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line."""
+        if args and args[0] not in {*self.commands, *ctx.help_option_names}:
+            args = ["run", *args]
+        parsed: list[str] = super().parse_args(ctx, args)
+        return parsed
+
+
+app = Application(
+    name="study",
+    cls=_RunByDefault,
+    help="Run a whole study from one file: 'fairjudge study study.toml'.",
+    no_args_is_help=True,
+)
+
+_Folder = Annotated[
+    Path | None,
+    typer.Option(
+        "-o",
+        "--folder",
+        help="Where all files go; by default beside the study file, named like it.",
+    ),
+]
+
+
+@app.command("run", short_help="Run a study, or go on with it ('run' may be left out)")
+def run(
+    file: Annotated[Path, typer.Argument(help="The study file (TOML); 'study init' writes one.")],
+    *,
+    folder: _Folder = None,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Only estimate what each step would ask and cost."),
+    ] = False,
+    seconds_per_call: Annotated[
+        float, typer.Option(min=0.0, help="With --plan: assumed duration of a request, in seconds.")
+    ] = 2.0,
+    cache: opt.CacheDir = None,
+    max_unscored: opt.MaxUnscored = 0.05,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    """Run a study: references, summaries, judgements, audits, calibration, fairness, one report.
+
+    Steps that are done and on which nothing has changed are not done again; a killed study goes on
+    where it stopped. Findings come first, then the steps; the page has everything.
+
+        fairjudge study study.toml --plan
+    """
+    from fairjudge.api.progress import Bars
+    from fairjudge.cli import progress
+    from fairjudge.cli.display import finish, report
+    from fairjudge.studies.files import read_study
+    from fairjudge.studies.planning import plan_study
+    from fairjudge.studies.running import budget_left, folder_of
+
+    asked = read_study(file, cache=cache)
+    where = folder_of(asked, folder)
+    if plan:
+        with progress.display(quiet=quiet) as shown:
+            planned = plan_study(
+                asked,
+                where,
+                skip_bad=skip_bad,
+                seconds_per_call=seconds_per_call,
+                progress=Bars(shown),
+            )
+        left = budget_left(asked, where)
+        found = _plan_json(planned, usd_left=left.usd_left, calls_left=left.calls_left)
+        report(found, json_file, tables=lambda found: [_plan_table(found)])
+        return
+    opt.check_targets(None, json_file)
+    result = _run(asked, where, skip_bad=skip_bad, quiet=quiet, silent=json_file == "-")
+    _show(result, json_file)
+    finish(result.n_lost, result.n_items, limit=max_unscored)
+
+
+def _run(asked: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: bool) -> StudyResult:
+    from fairjudge.api.progress import Bars
+    from fairjudge.cli import progress
+    from fairjudge.studies.running import run_study
+
+    def tell(one: StepResult) -> None:
+        if not silent and one.seconds is not None:
+            shown.console.print(f"{one.name}: {one.done.told}", markup=False, highlight=False)
+
+    with progress.display(quiet=quiet) as shown:
+        counted_retries = progress.retries(shown)
+        asked = asked.asking(lambda model: replace(model, on_retry=counted_retries))
+        return run_study(asked, folder, skip_bad=skip_bad, progress=Bars(shown), tell=tell)
+
+
+def _show(result: StudyResult, json_file: str | None) -> None:
+    from fairjudge.cli.display import write_json
+
+    if json_file != "-":
+        say("\nIn short:")
+        for text in result.findings:
+            say(f"- {text}")
+        say("")
+        print_table(result.table())
+        cost = "unknown" if result.cost_usd is None else f"{result.cost_usd:.4f} US dollars"
+        say(f"All starts together: {counted(result.n_calls, 'call')}, cost: {cost}")
+        say(f"Page: {result.report}")
+        say(f"Files: {result.folder}")
+    write_json(
+        json_file,
+        {
+            "findings": list(result.findings),
+            "steps": [
+                {"name": one.name, "seconds": one.seconds, **asdict(one.done)}
+                for one in result.steps
+            ],
+            "n_calls": result.n_calls,
+            "cost_usd": result.cost_usd,
+            "folder": str(result.folder),
+            "report": str(result.report),
+        },
+    )
+
+
+def _plan_json(
+    planned: Sequence[PlannedStep], *, usd_left: float | None, calls_left: int | None
+) -> dict[str, Any]:
+    steps = [
+        {"step": one.step, "done": True}
+        if one.plan is None
+        else {
+            "step": one.step,
+            "done": False,
+            "model": one.plan.model,
+            "calls": one.plan.n_calls,
+            "cached": one.plan.n_cached,
+            "input_tokens": one.plan.input_tokens,
+            "output_tokens": one.plan.output_tokens,
+            "cost_usd": one.plan.cost_usd,
+            "seconds": one.plan.seconds,
+        }
+        for one in planned
+    ]
+    to_do = [one for one in steps if not one["done"]]
+    costs = [one["cost_usd"] for one in to_do]
+    total: dict[str, Any] = {
+        name: sum(one[name] for one in to_do)
+        for name in ("calls", "cached", "input_tokens", "output_tokens", "seconds")
+    }
+    total["cost_usd"] = None if None in costs else sum(costs)
+    over = [
+        name
+        for name, most, wanted in (
+            ("max_calls", calls_left, total["calls"]),
+            ("max_cost", usd_left, total["cost_usd"]),
+        )
+        if most is not None and wanted is not None and wanted > most
+    ]
+    return {**total, "steps": steps, "over": over}
+
+
+def _plan_table(found: Any) -> TextTable:
+    heads = ("calls", "cached", "tokens in", "tokens out", "US dollars", "minutes")
+    names = ("calls", "cached", "input_tokens", "output_tokens")
+    rows = [
+        (one["step"], "done", *("-",) * len(heads))
+        if one.get("done")
+        else (
+            one["step"],
+            one.get("model", ""),
+            *(str(one[name]) for name in names),
+            number(one["cost_usd"], digits=4),
+            number(one["seconds"] / 60, digits=1),
+        )
+        for one in [*found["steps"], {"step": "all", **found}]
+    ]
+    notes = ["Estimated, without retries; cached replies cost nothing."]
+    if not found["steps"]:
+        rows, notes = [], ["No step asks a language model: nothing to pay."]
+    if found["cost_usd"] is None:
+        notes.append("A price is not known: cost cannot be told.")
+    notes += [f"Beyond {name} of [budget]: the study would stop there." for name in found["over"]]
+    return TextTable(
+        title="Planned",
+        columns=columns("step", "model", *heads, numbers=heads),
+        rows=tuple(rows),
+        notes=tuple(notes),
+    )
+
+
+@app.command("init", short_help="Write a commented study file from the data here")
+def init(
+    data: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files, or folders of them; by default this folder."),
+    ] = None,
+    *,
+    output: Annotated[Path, typer.Option("-o", "--output", help="The study file to write.")] = Path(
+        "study.toml"
+    ),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Write a commented study file: clusters, references, summaries and labels that are found.
+
+    Every file is told by its content. What is commented out shows what else could be asked.
+
+        fairjudge study init data/ -o study.toml
+    """
+    from fairjudge.errors import InputError
+    from fairjudge.records import write_atomically
+    from fairjudge.run.runs import check_writable
+    from fairjudge.studies.initial import find_data, study_text
+
+    if output.exists() and not force:
+        raise InputError("is there already; choose another -o, or --force", path=output)
+    check_writable(output)
+    found = find_data(data or [Path()])
+    write_atomically(output, study_text(found, output))
+    n_files = sum(map(len, (found.clusters, found.references, found.summaries, found.labels)))
+    say(f"Written: {output}, from {counted(n_files, 'file')}")
+    say(f"Next: fairjudge study {output} --plan")

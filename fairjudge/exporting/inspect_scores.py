@@ -1,0 +1,60 @@
+"""Scores for Inspect's ``precomputed_scores(scores=..., on_missing="unscored")``: one a sample.
+
+Source: UKGovernmentBEIS/inspect_ai, ``src/inspect_ai/scorer/_precomputed.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from fairjudge.datasets.writers import json_line
+from fairjudge.domain import Judgement
+from fairjudge.errors import InputError
+from fairjudge.exporting.targets import Exported, Request
+
+_ONE = ("system", "aspect", "judge", "unit")
+"""Of each of these Inspect's file has room for one value, as its samples are answered once."""
+
+
+def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+    """Return one object a scored judgement. Those without a score are left out: Inspect asks so.
+
+    Raises
+    ------
+    InputError
+        Judgements of pairs; of several systems, aspects, judges or units; two of one sample that
+        no ``repeat`` tells apart.
+    """
+    rows = request.judgements
+    _check(rows)
+    scored = [one for one in rows if one.unscored is None]
+    n_left_out = len(rows) - len(scored)
+    return map(json_line, map(_record, scored)), Exported(n_rows=len(scored), n_left_out=n_left_out)
+
+
+def _check(rows: Sequence[Judgement]) -> None:
+    if any(one.system is None for one in rows):
+        raise InputError("Inspect scores one answer a sample; these are judgements of pairs")
+    for name in _ONE:
+        found = sorted({str(getattr(one, name)) for one in rows})
+        if len(found) > 1:
+            listed = ", ".join(map(repr, found[:5])) + (", ..." if len(found) > 5 else "")
+            raise InputError(f"Inspect's scores are of one {name}, here are {listed}; choose one")
+    seen: set[tuple[str, int]] = set()
+    for one in rows:
+        key = (one.eid, one.repeat or 0)
+        if key in seen:
+            raise InputError(f"two judgements of {one.eid!r}, repeat {one.repeat or 0}")
+        seen.add(key)
+
+
+def _record(one: Judgement) -> dict[str, Any]:
+    metadata = {name: getattr(one, name) for name in (*_ONE, "protocol", "signature")}
+    return {
+        "id": one.eid,
+        "value": one.value,
+        **({} if one.repeat is None else {"epoch": one.repeat + 1}),
+        **({} if one.raw is None else {"explanation": one.raw}),
+        "metadata": metadata,
+    }

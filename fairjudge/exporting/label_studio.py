@@ -1,0 +1,103 @@
+"""Label Studio's tasks: an item a task, what judges said as its predictions.
+
+Source: the JSON task format of labelstud.io/guide/task_format. What people then annotate comes
+back by ``fairjudge import``, as ``data`` says what was judged and each control is named after its
+aspect.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from fairjudge.datasets.writers import json_line
+from fairjudge.domain import Judgement, Order
+from fairjudge.errors import InputError
+from fairjudge.exporting.targets import Exported, Request
+
+
+def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+    """Return the tasks as one JSON list.
+
+    Raises
+    ------
+    InputError
+        Summaries were given, but none for a system that was judged.
+    """
+    items: dict[str, list[Judgement]] = {}
+    for one in request.judgements:
+        items.setdefault(json.dumps(_item(one), sort_keys=True), []).append(one)
+    tasks = [_task(rows, request.texts) for rows in items.values()]
+    return _listed(tasks), Exported(n_rows=len(tasks))
+
+
+def _listed(tasks: list[dict[str, Any]]) -> Iterator[bytes]:
+    yield b"[\n"
+    for number, task in enumerate(tasks):
+        yield (b"," if number else b"") + json_line(task)
+    yield b"]\n"
+
+
+def _item(one: Judgement) -> dict[str, str]:
+    """Return what was judged; both orders of a pair are one item, shown in the first of them."""
+    names = ("eid", "system", "system_a", "system_b", "unit")
+    return {name: getattr(one, name) for name in names if getattr(one, name) is not None}
+
+
+def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str, Any]:
+    item = _item(rows[0])
+    order: Order = "ab"
+    data: dict[str, Any] = item
+    if "system_a" in item:
+        order = rows[0].order or "ab"
+        sides = ("system_a", "system_b") if order == "ab" else ("system_b", "system_a")
+        shown = dict(zip(("left", "right"), (item[side] for side in sides), strict=True))
+        data = {**item, "order": order}
+    else:
+        shown = {"text": item["system"]}
+    if texts:
+        data |= {name: _text(texts, item["eid"], system) for name, system in shown.items()}
+    runs: dict[tuple[str, int], list[Judgement]] = {}
+    for one in rows:
+        # the other order of a pair is a judgement of its own
+        key = (one.judge, 2 * (one.repeat or 0) + (one.order not in {None, order}))
+        runs.setdefault(key, []).append(one)
+    predictions = [_prediction(judge, said, order) for (judge, _), said in runs.items()]
+    return {"data": data, "predictions": [each for each in predictions if each["result"]]}
+
+
+def _text(texts: dict[tuple[str, str], str], eid: str, system: str) -> str:
+    if (eid, system) not in texts:
+        raise InputError(f"no summary of {eid!r} by {system!r} among those given")
+    return texts[eid, system]
+
+
+def _prediction(judge: str, rows: list[Judgement], order: Order) -> dict[str, Any]:
+    scored = [one for one in rows if one.value is not None]
+    return {"model_version": judge, "result": [_result(one, order) for one in scored]}
+
+
+def _result(one: Judgement, order: Order) -> dict[str, Any]:
+    kind, value = _value(one, order)
+    to_name = "text" if one.system is not None else "pair"
+    meta = {name: getattr(one, name) for name in ("order", "repeat")}
+    meta = {name: found for name, found in meta.items() if found is not None}
+    return {
+        "from_name": one.aspect,
+        "to_name": to_name,
+        "type": kind,
+        "value": {("selected" if kind == "pairwise" else kind): value},
+        **({"meta": meta} if meta else {}),
+    }
+
+
+def _value(one: Judgement, order: Order) -> tuple[str, Any]:
+    """Return a control's type and value: a tie is a choice, as Pairwise has two sides only."""
+    if one.value == "tie":
+        return "choices", ["tie"]
+    if isinstance(one.value, str):
+        return "pairwise", "left" if (one.value == "a") == (order == "ab") else "right"
+    if one.protocol == "binary" and one.value in {0, 1}:
+        return "choices", ["yes" if one.value else "no"]
+    return "number", one.value

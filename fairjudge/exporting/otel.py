@@ -1,0 +1,88 @@
+"""OpenTelemetry events ``gen_ai.evaluation.result``, as OTLP's JSON lines.
+
+Each line is an ``ExportLogsServiceRequest``, which the Collector's ``otlpjsonfile`` receiver reads.
+Source: open-telemetry/semantic-conventions, ``docs/gen-ai/gen-ai-events.md``, and
+open-telemetry/opentelemetry-proto, ``docs/specification.md`` (JSON Protobuf encoding).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from fairjudge import __version__
+from fairjudge.datasets.writers import json_line
+from fairjudge.domain import Judgement
+from fairjudge.exporting.targets import Exported, Request
+
+EVENT = "gen_ai.evaluation.result"
+_INFO, _ERROR = 9, 17
+"""Severity numbers of OpenTelemetry's logs."""
+_OURS = (
+    "eid", "system", "system_a", "system_b", "order", "protocol", "unit", "judge", "repeat",
+    "scored_by", "signature",
+)  # fmt: skip
+_IDS = {"traceId": ("trace_id", 32), "spanId": ("span_id", 16)}
+"""Field of a log record to a judgement's own, and how many hexadecimal digits it has."""
+
+
+def write(request: Request) -> tuple[Iterator[bytes], Exported]:
+    """Return one event a judgement; one without a score has ``error.type``."""
+    lines = (json_line(_request(one, request.observed_unix_nano)) for one in request.judgements)
+    return lines, Exported(n_rows=len(request.judgements))
+
+
+def _request(one: Judgement, observed_unix_nano: int) -> dict[str, Any]:
+    scope = {"name": "fairjudge", "version": __version__}
+    resource = {"attributes": [_attribute("service.name", "fairjudge")]}
+    logs = {"scope": scope, "logRecords": [_event(one, observed_unix_nano)]}
+    return {"resourceLogs": [{"resource": resource, "scopeLogs": [logs]}]}
+
+
+def _event(one: Judgement, observed_unix_nano: int) -> dict[str, Any]:
+    return {
+        "observedTimeUnixNano": str(observed_unix_nano),  # 64-bit integers are texts in OTLP's JSON
+        "severityNumber": _INFO if one.unscored is None else _ERROR,
+        "eventName": EVENT,
+        "attributes": [_attribute(name, value) for name, value in attributes(one).items()],
+        **_ids(one),
+    }
+
+
+def attributes(one: Judgement) -> dict[str, str | float | int]:
+    """Return the event's attributes: those of the conventions, and ours under ``fairjudge.``."""
+    verdict = isinstance(one.value, str)
+    found = {
+        "gen_ai.evaluation.name": one.aspect,
+        "gen_ai.evaluation.score.value": None if verdict or one.value is None else float(one.value),
+        "gen_ai.evaluation.score.label": one.value if verdict else None,
+        "gen_ai.evaluation.explanation": one.raw,
+        "gen_ai.response.id": _text(one, "response_id"),
+        "error.type": one.unscored,
+        **{f"fairjudge.{name}": getattr(one, name) for name in _OURS},
+    }
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _attribute(name: str, value: str | float) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"key": name, "value": {"stringValue": value}}
+    if isinstance(value, int):
+        return {"key": name, "value": {"intValue": str(value)}}
+    return {"key": name, "value": {"doubleValue": value}}
+
+
+def _ids(one: Judgement) -> dict[str, str]:
+    """Return the ids of the trace and span that was judged, where the judgement has them."""
+    found = {}
+    for name, (field, n_digits) in _IDS.items():
+        value = _text(one, field) or ""
+        if re.fullmatch(f"[0-9a-fA-F]{{{n_digits}}}", value) and int(value, 16):
+            found[name] = value.lower()
+    return found
+
+
+def _text(one: Judgement, field: str) -> str | None:
+    value = (one.model_extra or {}).get(field)
+    return value if isinstance(value, str) and value else None

@@ -1,0 +1,110 @@
+"""The formats that judgements can be written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TypeAlias
+
+from fairjudge.datasets.writers import write_bytes
+from fairjudge.domain import Judgement, Summary
+from fairjudge.errors import InputError
+
+TARGETS = {
+    "csv": "flat:write_csv",
+    "parquet": "flat:write_parquet",
+    "inspect-scores": "inspect_scores:write",
+    "otel": "otel:write",
+    "label-studio": "label_studio:write",
+}
+"""Name to the function, ``"module:function"``, that writes it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is to be written; ``texts`` maps ``(eid, system)`` to the summary."""
+
+    judgements: Sequence[Judgement]
+    texts: dict[tuple[str, str], str] = field(default_factory=dict)
+    observed_unix_nano: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What was written: ``n_rows`` rows; ``n_left_out`` judgements have no place in the format."""
+
+    n_rows: int
+    n_left_out: int = 0
+
+
+Writer: TypeAlias = Callable[[Request], tuple[Iterable[bytes], Exported]]
+"""Returns the file in parts, and what became of the judgements."""
+
+
+def export_judgements(
+    judgements: Iterable[Judgement],
+    path: str | Path,
+    *,
+    to: str,
+    summaries: Iterable[Summary] = (),
+    observed_unix_nano: int = 0,
+) -> Exported:
+    """Write judgements for another tool.
+
+    Parameters
+    ----------
+    judgements : iterable of Judgement
+        At least one.
+    path : str or Path
+        The file to write; ``.gz`` packs it (but for Parquet), ``-`` is standard output.
+    to : str
+        One of `TARGETS`.
+    summaries : iterable of Summary
+        For Label Studio: the texts that people are to see.
+    observed_unix_nano : int
+        For OpenTelemetry: when the events were made, in nanoseconds since 1970; 0 is not known.
+
+    Returns
+    -------
+    Exported
+
+    Raises
+    ------
+    InputError
+        No such target, no judgements, or judgements that the format has no place for; the path
+        cannot be written to.
+    MissingExtraError
+        Parquet without pyarrow.
+    """
+    if to not in TARGETS:
+        raise InputError(f"no target {to!r}; known are {', '.join(TARGETS)}", field="--to")
+    rows = tuple(judgements)
+    if not rows:
+        raise InputError("there are no judgements to export")
+    texts = {(one.eid, one.system): one.text for one in summaries}
+    module, _, function = TARGETS[to].partition(":")
+    writer: Writer = getattr(import_module(f"fairjudge.exporting.{module}"), function)
+    request = Request(judgements=rows, texts=texts, observed_unix_nano=observed_unix_nano)
+    parts, exported = writer(request)
+    write_bytes(path, parts)
+    return exported
+
+
+def select(
+    judgements: Iterable[Judgement],
+    *,
+    aspect: str | None = None,
+    system: str | None = None,
+    judge: str | None = None,
+) -> Iterator[Judgement]:
+    """Yield the judgements of one aspect, system (of a pair: either) and judge, None for all."""
+    for one in judgements:
+        systems = {one.system, one.system_a, one.system_b}
+        if (
+            (aspect is None or one.aspect == aspect)
+            and (system is None or system in systems)
+            and (judge is None or one.judge == judge)
+        ):
+            yield one

@@ -1,0 +1,19 @@
+"""Judgements and labels that other tools recorded, turned to ours."""
+
+from fairjudge.importing.formats import FORMATS, import_file
+from fairjudge.importing.records import ImportedFile, Recorded, Skipped
+from fairjudge.importing.replies import FIELDS, Imported, Repeat, import_replies
+from fairjudge.importing.scale_options import scale_from_options
+
+__all__ = [
+    "FIELDS",
+    "FORMATS",
+    "Imported",
+    "ImportedFile",
+    "Recorded",
+    "Repeat",
+    "Skipped",
+    "import_file",
+    "import_replies",
+    "scale_from_options",
+]

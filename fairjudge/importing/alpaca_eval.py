@@ -1,0 +1,61 @@
+"""AlpacaEval's annotations: one order a pair, and the file does not say which.
+
+Source: tatsu-lab/alpaca_eval, ``results/<model>/<annotator>/annotations.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.domain import Verdict
+from fairjudge.errors import InputError
+from fairjudge.importing.fields import Ids, fingerprint, score, text, text_or_none
+from fairjudge.importing.records import Recorded
+from fairjudge.importing.sources import Source
+
+ASPECT = "preference"
+_DRAWS = (0, 1.5)
+"""Both stand for a draw (``alpaca_eval/metrics/winrate.py``)."""
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows are two outputs to an instruction and a preference."""
+    return {"instruction", "output_1", "output_2", "preference"} <= source.first.keys()
+
+
+def read(source: Source) -> Iterator[Recorded]:
+    """Yield a verdict a row, with its probability where the preference is a fraction.
+
+    The reply is kept, but not read: what it names first may be either output.
+    """
+    ids = Ids()
+    for line, row in source.records():
+        with source.at(line):
+            outputs = (text_or_none(row, "output_1"), text_or_none(row, "output_2"))
+            eid = ids.of(fingerprint(text_or_none(row, "instruction") or ""), outputs)
+            yield _recorded(row, line=line, eid=eid)
+
+
+def _recorded(row: Mapping[str, Any], *, line: int, eid: str) -> Recorded:
+    preference = score(row.get("preference"))
+    if preference is not None and preference not in _DRAWS and not 1 <= preference <= 2:
+        raise InputError(f"expected 0 or 1 to 2, not {preference:g}", field="preference")
+    completion = row.get("raw_completion")
+    return Recorded(
+        line=line,
+        eid=eid,
+        pair=(text(row, "generator_1"), text(row, "generator_2")),
+        aspect=ASPECT,
+        judge=text(row, "annotator"),
+        reply=completion if isinstance(completion, str) else None,
+        value=None if preference is None else _verdict(preference),
+        detail="AlpacaEval read no preference" if preference is None else "",
+        probabilities=None if not preference else {"a": 2 - preference, "b": preference - 1},
+    )
+
+
+def _verdict(preference: float) -> Verdict:
+    if preference in _DRAWS:
+        return "tie"
+    return "a" if preference < 1.5 else "b"

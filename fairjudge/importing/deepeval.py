@@ -1,0 +1,80 @@
+"""DeepEval's test runs: each metric of each test case.
+
+Source: confident-ai/deepeval, ``deepeval/test_run/api.py`` and ``tracing/api.py``;
+``.deepeval/.latest_run_full.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.importing.fields import Ids, given, items, mapping, score, text
+from fairjudge.importing.records import Recorded, Skipped
+from fairjudge.importing.sources import Source
+
+_CASES = ("testCases", "conversationalTestCases")
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the file is a run of test cases."""
+    keys = source.first.keys()
+    return "testCases" in keys and bool({"testPassed", "metricsScores"} & keys)
+
+
+def read(source: Source) -> Iterator[Recorded | Skipped]:
+    """Yield each metric of a test case; those of its trace and spans are skipped."""
+    ids = Ids()
+    number = 0
+    for _, run in source.records():
+        system = given(mapping(run, "hyperparameters"), "model") or given(run, "identifier")
+        for kind in _CASES:
+            for case in items(run, kind):
+                number += 1
+                with source.at(number):
+                    yield from _case(case, number, ids, system=system)
+
+
+def _case(
+    case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None
+) -> Iterator[Recorded | Skipped]:
+    # the former is what older versions wrote
+    more = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
+    item: dict[str, Any] = {
+        "eid": given(more, "eid") or ids.of(text(case, "name"), str(case.get("input"))),
+        "system": given(more, "system") or system or "deepeval",
+        "unit": given(more, "unit") or "summary",
+    }
+    metrics = list(items(case, "metricsData"))
+    if not metrics:
+        yield Skipped(line=number, why="the test case has no metric")
+    for metric in metrics:
+        value = None if metric.get("error") else score(metric.get("score"))
+        yield Recorded(
+            line=number,
+            **item,
+            aspect=text(metric, "name"),
+            judge=given(metric, "evaluationModel") or "deepeval",
+            value=value,
+            unscored="backend" if metric.get("error") else None,
+            detail=given(metric, "error") or "DeepEval has no score",
+            scored_by="llm" if metric.get("evaluationModel") else "code",
+            extra={
+                name: metric[name]
+                for name in ("reason", "threshold", "success")
+                if metric.get(name) is not None
+            },
+        )
+    for _ in range(_metrics_within(case.get("trace"))):
+        yield Skipped(line=number, why="of a trace or a span, not of the test case")
+
+
+def _metrics_within(value: object) -> int:
+    """Count the metrics of a trace and of all its spans."""
+    if isinstance(value, list):
+        return sum(map(_metrics_within, value))
+    if not isinstance(value, dict):
+        return 0
+    own = value.get("metricsData")
+    rest = sum(_metrics_within(item) for key, item in value.items() if key != "metricsData")
+    return rest + (len(own) if isinstance(own, list) else 0)

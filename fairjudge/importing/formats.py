@@ -1,0 +1,119 @@
+"""The formats that are known, and which of them a file has."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+from fairjudge.errors import InputError
+from fairjudge.importing.records import ImportedFile, assemble
+from fairjudge.importing.sources import Source, open_source
+from fairjudge.text.printable import counted
+
+FORMATS = {
+    "inspect": "inspect_logs",
+    "promptfoo": "promptfoo",
+    "deepeval": "deepeval",
+    "mlflow": "mlflow",
+    "label-studio": "label_studio",
+    "mt-bench": "mt_bench",
+    "alpaca-eval": "alpaca_eval",
+    "llmbar": "llmbar",
+    "judgebench": "judgebench",
+    "lm-eval": "lm_eval",
+    "summeval": "summeval",
+    "realsumm": "realsumm",
+}
+"""Name to the module that recognises and reads it; asked in this order."""
+
+
+def import_file(
+    path: str | Path,
+    *,
+    tool: str | None = None,
+    judge: str | None = None,
+    repeats: Literal["keep", "last"] = "keep",
+    skip_bad: bool = False,
+) -> ImportedFile:
+    """Read the judgements and people's labels that another tool recorded.
+
+    Parameters
+    ----------
+    path : str or Path
+        The tool's file, or the folder of a data set.
+    tool : str, optional
+        One of `FORMATS`; by default told by the content.
+    judge : str, optional
+        Who judged; by default as the file says.
+    repeats : {"keep", "last"}
+        What becomes of an item that was judged several times: all its judgements, numbered by
+        ``repeat`` from 0, or the last one alone.
+    skip_bad : bool
+        Leave out, and list under ``skipped``, rows that cannot be read.
+
+    Returns
+    -------
+    ImportedFile
+        Every place in the file once: as judgement (scored or not), as label, or skipped with the
+        reason. The grader's own errors are unscored. Where the judge's reply and the scale that it
+        was asked for are known, our parser reads it.
+
+    Raises
+    ------
+    InputError
+        The format is not known, a row is wrong (unless `skip_bad`), or nothing could be read.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.import_file("logs/run.eval")  # doctest: +SKIP
+    >>> fj.JudgeResult(found.judgements).leaderboard()  # doctest: +SKIP
+    """
+    source = open_source(Path(path), skip_bad=skip_bad)
+    name = _checked(tool) if tool is not None else recognise_format(source)
+    if name is None:
+        known = ", ".join(FORMATS)
+        raise InputError(
+            f"not known which tool wrote this; known are {known}. Recorded replies of any judge "
+            "are read with --protocol",
+            path=path,
+        )
+    try:
+        entries = [*_module(name).read(source), *source.bad]
+        found = assemble(entries, tool=name, judge=judge, repeats=repeats)
+    except InputError as error:
+        if error.path is not None:
+            raise
+        problem, line, field = error.problem, error.line, error.field
+        raise InputError(problem, path=path, line=line, field=field) from error
+    if not found.judgements and not found.labels:
+        raise InputError(f"holds no judgements and no labels{_why(found)}", path=path)
+    return found
+
+
+def _why(found: ImportedFile) -> str:
+    if not found.skipped:
+        return ""
+    return f"; the first of {counted(len(found.skipped), 'row')}: {found.skipped[0].why}"
+
+
+def recognise_format(source: Source) -> str | None:
+    """Return the name of the format that `source` has, None where none is known."""
+    for name in FORMATS:
+        try:
+            if _module(name).recognises(source):
+                return name
+        except InputError:  # a field of that tool's name, but not of its type
+            continue
+    return None
+
+
+def _module(name: str) -> Any:
+    return import_module(f"fairjudge.importing.{FORMATS[name]}")
+
+
+def _checked(name: str) -> str:
+    if name not in FORMATS:
+        raise InputError(f"no tool {name!r}; known are {', '.join(FORMATS)}", field="--from")
+    return name

@@ -1,0 +1,168 @@
+"""Inspect's ``.eval`` logs: a ZIP of JSON members, deflated or, in newer versions, zstd.
+
+The zipfile module reads zstd (method 93) from Python 3.14 on; before that the package zstandard
+does, which is the extra ``fairjudge[inspect]``.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import sys
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from fairjudge.datasets._json import JsonError, parse, without_lone_surrogates
+from fairjudge.errors import InputError, MissingExtraError
+from fairjudge.gzip_io import unpacked_limit
+from fairjudge.inputs import check_regular, read_file
+
+_MAGIC = b"PK\x03\x04"
+_ZSTD = 93
+_LIMIT_MEMBERS = 1_000_000
+_PART_BYTES = 1 << 20
+_HEADERS = ("header.json", "_journal/start.json")
+"""The latter of a run that was killed."""
+_NEEDED = ("id", "epoch", "scores", "metadata", "output", "error", "attachments")
+"""What is kept of a sample; its events and messages are many times as large."""
+
+
+def is_archive(path: Path) -> bool:
+    """Say whether the file at `path` begins as a ZIP does."""
+    check_regular(path)
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:  # its reader will say what is wrong
+        return False
+
+
+def read_archive(path: Path) -> dict[str, Any]:
+    """Return the log in the layout of Inspect's JSON logs: ``eval``, ``samples`` and so on.
+
+    Raises
+    ------
+    InputError
+        Damaged, encrypted, no Inspect log, or over 1 GiB and more than 200 times as large unpacked
+        as packed.
+    MissingExtraError
+        Its members are zstd, and zstandard is not installed.
+    """
+    data = read_file(path)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            return _log(_Members(archive, data, path))
+    except (zipfile.BadZipFile, EOFError, zlib.error, struct.error) as error:
+        raise InputError(f"the archive is damaged: {error}", path=path) from None
+
+
+def _log(members: _Members) -> dict[str, Any]:
+    headers = [name for name in _HEADERS if name in members.names]
+    if not headers:
+        raise InputError("no Inspect log: there is no header.json in it", path=members.path)
+    header = members.parsed(headers[0])
+    samples = []
+    for name in members.names:
+        if name.startswith("samples/") and name.endswith(".json"):
+            sample = members.parsed(name)
+            samples.append({key: sample[key] for key in _NEEDED if key in sample})
+    return {**header, "samples": samples}
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class _Members:
+    """The members of an archive, unpacked within one common limit."""
+
+    def __init__(self, archive: zipfile.ZipFile, data: bytes, path: Path) -> None:
+        self.path = path
+        self._archive = archive
+        self._data = data
+        self._left = self._limit = unpacked_limit(len(data))
+        self.names = tuple(dict.fromkeys(archive.namelist()))
+        if len(self.names) > _LIMIT_MEMBERS:
+            raise InputError(f"more than {_LIMIT_MEMBERS:,} members", path=path)
+
+    def parsed(self, name: str) -> Mapping[str, Any]:
+        """Return the JSON object that a member is."""
+        try:
+            text = self._unpacked(name).decode("utf-8")
+            value, _ = without_lone_surrogates(text, parse(text, nan_as_null=True))
+        except UnicodeDecodeError:
+            raise self._error(name, "not UTF-8 text") from None
+        except JsonError as error:
+            raise self._error(name, error.problem) from None
+        if not isinstance(value, dict):
+            raise self._error(name, "expected an object")
+        return value
+
+    def _unpacked(self, name: str) -> bytes:
+        member = self._archive.getinfo(name)
+        if member.flag_bits & 1:
+            raise self._error(name, "encrypted")
+        if member.compress_type == _ZSTD and sys.version_info < (3, 14):
+            found = self._bounded(_zstd_stream(_packed(self._data, member), path=self.path))
+            if zlib.crc32(found) != member.CRC:
+                raise self._error(name, "its checksum does not fit")
+            return found
+        try:
+            with self._archive.open(member) as stream:
+                return self._bounded(stream)
+        except NotImplementedError as error:
+            raise self._error(name, str(error)) from None
+
+    def _bounded(self, stream: _Stream) -> bytes:
+        unpacked = io.BytesIO()
+        while part := stream.read(min(_PART_BYTES, self._left + 1)):
+            self._left -= len(part)
+            if self._left < 0:
+                raise InputError(
+                    f"{len(self._data):,} bytes of archive hold more than {self._limit:,}, as no "
+                    "log does; if you trust it, 'inspect log convert --to json' unpacks it",
+                    path=self.path,
+                )
+            unpacked.write(part)
+        return unpacked.getvalue()
+
+    def _error(self, name: str, problem: str) -> InputError:
+        return InputError(f"{name[:80]!r} in the archive: {problem}", path=self.path)
+
+
+def _packed(data: bytes, member: zipfile.ZipInfo) -> bytes:
+    """Return a member's bytes as they stand in the archive, after its local header."""
+    at = member.header_offset
+    name_length, extra_length = struct.unpack_from("<HH", data, at + 26)
+    start = at + 30 + name_length + extra_length
+    if data[at : at + 4] != _MAGIC or start + member.compress_size > len(data):
+        raise zipfile.BadZipFile("a member lies outside of it")
+    return data[start : start + member.compress_size]
+
+
+def _zstd_stream(packed: bytes, *, path: Path) -> _Stream:
+    try:
+        import zstandard
+    except ImportError:
+        raise MissingExtraError(
+            f"{path}, whose members are packed with zstd,", extra="inspect"
+        ) from None
+    stream = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+    return _ZstdStream(stream, zstandard.ZstdError)
+
+
+class _ZstdStream:
+    """A zstd stream whose damage is a damaged archive."""
+
+    def __init__(self, stream: _Stream, damage: type[Exception]) -> None:
+        self._stream = stream
+        self._damage = damage
+
+    def read(self, size: int, /) -> bytes:
+        try:
+            return self._stream.read(size)
+        except self._damage as error:
+            raise zipfile.BadZipFile(str(error)) from None

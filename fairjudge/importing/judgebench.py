@@ -1,0 +1,72 @@
+"""JudgeBench's judged pairs: twice, the second time with the responses swapped.
+
+Source: ScalerLab/JudgeBench, ``outputs/*.jsonl``, ``run_judge.py`` and ``utils/judges.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.domain import Order, Verdict
+from fairjudge.importing.fields import given, items, mapping, text, text_or_none
+from fairjudge.importing.pairs import ARENA, OUTPUTS
+from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
+from fairjudge.importing.sources import Source
+from fairjudge.scales import Scale
+
+ASPECT = "correctness"
+_PAIR = ("response_A", "response_B")
+_DECISIONS: Mapping[str, Verdict] = {"A>B": "a", "B>A": "b", "A=B": "tie"}
+_SWAPPED: Mapping[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
+_ORDERS: tuple[Order, ...] = ("ab", "ba")
+_FORMS: Mapping[str, Scale] = {"arena_hard": ARENA, "vanilla": OUTPUTS}
+"""How judges of these names answer; of others the tool's decision counts."""
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows are JudgeBench's pairs with judgements."""
+    return {*_PAIR, "pair_id", "label", "judgments"} <= source.first.keys()
+
+
+def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+    """Yield the right answer and the decision in each order."""
+    for line, row in source.records():
+        with source.at(line):
+            item = {"eid": text(row, "pair_id"), "system_a": _PAIR[0], "system_b": _PAIR[1]}
+            label = _DECISIONS.get(text(row, "label"))
+            yield (
+                Skipped(line=line, why=f"no such label: {row['label']!r}")
+                if label is None
+                else label_row(line, **item, aspect=ASPECT, annotator="judgebench", value=label)
+            )
+            for number, found in enumerate(items(row, "judgments")):
+                if number < len(_ORDERS):
+                    yield _recorded(row, found, line=line, order=_ORDERS[number])
+                else:
+                    yield Skipped(line=line, why="of neither order: a third judgement")
+
+
+def _recorded(
+    row: Mapping[str, Any], found: Mapping[str, Any], *, line: int, order: Order
+) -> Recorded:
+    judgment = mapping(found, "judgment")
+    name = given(row, "judge_name") or "judge"
+    model = given(judgment, "judge_model")
+    decided = _DECISIONS.get(str(found.get("decision")))
+    # the file's decision is of the two as they were shown
+    value = _SWAPPED[decided] if decided is not None and order == "ba" else decided
+    scores = judgment.get("scores")
+    return Recorded(
+        line=line,
+        eid=text(row, "pair_id"),
+        pair=_PAIR,
+        order=order,
+        aspect=ASPECT,
+        judge=f"{name}/{model}" if model else name,
+        reply=text_or_none(judgment, "response") or None,
+        scale=_FORMS.get(name),
+        value=value,
+        scored_by="decision" if isinstance(scores, list) else "llm",
+        extra={"scores": scores} if scores is not None else {},
+    )

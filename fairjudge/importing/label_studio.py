@@ -1,0 +1,125 @@
+"""Label Studio's tasks: people's annotations are labels, models' predictions judgements.
+
+Source: the JSON task format of labelstud.io/guide/task_format. What was annotated stands in the
+task's ``data``: ``eid``, and ``system`` or ``system_a`` and ``system_b``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.domain import Order, Verdict
+from fairjudge.errors import InputError
+from fairjudge.importing.fields import given, items, mapping, score, text
+from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
+from fairjudge.importing.sources import Source
+from fairjudge.scales import Position, to_verdict
+
+_SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows are tasks with annotations or predictions."""
+    first = source.first
+    return isinstance(first.get("data"), dict) and bool({"annotations", "predictions"} & {*first})
+
+
+def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+    """Yield each result of each annotation and prediction that was not cancelled."""
+    for line, task in source.records():
+        with source.at(line):
+            item = _item(mapping(task, "data"))
+            found = False
+            for one in items(task, "annotations"):
+                found = True
+                yield from _annotation(one, line, item)
+            for one in items(task, "predictions"):
+                found = True
+                yield from _prediction(one, line, item)
+            if not found:
+                yield Skipped(line=line, why="nobody has annotated it")
+
+
+def _annotation(
+    one: Mapping[str, Any], line: int, item: Mapping[str, Any]
+) -> Iterator[LabelRow | Skipped]:
+    annotator = one.get("completed_by")
+    if isinstance(annotator, dict):
+        annotator = given(annotator, "email", "id")
+    for name, value, _ in _values(one, item):
+        if one.get("was_cancelled"):
+            yield Skipped(line=line, why="the annotation was cancelled")
+        elif value is None:
+            yield Skipped(line=line, why=f"{name!r} is no number and no preference")
+        else:
+            who = "label-studio" if annotator is None else str(annotator)
+            fields = {key: found for key, found in item.items() if key != "order"}
+            yield label_row(line, **fields, aspect=name, annotator=who, value=value)
+
+
+def _prediction(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> Iterator[Recorded]:
+    pair = (item["system_a"], item["system_b"]) if "system_a" in item else None
+    for name, value, meta in _values(one, item):
+        repeat = meta.get("repeat")
+        yield Recorded(
+            line=line,
+            eid=item["eid"],
+            system=item.get("system"),
+            pair=pair,
+            order=_order(meta, "meta.order", item["order"]) if pair else None,
+            repeat=repeat if type(repeat) is int and repeat >= 0 else None,
+            unit=item.get("unit") or "summary",
+            aspect=name,
+            judge=given(one, "model_version") or "label-studio",
+            value=value,
+            detail="the prediction is no number and no preference",
+        )
+
+
+def _values(
+    one: Mapping[str, Any], item: Mapping[str, Any]
+) -> Iterator[tuple[str, float | Verdict | None, Mapping[str, Any]]]:
+    """Yield name, value and ``meta`` of each result, which says how a judge was shown a pair.
+
+    What has no result gives one without a value.
+    """
+    results = list(items(one, "result"))
+    if not results:
+        yield "annotation", None, {}
+    for result in results:
+        value = mapping(result, "value")
+        kind = text(result, "type")
+        name = given(item, "aspect") or text(result, "from_name")
+        yield name, _value(kind, value, item), mapping(result, "meta")
+
+
+def _value(kind: str, value: Mapping[str, Any], item: Mapping[str, Any]) -> float | Verdict | None:
+    if kind == "pairwise":
+        side = _SIDES.get(str(value.get("selected")))
+        return None if side is None else to_verdict(side, item.get("order") or "ab")
+    return _chosen(value.get(kind)) if kind == "choices" else score(value.get(kind))
+
+
+def _chosen(chosen: object) -> float | Verdict | None:
+    if not isinstance(chosen, list) or len(chosen) != 1:
+        return None
+    if chosen[0] == "tie":
+        return "tie"
+    return score(chosen[0])
+
+
+def _item(data: Mapping[str, Any]) -> dict[str, Any]:
+    names = ("system_a", "system_b") if "system_a" in data else ("system",)
+    item: dict[str, Any] = {name: text(data, name) for name in ("eid", *names)}
+    item |= {name: found for name in ("unit", "aspect") if (found := given(data, name))}
+    if len(names) > 1:
+        item["order"] = _order(data, "data.order", "ab")
+    return item
+
+
+def _order(given_in: Mapping[str, Any], field: str, default: Order) -> Order:
+    order = given_in.get("order", default)
+    if order not in ("ab", "ba"):
+        raise InputError(f'expected "ab" or "ba", not {order!r}', field=field)
+    return "ba" if order == "ba" else "ab"

@@ -1,0 +1,102 @@
+"""LLMBar's judged pairs, each in both orders, with the right answer.
+
+Source: princeton-nlp/LLMBar, ``Dataset/**/evaluators/<judge>/<prompt>/result.json``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairjudge.domain import Order, Verdict
+from fairjudge.errors import InputError
+from fairjudge.importing.fields import fingerprint, items, mapping, text
+from fairjudge.importing.pairs import OUTPUTS
+from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
+from fairjudge.importing.sources import Source
+from fairjudge.scales import likert
+
+ASPECT = "instruction_following"
+_ORDERS: Mapping[str, Order] = {"swap = False": "ab", "swap = True": "ba"}
+_WINNERS: Mapping[str, Verdict] = {"1": "a", "2": "b"}
+_RATINGS = likert([""] * 11, low=0)
+_PAIR = ("output_1", "output_2")
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows have two outputs, the better one's number, and results by order."""
+    first = source.first
+    return {*_PAIR, "label", "results"} <= first.keys() and isinstance(first["results"], list)
+
+
+def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+    """Yield the right answer, and the verdict in each order or the rating of each output.
+
+    Of prompts that ask in rounds the last round counts.
+    """
+    judge = judge_of(source.path)
+    for line, row in source.records():
+        with source.at(line):
+            eid = fingerprint(text(row, "input"), *(text(row, output) for output in _PAIR))
+            label = _WINNERS.get(text(row, "label"))
+            if label is None:
+                raise InputError(f"expected 1 or 2, not {row['label']!r}", field="label")
+            item = {"eid": eid, "system_a": _PAIR[0], "system_b": _PAIR[1], "aspect": ASPECT}
+            yield label_row(line, **item, annotator="llmbar", value=label)
+            rounds = list(items(row, "results"))
+            if not rounds:
+                raise InputError("must not be empty", field="results")
+            for _ in range(2 * len(rounds[:-1])):
+                yield Skipped(line=line, why="of an earlier round")
+            last = rounds[-1]
+            rated = "score_1" in last
+            yield from (_ratings if rated else _verdicts)(last, line=line, eid=eid, judge=judge)
+
+
+def judge_of(path: Path) -> str:
+    """Return the judge and its prompt as the folders name them, else the file's name."""
+    if path.name.split(".")[0] == "result":
+        return f"{path.parent.parent.name}/{path.parent.name}"
+    return path.name.removesuffix(".gz").removesuffix(".json")
+
+
+def _verdicts(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
+    for name, order in _ORDERS.items():
+        said = mapping(found, name)
+        reply, finish = _completion(said, "completion")
+        yield Recorded(
+            line=line,
+            eid=eid,
+            pair=_PAIR,
+            order=order,
+            aspect=ASPECT,
+            judge=judge,
+            reply=reply,
+            scale=OUTPUTS,
+            cut_off=finish == "length",
+            value=_WINNERS.get(str(said.get("winner"))),
+        )
+
+
+def _ratings(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> Iterator[Recorded]:
+    for name, system in zip(("score_1", "score_2"), _PAIR, strict=True):
+        reply, finish = _completion(found, name)
+        yield Recorded(
+            line=line,
+            eid=eid,
+            system=system,
+            aspect=ASPECT,
+            judge=judge,
+            reply=reply,
+            scale=_RATINGS,
+            cut_off=finish == "length",
+        )
+
+
+def _completion(found: Mapping[str, Any], name: str) -> tuple[str | None, object]:
+    """Return a reply and why it ended, which stand in one list."""
+    said = found.get(name)
+    if not (isinstance(said, list) and said and isinstance(said[0], str)):
+        return None, None
+    return said[0], said[1] if len(said) > 1 else None

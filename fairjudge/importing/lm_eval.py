@@ -1,0 +1,70 @@
+"""lm-evaluation-harness's samples: each metric of each document, by filter.
+
+Source: EleutherAI/lm-evaluation-harness, ``lm_eval/evaluator.py`` and
+``loggers/evaluation_tracker.py``: ``<out>/<model>/samples_<task>_<date>.jsonl``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairjudge.importing.fields import given, score, text
+from fairjudge.importing.records import Recorded, Skipped
+from fairjudge.importing.sources import Source
+
+_FIELDS = {
+    "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
+    "doc_hash", "prompt_hash", "target_hash",
+}  # fmt: skip
+_NAME = re.compile(r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl?(?:\.gz)?")
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows are documents with responses."""
+    return {"doc_id", "doc", "resps", "filtered_resps"} <= source.first.keys()
+
+
+def read(source: Source) -> Iterator[Recorded | Skipped]:
+    """Yield each metric of each row; one of several filters is part of the aspect's name."""
+    rows = list(source.records())
+    filters = {given(row, "filter") for _, row in rows}
+    system, task = source.path.parent.name or "model", _task(source.path)
+    for line, row in rows:
+        with source.at(line):
+            named = row.get("metrics")
+            metrics = named if isinstance(named, list) else [k for k in row if k not in _FIELDS]
+            if not metrics:
+                yield Skipped(line=line, why="the row has no metric")
+            for metric in map(str, metrics):
+                aspect = f"{metric},{given(row, 'filter')}" if len(filters) > 1 else metric
+                found = row.get(metric)
+                if isinstance(found, list | dict):
+                    yield Skipped(line=line, why=f"metric {metric!r} is no number")
+                    continue
+                yield Recorded(
+                    line=line,
+                    eid=text(row, "doc_id"),
+                    system=system,
+                    aspect=aspect,
+                    judge=f"lm-eval/{task}",
+                    value=score(found),
+                    detail=f"metric {metric!r} has no number",
+                    scored_by="code",
+                    extra=_response(row),
+                )
+
+
+def _task(path: Path) -> str:
+    match = _NAME.fullmatch(path.name)
+    return match["task"] if match else path.name.partition(".")[0]
+
+
+def _response(row: Mapping[str, Any]) -> dict[str, str]:
+    """Return what the model answered, where that is one text."""
+    said = row.get("filtered_resps")
+    if isinstance(said, list) and len(said) == 1:
+        said = said[0]
+    return {"response": said} if isinstance(said, str) else {}

@@ -1,0 +1,104 @@
+"""FastChat's MT-Bench: pairs in both orders, single ratings, and people's votes.
+
+Source: lm-sys/FastChat, ``fastchat/llm_judge/common.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from fairjudge.domain import Order, Verdict
+from fairjudge.importing.fields import given, score, text, text_or_none
+from fairjudge.importing.pairs import LETTERS
+from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
+from fairjudge.importing.sources import Source
+from fairjudge.scales import likert
+
+_FAILED = "$ERROR$"
+"""What FastChat stores for a reply that did not come."""
+_RATINGS = likert([""] * 10)
+_ORDERS: Mapping[str, Order] = {"g1": "ab", "g2": "ba"}
+_WINNERS: Mapping[str, Verdict] = {
+    "model_1": "a", "model_2": "b", "model_a": "a", "model_b": "b",
+    "tie": "tie", "tie (bothbad)": "tie",
+}  # fmt: skip
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows are a question's pair, rating or vote."""
+    keys = source.first.keys()
+    return "question_id" in keys and any(
+        fields <= keys
+        for fields in (
+            {"model_1", "g1_winner", "g2_winner"},
+            {"model", "judgment", "score"},
+            {"model_a", "model_b", "winner", "judge"},
+        )
+    )
+
+
+def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+    """Yield both orders of a pair, a rating, or a vote; each turn is an aspect of its own."""
+    for line, row in source.records():
+        with source.at(line):
+            turn = given(row, "turn")
+            common: dict[str, Any] = {
+                "eid": text(row, "question_id"),
+                "aspect": "quality" if turn is None else f"turn {turn}",
+            }
+            if "g1_winner" in row:
+                yield from _pair(row, line, common)
+            elif "winner" in row:
+                yield _vote(row, line, common)
+            else:
+                yield _single(row, line, common)
+
+
+def _pair(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Iterator[Recorded]:
+    for game, order in _ORDERS.items():
+        reply = text_or_none(row, f"{game}_judgment")
+        yield Recorded(
+            line=line,
+            **common,
+            pair=(text(row, "model_1"), text(row, "model_2")),
+            order=order,
+            judge=_judge(row),
+            reply=reply,
+            scale=LETTERS,
+            value=_WINNERS.get(str(row.get(f"{game}_winner"))),
+            unscored="backend" if reply == _FAILED else None,
+            detail="the judge's reply did not come" if reply == _FAILED else "",
+        )
+
+
+def _single(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Recorded:
+    reply = text_or_none(row, "judgment")
+    value = score(row.get("score"))
+    return Recorded(
+        line=line,
+        **common,
+        system=text(row, "model"),
+        judge=_judge(row),
+        reply=reply,
+        scale=_RATINGS,
+        value=None if value is None or value < 0 else value,  # -1: no rating was found
+        unscored="backend" if reply == _FAILED else None,
+        detail="the judge's reply did not come" if reply == _FAILED else "",
+    )
+
+
+def _vote(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> LabelRow | Skipped:
+    value = _WINNERS.get(text(row, "winner"))
+    if value is None:
+        return Skipped(line=line, why=f"no such winner: {row['winner']!r}")
+    pair = {"system_a": text(row, "model_a"), "system_b": text(row, "model_b")}
+    return label_row(line, **common, **pair, annotator=_judge(row), value=value)
+
+
+def _judge(row: Mapping[str, Any]) -> str:
+    """Return who judged: a name, or a list of model and prompt."""
+    judge = row.get("judge")
+    if isinstance(judge, list) and judge:
+        return "/".join(map(str, judge))
+    return text(row, "judge")

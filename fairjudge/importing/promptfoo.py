@@ -1,0 +1,179 @@
+"""promptfoo's results: each assertion of each test.
+
+Source: promptfoo/promptfoo, ``src/types/index.ts`` and ``src/types/results.ts``; what its
+``-o results.json`` or ``.jsonl`` writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from fairjudge.domain import ScoredBy
+from fairjudge.importing.fields import Ids, fingerprint, given, items, mapping, score
+from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
+from fairjudge.importing.sources import Source
+
+_ERROR = 2
+"""``failureReason`` of a test that could not be run or graded."""
+_BY_MODEL = {
+    "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "factuality", "g-eval",
+    "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
+    "select-best", "agent-rubric", "search-rubric", "conversation-relevance", "pi",
+}  # fmt: skip
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the file holds evaluated tests."""
+    first = source.first
+    if "gradingResult" in first and "provider" in first:
+        return True
+    results = first.get("results")
+    tests = results.get("results") if isinstance(results, dict) else results
+    return isinstance(tests, list) and any(
+        isinstance(test, dict) and {"gradingResult", "failureReason"} & test.keys()
+        for test in tests[:1]
+    )
+
+
+def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+    """Yield each assertion; those that a person answered are labels."""
+    tests = list(_tests(source))
+    prompts = {test.get("promptIdx") for _, test, _ in tests}
+    for number, test, config in tests:
+        with source.at(number):
+            yield from _Test.of(test, config, number, several=len(prompts) > 1).entries()
+
+
+def _tests(source: Source) -> Iterator[tuple[int, Mapping[str, Any], Mapping[str, Any]]]:
+    number = 0
+    for line, whole in source.records():
+        if "gradingResult" in whole and "provider" in whole:
+            yield line, whole, {}
+            continue
+        holder = whole if isinstance(whole.get("results"), list) else mapping(whole, "results")
+        for test in items(holder, "results"):
+            number += 1
+            yield number, test, mapping(whole, "config")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Test:
+    """One test, its number in the file, and the grader that the configuration names."""
+
+    fields: Mapping[str, Any]
+    number: int
+    item: Mapping[str, Any]
+    grader: str | None
+
+    @staticmethod
+    def of(
+        test: Mapping[str, Any], config: Mapping[str, Any], number: int, *, several: bool
+    ) -> _Test:
+        case, variables = mapping(test, "testCase"), mapping(test, "vars")
+        named = {**mapping(case, "metadata"), **mapping(test, "metadata"), **variables}
+        provider = test.get("provider")
+        system = given(provider, "label", "id") if isinstance(provider, dict) else provider
+        system = str(system or "promptfoo") + (f"#{test.get('promptIdx')}" if several else "")
+        number_given = given(test, "testIdx")
+        default = config.get("defaultTest")
+        default = mapping(default, "options") if isinstance(default, dict) else {}
+        return _Test(
+            fields=test,
+            number=number,
+            item={
+                "eid": given(named, "eid") or number_given or fingerprint(_canonical(variables)),
+                "system": given(named, "system") or system,
+                "unit": given(named, "unit") or "summary",
+            },
+            grader=_provider(default) or _provider(mapping(case, "options")),
+        )
+
+    def entries(self) -> Iterator[Recorded | LabelRow | Skipped]:
+        """Yield the test's assertions, or what keeps it from having any."""
+        grading = mapping(self.fields, "gradingResult")
+        graded = grading.get("componentResults") or grading.get("assertion")
+        results = list(_leaves(grading)) if graded else []  # else it is promptfoo's own pass
+        if self.fields.get("failureReason") == _ERROR or (not results and self.fields.get("error")):
+            yield from self._failed()
+            return
+        if not results:
+            yield Skipped(line=self.number, why="the test has no assertion")
+        aspects = Ids()
+        for result in results:
+            yield self._entry(result, aspects)
+
+    def _failed(self) -> Iterator[Recorded | Skipped]:
+        asserted = list(items(mapping(self.fields, "testCase"), "assert"))
+        if not asserted:
+            yield Skipped(line=self.number, why="the test ended in an error")
+        aspects = Ids()
+        for assertion in asserted:
+            yield Recorded(
+                line=self.number,
+                **self._judged(assertion, aspects),
+                unscored="backend",
+                detail=given(self.fields, "error") or "promptfoo reports an error",
+            )
+
+    def _entry(self, result: Mapping[str, Any], aspects: Ids) -> Recorded | LabelRow | Skipped:
+        assertion, metadata = mapping(result, "assertion"), mapping(result, "metadata")
+        value = score(result.get("pass") if result.get("score") is None else result["score"])
+        judged = self._judged(assertion, aspects)
+        if assertion.get("type") == "human":
+            if value is None:
+                return Skipped(line=self.number, why="a person's assertion without a score")
+            del judged["judge"], judged["scored_by"]
+            return label_row(self.number, **judged, annotator="human", value=value)
+        failed = bool(metadata.get("graderError"))
+        return Recorded(
+            line=self.number,
+            **judged,
+            value=None if failed else value,
+            unscored="backend" if failed else None,
+            detail=(given(result, "reason") or "the grader failed") if failed else "",
+            extra={
+                name: result[name]
+                for name in ("pass", "reason", "comment")
+                if result.get(name) is not None
+            },
+        )
+
+    def _judged(self, assertion: Mapping[str, Any], aspects: Ids) -> dict[str, Any]:
+        """Return item, aspect and judge; a second assertion of one name is an aspect of its own."""
+        kind = given(assertion, "type") or "assertion"
+        aspect = aspects.of(given(assertion, "metric") or kind, _canonical(assertion.get("value")))
+        scored_by = _scored_by(kind.removeprefix("not-"))
+        judge = _provider(assertion) or (self.grader if scored_by == "llm" else None)
+        return {
+            **self.item,
+            "aspect": aspect,
+            "judge": judge or f"promptfoo/{kind}",
+            "scored_by": scored_by,
+        }
+
+
+def _leaves(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the results of single assertions, those of sets unfolded."""
+    parts = list(items(result, "componentResults"))
+    for part in parts:
+        yield from _leaves(part)
+    if not parts:
+        yield result
+
+
+def _scored_by(kind: str) -> ScoredBy:
+    if kind in _BY_MODEL:
+        return "llm"
+    return "embedding" if kind == "similar" else "code"
+
+
+def _provider(holder: Mapping[str, Any]) -> str | None:
+    provider = holder.get("provider")
+    return given(provider, "id") if isinstance(provider, dict) else given(holder, "provider")
+
+
+def _canonical(value: object) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False)

@@ -1,0 +1,85 @@
+"""REALSumm and PyrXSum: which units of the reference people found in each summary.
+
+Source: ZhangShiyue/Lite2-3Pyramid, ``data/*``: a folder with ``SCUs.txt`` (the units of a document
+a line, separated by tabs) and ``labels/<system>.label`` (1 or 0 for each), and maybe ``ids.txt``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from fairjudge.errors import InputError
+from fairjudge.importing.records import LabelRow, Skipped, label_row
+from fairjudge.importing.sources import Source
+from fairjudge.inputs import read_file
+from fairjudge.text.printable import counted
+
+_UNITS, _LABELS, _IDS = "SCUs.txt", "labels", "ids.txt"
+_VALUES = {"0": 0, "1": 1}
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the folder has units and labels."""
+    return (source.path / _UNITS).is_file() and (source.path / _LABELS).is_dir()
+
+
+def read(source: Source) -> Iterator[LabelRow | Skipped]:
+    """Yield each label: ``unit`` is ``scu:<i>``, counted from 0, and ``text`` the unit's words."""
+    folder = source.path
+    units = [line.split("\t") for line in _lines(folder / _UNITS)]
+    eids = _eids(folder, len(units))
+    for path in sorted((folder / _LABELS).glob("*.label")):
+        rows = _lines(path)
+        if len(rows) != len(units):
+            n = counted(len(units), "document")
+            problem = f"expected {n} as in {_UNITS}, found {len(rows)}"
+            raise InputError(problem, path=path)
+        for line, (eid, said, wanted) in enumerate(zip(eids, rows, units, strict=True), 1):
+            marks = said.split("\t")
+            try:
+                _check(marks, wanted)
+            except InputError as error:
+                if not source.skip_bad:
+                    raise InputError(error.problem, path=path, line=line) from None
+                yield Skipped(line=line, why=f"{path.name}: {error.problem}")
+                continue
+            for number, (mark, words) in enumerate(zip(marks, wanted, strict=True)):
+                yield label_row(
+                    line,
+                    eid=eid,
+                    system=path.stem,
+                    aspect="coverage",
+                    unit=f"scu:{number}",
+                    annotator="people",
+                    value=_VALUES[mark],
+                    text=words,
+                )
+
+
+def _check(marks: Sequence[str], wanted: Sequence[str]) -> None:
+    if len(marks) != len(wanted):
+        raise InputError(f"expected a label for each of {len(wanted)}, found {len(marks)}")
+    odd = next((mark for mark in marks if mark not in _VALUES), None)
+    if odd is not None:
+        raise InputError(f"expected 0 or 1, not {odd[:20]!r}")
+
+
+def _eids(folder: Path, n: int) -> list[str]:
+    if not (folder / _IDS).is_file():
+        return [str(number) for number in range(n)]
+    eids = _lines(folder / _IDS)
+    if len(eids) != n or len({*eids}) != n or not all(eids):
+        raise InputError(
+            f"expected {n} ids, each another, as {_UNITS} has lines", path=folder / _IDS
+        )
+    return eids
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        said = read_file(path).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"not UTF-8 text: byte {error.start}", path=path) from None
+    lines = said.replace("\r\n", "\n").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines

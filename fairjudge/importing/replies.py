@@ -1,0 +1,245 @@
+"""Recorded replies of any judge, turned to judgements with the parser that live runs use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import ValidationError
+
+from fairjudge.domain import Judgement, Order, ProtocolName, Unscored
+from fairjudge.errors import InputError
+from fairjudge.importing.repeats import item_of, last_places, number_repeats, without_repeat
+from fairjudge.parsing import PARSER_VERSION, read_verdict
+from fairjudge.scales import Scale, to_verdict
+from fairjudge.signature import signature
+
+FIELDS = (
+    "eid",
+    "system",
+    "system_a",
+    "system_b",
+    "aspect",
+    "unit",
+    "judge",
+    "response",
+    "swapped",
+    "order",
+)
+"""The fields that ``--map field=column`` can name."""
+
+_OURS = {*FIELDS, "raw", "protocol", "value", "unscored", "scored_by", "probabilities", "signature"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """An item that was judged more than once: last on ``line``, before that on ``former``."""
+
+    item: Mapping[str, str]
+    line: int
+    former: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """The judgements, and the line that each was read from."""
+
+    judgements: tuple[Judgement, ...]
+    lines: tuple[int, ...]
+    repeated: tuple[Repeat, ...]
+    n_replies: int
+
+    @property
+    def unscored(self) -> tuple[tuple[int, Judgement], ...]:
+        """The judgements without a score, each with its line."""
+        pairs = zip(self.lines, self.judgements, strict=True)
+        return tuple((line, found) for line, found in pairs if found.unscored is not None)
+
+
+def import_replies(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    scale: Scale,
+    protocol: ProtocolName | None = None,
+    mapping: Mapping[str, str] | None = None,
+    judge: str | None = None,
+    lines: Sequence[int] | None = None,
+    path: str | Path | None = None,
+    repeats: Literal["keep", "last"] = "keep",
+) -> Imported:
+    """Turn recorded replies to judgements.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Each holds ``eid``, ``system`` (or ``system_a`` and ``system_b``), ``aspect``, the reply
+        under ``response`` or ``raw``, and for pairs ``order``, or ``swapped`` (true: system_b was
+        shown first). Other fields are carried through.
+    scale : Scale
+        The answers that the judge was offered.
+    protocol : str, optional
+        By default what `scale` is made for.
+    mapping : mapping, optional
+        Field to the name it has in `rows`.
+    judge : str, optional
+        Who judged; by default the rows' own ``judge``.
+    lines, path : optional
+        Where the rows stand, for messages; by default they count from 1.
+    repeats : {"keep", "last"}
+        What becomes of an item that was judged again: all its judgements, numbered by ``repeat``
+        from 0 (or by the rows' own ``repeat``), or the last one alone.
+
+    Returns
+    -------
+    Imported
+        In the order of the rows; with ``"last"`` an item stands where it was judged first.
+
+    Raises
+    ------
+    InputError
+        A field is missing or wrong, or `protocol` and `scale` do not fit; line and field are named.
+    """
+    protocol = protocol or scale.protocol
+    if (protocol == "pairwise") != (scale.kind == "pair"):
+        raise InputError(f"scale {scale.name!r} does not fit protocol {protocol!r}")
+    columns = _columns(mapping or {})
+    found: list[tuple[int, Judgement]] = []
+    for number, row in enumerate(rows):
+        line = number + 1 if lines is None else lines[number]
+        try:
+            one = _judgement(row, scale=scale, protocol=protocol, columns=columns, judge=judge)
+        except InputError as error:
+            problem, field = error.problem, error.field
+            raise InputError(problem, path=path, line=line, field=field) from error
+        found.append((line, one))
+    numbered = number_repeats(one for _, one in found)
+    pairs = [(line, one) for (line, _), one in zip(found, numbered, strict=True)]
+    again = _judged_again(pairs)
+    if repeats == "last":
+        last = [pairs[at] for at in last_places([one for _, one in pairs])]
+        pairs = [(line, without_repeat(one)) for line, one in last]
+    return Imported(
+        judgements=tuple(one for _, one in pairs),
+        lines=tuple(line for line, _ in pairs),
+        repeated=again,
+        n_replies=len(found),
+    )
+
+
+def _judged_again(pairs: Sequence[tuple[int, Judgement]]) -> tuple[Repeat, ...]:
+    seen: dict[tuple[Any, ...], list[int]] = {}
+    for line, one in pairs:
+        seen.setdefault(tuple(item_of(one).items()), []).append(line)
+    return tuple(
+        Repeat(item=dict(key), line=at[-1], former=tuple(at[:-1]))
+        for key, at in seen.items()
+        if len(at) > 1
+    )
+
+
+def _columns(mapping: Mapping[str, str]) -> dict[str, str]:
+    for field in mapping:
+        if field not in FIELDS:
+            raise InputError(f"cannot map {field!r}; fields are {', '.join(FIELDS)}", field=field)
+    return {field: mapping.get(field, field) for field in FIELDS}
+
+
+def _judgement(
+    row: Mapping[str, Any],
+    *,
+    scale: Scale,
+    protocol: ProtocolName,
+    columns: Mapping[str, str],
+    judge: str | None,
+) -> Judgement:
+    given = {field: row[column] for field, column in columns.items() if column in row}
+    named = judge if judge is not None else given.get("judge")
+    if named is None:
+        raise InputError("missing; name the judge with --judge", field="judge")
+    pair = protocol == "pairwise"
+    order: Order = _order(given) if pair else "ab"
+    reply = _reply(row, given, columns)
+    outcome = read_verdict(reply or "", scale, aspect=str(given.get("aspect") or ""))
+    value: dict[str, Any] = (
+        {"value": None, "unscored": outcome.reason, "detail": outcome.detail}
+        if isinstance(outcome, Unscored)
+        else {"value": to_verdict(outcome, order) if isinstance(outcome, str) else outcome}
+    )
+    systems = ("system_a", "system_b") if pair else ("system",)
+    record = {
+        **{name: item for name, item in row.items() if name not in {*_OURS, *columns.values()}},
+        **{
+            name: given[name]
+            for name in ("eid", *systems, "aspect", "unit")
+            if given.get(name) is not None
+        },
+        **({"order": order} if pair else {}),
+        "protocol": protocol,
+        "judge": named,
+        "unscored": None,
+        **value,
+        "raw": reply,
+        "scored_by": "llm",
+        "probabilities": None,
+        "signature": _signature(str(named), scale),
+    }
+    return _validated(record, ("eid", *systems, "aspect"), columns)
+
+
+def _validated(
+    record: dict[str, Any], needed: Sequence[str], columns: Mapping[str, str]
+) -> Judgement:
+    for field in needed:
+        if record.get(field) is None:
+            column = columns[field]
+            hint = f"missing; name its column with --map {field}=COLUMN"
+            raise InputError(hint if column == field else f"no column {column!r}", field=field)
+    try:
+        return Judgement.model_validate(record)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, first["loc"])) or None
+        raise InputError(first["msg"], field=where) from error
+
+
+def _reply(
+    row: Mapping[str, Any], given: Mapping[str, Any], columns: Mapping[str, str]
+) -> str | None:
+    """Return the reply as text; one that was stored as parsed JSON is written out again."""
+    if "response" not in given and (columns["response"] != "response" or "raw" not in row):
+        column = columns["response"]
+        raise InputError(
+            f"no reply in column {column!r}; name its column with --map response=COLUMN",
+            field="response",
+        )
+    reply = given["response"] if "response" in given else row["raw"]
+    if reply is None or isinstance(reply, str):
+        return reply
+    return json.dumps(reply, ensure_ascii=False)
+
+
+_TRUE, _FALSE = {"true", "1", "yes"}, {"false", "0", "no", ""}
+
+
+def _order(given: Mapping[str, Any]) -> Order:
+    swapped = str(given["swapped"]).strip().lower() if given.get("swapped") is not None else None
+    if swapped is not None and swapped not in _TRUE | _FALSE:
+        raise InputError(f"expected true or false, not {given['swapped']!r}", field="swapped")
+    by_swap: Order | None = None if swapped is None else "ba" if swapped in _TRUE else "ab"
+    order = given.get("order")
+    if order is None:
+        return by_swap or "ab"
+    if order not in ("ab", "ba"):
+        raise InputError(f'expected "ab" or "ba", not {order!r}', field="order")
+    if by_swap is not None and by_swap != order:
+        raise InputError(f"'order' {order!r} contradicts 'swapped' {swapped!r}", field="order")
+    return "ba" if order == "ba" else "ab"
+
+
+def _signature(judge: str, scale: Scale) -> str:
+    return signature(
+        {"judge": judge, "source": "import", "scale": scale.label, "parser": PARSER_VERSION}
+    )

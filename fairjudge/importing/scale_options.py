@@ -1,0 +1,80 @@
+"""The scale that ``--scale``, ``--options`` or ``--stars`` describes."""
+
+from __future__ import annotations
+
+import re
+
+from fairjudge.domain import ProtocolName
+from fairjudge.errors import InputError
+from fairjudge.scales import Level, Scale, binary, likert, load_scale, options, pairwise, stars
+
+
+def scale_from_options(
+    protocol: ProtocolName,
+    *,
+    scale: str | None = None,
+    answers: str | None = None,
+    with_stars: bool = False,
+) -> Scale:
+    """Return the scale that ``--scale``, ``--options`` or ``--stars`` describes.
+
+    Parameters
+    ----------
+    scale : str, optional
+        A range such as ``"1-5"``, or the path of a scale file (``.toml``).
+    answers : str, optional
+        Answers separated by commas: worth 1 to n in the order given; for ``"pairwise"`` first,
+        second, tie; for ``"binary"`` 0 and 1, but yes/no and true/false by their meaning.
+    with_stars : bool
+        One to five stars.
+
+    Raises
+    ------
+    InputError
+        More than one of them is given, or it does not fit `protocol`.
+    """
+    if sum((scale is not None, answers is not None, with_stars)) > 1:
+        raise InputError("give one of --scale, --options and --stars, not several")
+    if answers is not None:
+        return _from_answers(protocol, [part.strip() for part in answers.split(",")])
+    if scale is not None and scale.endswith(".toml"):
+        made = load_scale(scale)
+    elif scale is not None or with_stars:
+        made = stars() if scale is None else _from_range(scale)
+    else:
+        made = _usual(protocol)
+    if (protocol == "pairwise") != (made.kind == "pair"):
+        raise InputError(f"scale {made.name!r} does not fit --protocol {protocol}")
+    return made
+
+
+def _usual(protocol: ProtocolName) -> Scale:
+    if protocol == "likert":
+        return likert()
+    return binary() if protocol == "binary" else pairwise()
+
+
+def _from_range(text: str) -> Scale:
+    match = re.fullmatch(r"\s*(\d{1,3})\s*-\s*(\d{1,3})\s*", text, re.ASCII)
+    low, high = (int(match[1]), int(match[2])) if match else (0, 0)
+    if not low < high <= low + 100:
+        raise InputError(f"expected a range such as 1-5, not {text!r}", field="--scale")
+    return likert([""] * (high - low + 1), low=low)
+
+
+def _from_answers(protocol: ProtocolName, answers: list[str]) -> Scale:
+    limit = {"likert": 100, "binary": 2, "pairwise": 3}[protocol]
+    if not 2 <= len(answers) <= limit:
+        raise InputError(
+            f"--protocol {protocol} takes 2 to {limit} answers, found {len(answers)}",
+            field="--options",
+        )
+    if protocol == "pairwise":
+        return pairwise(answers)
+    if protocol == "likert":
+        return options(answers)
+    no, yes = answers
+    if {no.lower(), yes.lower()} in ({"yes", "no"}, {"true", "false"}):
+        return binary()
+    levels = (Level(answer=no, value=0.0), Level(answer=yes, value=1.0))
+    return Scale(name=f"binary-{no}-{yes}", kind="choice", levels=levels)

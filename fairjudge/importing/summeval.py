@@ -1,0 +1,36 @@
+"""SummEval's annotations: every expert's and crowd worker's rating of every summary.
+
+Source: Yale-LILY/SummEval, ``model_annotations.aligned.jsonl``. Articles and summaries come by
+`fairjudge.datasets.read_summeval`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairjudge.importing.fields import items, score, text
+from fairjudge.importing.records import LabelRow, Skipped, label_row
+from fairjudge.importing.sources import Source
+
+_GROUPS = {"expert": "expert_annotations", "turker": "turker_annotations"}
+
+
+def recognises(source: Source) -> bool:
+    """Say whether the rows are annotated summaries."""
+    return {"id", "model_id", "decoded", "expert_annotations"} <= source.first.keys()
+
+
+def read(source: Source) -> Iterator[LabelRow | Skipped]:
+    """Yield each rating; annotators are numbered in the order of the file."""
+    for line, row in source.records():
+        with source.at(line):
+            item = {"eid": text(row, "id"), "system": text(row, "model_id")}
+            for group, field in _GROUPS.items():
+                for number, ratings in enumerate(items(row, field), 1):
+                    for aspect, rating in ratings.items():
+                        value = score(rating)
+                        if value is None:
+                            yield Skipped(line=line, why=f"a rating of {aspect!r} is no number")
+                            continue
+                        who = f"{group}{number}"
+                        yield label_row(line, **item, aspect=aspect, annotator=who, value=value)

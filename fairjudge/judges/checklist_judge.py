@@ -1,0 +1,184 @@
+"""Judging by a checklist: one call a summary for all groups of answers, in blocks."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from fairjudge.domain import ChecklistEntry, Judgement, JudgeTask, Unscored
+from fairjudge.judges.checklist import (
+    GROUPS_A_CALL,
+    SCHEMA,
+    Block,
+    blocks_of,
+    fence_groups,
+    groups_of,
+    read_block,
+    share_covered,
+)
+from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.ports import Reply, Sample
+from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.protocols import Backend, Completion, CompletionRequest, Message, ModelRef
+from fairjudge.signature import signature
+
+DEFAULT_OUTPUT_TOKENS = 4096
+"""Room for the entries of `GROUPS_A_CALL` groups, each with a quote."""
+READER_VERSION = 1
+"""Of what `read_block` takes; part of the signature."""
+_NO_ANSWERS = Unscored(reason="empty_input", detail="no reference answer")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecklistJudge:
+    """A model that says of each group of answers whether a summary covers it, and by which words.
+
+    The replies to a task's blocks are one `Reply`: ``others`` holds them all, ``text`` joins them.
+    One block that fails leaves the whole item without a score.
+    """
+
+    backend: Backend
+    target: ModelRef
+    temperature: float = 0.0
+    seed: int | None = None
+    max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
+
+    @property
+    def name(self) -> str:
+        """Return ``provider:model``."""
+        return str(self.target)
+
+    @property
+    def signature(self) -> str:
+        """Return what can change this judge's verdicts."""
+        limit = self.max_output_tokens
+        return signature(
+            {
+                "judge": self.name,
+                "base_url": self.target.base_url,
+                "prompt": load_template("judge", "coverage-checklist").label,
+                "block": GROUPS_A_CALL,
+                "reader": READER_VERSION,
+                "temperature": self.temperature,
+                "seed": self.seed,
+                "max_output_tokens": None if limit == DEFAULT_OUTPUT_TOKENS else limit,
+            }
+        )
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
+        if not task.texts[0].strip():
+            return Unscored(reason="empty_input", detail="the summary is empty")
+        blocks = _blocks(task)
+        if not blocks:
+            return _NO_ANSWERS
+        requests = [self._request(task, self._messages(task, block)) for block in blocks]
+        asked = (complete_or_unscored(self.backend, request) for request in requests)
+        replies = await asyncio.gather(*asked)
+        return _together(replies)
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
+        """See `fairjudge.judges.ports.WritingJudge`."""
+        read = _read(task, reply)
+        failed = [one for one in read if isinstance(one, Unscored)]
+        if failed:
+            said = " / ".join(dict.fromkeys(one.detail for one in failed))
+            return replace(failed[0], detail=said, raw=reply.text)
+        entries = [entry for one in read if not isinstance(one, Unscored) for entry in one]
+        return self._judgement(
+            task, value=share_covered(entries), checklist=entries, raw=reply.text
+        )
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
+        """See `fairjudge.judges.ports.WritingJudge`.
+
+        Only the blocks that cannot be used are asked again: the model is shown its reply and what
+        is wrong with it.
+        """
+        blocks, given = _blocks(task), _samples(reply)
+        read = _read(task, reply)
+        asked = (
+            complete_or_unscored(self.backend, self._again(task, block, one, why.detail))
+            for block, one, why in zip(blocks, given, read, strict=True)
+            if isinstance(why, Unscored)
+        )
+        again = iter(await asyncio.gather(*asked))
+        replies = [
+            next(again) if isinstance(why, Unscored) else one
+            for one, why in zip(given, read, strict=True)
+        ]
+        found = _together(replies)
+        if isinstance(found, Unscored):
+            return found
+        return found.model_copy(update={"repaired": True})
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
+
+    def _messages(self, task: JudgeTask, block: Block) -> tuple[Message, ...]:
+        fields: dict[str, str | Fenced] = {
+            "groups": fence_groups(block, task.articles),
+            "text": Fenced("summary", (task.texts[0],)),
+            "n_groups": str(len(block)),
+        }
+        return render(load_template("judge", "coverage-checklist"), fields)
+
+    def _again(self, task: JudgeTask, block: Block, given: Sample, why: str) -> CompletionRequest:
+        fields: dict[str, str | Fenced] = {"problems": f"{why}.", "n_groups": str(len(block))}
+        wrong = render(load_template("judge", "checklist-repair"), fields)
+        said = Message(role="assistant", content=given.text.strip() or "(nothing)")
+        return self._request(task, (*self._messages(task, block), said, *wrong))
+
+    def _request(self, task: JudgeTask, messages: tuple[Message, ...]) -> CompletionRequest:
+        repeat = task.repeat or 0
+        return CompletionRequest(
+            target=self.target,
+            messages=messages,
+            response_schema=SCHEMA,
+            temperature=self.temperature,
+            seed=None if self.seed is None else self.seed + repeat,
+            max_output_tokens=self.max_output_tokens,
+            sample_index=repeat,
+        )
+
+    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
+        return judgement_of(
+            task, judge=self.name, scored_by="llm", signature=self.signature, **outcome
+        )
+
+
+def _blocks(task: JudgeTask) -> tuple[Block, ...]:
+    groups = groups_of(task.questions)
+    return blocks_of(groups) if groups else ()
+
+
+def _samples(reply: Reply) -> list[Sample]:
+    return [one for one in reply.others if one is not None]
+
+
+def _together(replies: Sequence[Completion | Sample | Unscored]) -> Reply | Unscored:
+    """Return the replies to all blocks as one, or the first reason why one is missing."""
+    samples = []
+    for one in replies:
+        if isinstance(one, Unscored):
+            return one
+        cut_off = one.cut_off if isinstance(one, Sample) else is_cut_off(one)
+        samples.append(Sample(text=one.text, cut_off=cut_off))
+    return Reply(
+        text="\n\n".join(one.text for one in samples),
+        cut_off=any(one.cut_off for one in samples),
+        others=tuple(samples),
+    )
+
+
+def _read(task: JudgeTask, reply: Reply) -> list[tuple[ChecklistEntry, ...] | Unscored]:
+    """Read every block's reply."""
+    found: list[tuple[ChecklistEntry, ...] | Unscored] = []
+    for block, one in zip(_blocks(task), _samples(reply), strict=True):
+        read = read_block(one.text, block, task.texts[0])
+        found.append(saying_cut_off(read) if isinstance(read, Unscored) and one.cut_off else read)
+    return found

@@ -1,0 +1,224 @@
+"""A cascade under a promise of agreement: who is sure enough answers, else another judge is asked.
+
+What is promised, and from which confidence on, comes from labels
+(`fairjudge.calibration.guarantees`). It holds for the judge that it was fitted on, asked in the
+same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fairjudge.calibration.answers import Answer, answers, most_answers
+from fairjudge.domain import Judgement, JudgeTask, Order, Unscored, Verdict
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.inputs import read_file
+from fairjudge.judges.cascade import Thresholds, thresholds_from
+from fairjudge.judges.ports import Judge, Reply, WritingJudge, writing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """From which confidence on the answers of a judge may be kept, and how it must be asked.
+
+    ``signature`` is that of the judgements on which it was fitted, None where there were several;
+    ``repeats`` how many of them an item had, in each order of a pair; ``n_answers`` is as in
+    `answers`. ``threshold`` is None where nothing may be kept.
+    """
+
+    judge: str
+    aspect: str
+    protocol: str
+    threshold: float | None
+    signature: str | None
+    repeats: int
+    n_answers: int
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """Return the parts of the signature by name."""
+        parts = (part.partition(":") for part in (self.signature or "").split("|"))
+        return {name: value for name, _, value in parts if name}
+
+    def check(self, judge: Judge) -> None:
+        """Refuse a judge that the promise was not made for.
+
+        Raises
+        ------
+        ConfigurationError
+            If it is signed otherwise, the library's version apart.
+        """
+        own = replace(self, signature=judge.signature).stated
+        fitted = self.stated
+        names = [name for name in dict.fromkeys([*fitted, *own]) if name != "version"]
+        other = [name for name in names if fitted.get(name) != own.get(name)]
+        if other:
+            differ = ", ".join(
+                f"{name} {fitted.get(name)!r}, now {own.get(name)!r}" for name in other
+            )
+            raise ConfigurationError(
+                f"the promise was made for another judge than {judge.name}: {differ}; fit it again "
+                "on judgements of this one"
+            )
+
+
+def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:
+    """Return the promise that `threshold` is for the judge, aspect and protocol of `rows`."""
+    signatures = {row.signature for row in rows}
+    times = Counter((row.eid, row.system, row.system_a, row.system_b, row.unit, row.order)
+                    for row in rows)  # fmt: skip
+    return Promise(
+        judge=rows[0].judge,
+        aspect=rows[0].aspect,
+        protocol=rows[0].protocol,
+        threshold=threshold,
+        signature=signatures.pop() if len(signatures) == 1 else None,
+        repeats=max(times.values()),
+        n_answers=most_answers(rows),
+    )
+
+
+def read_cascade(path: Path) -> Thresholds | Promise:
+    """Read what ``fairjudge cascade`` wrote: two thresholds, or with --guarantee a promise.
+
+    Raises
+    ------
+    InputError
+        If the file is neither.
+    """
+    try:
+        found = json.loads(read_file(path))
+        return _promise(found) if "threshold" in found else thresholds_from(found)
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        problem = f"expected JSON as 'fairjudge cascade' writes it: {error!r}"
+        raise InputError(problem, path=path) from None
+
+
+def _promise(found: Mapping[str, Any]) -> Promise:
+    threshold, signature = found["threshold"], found["signature"]
+    return Promise(
+        judge=str(found["judge"]),
+        aspect=str(found["aspect"]),
+        protocol=str(found["protocol"]),
+        threshold=None if threshold is None else float(threshold),
+        signature=None if signature is None else str(signature),
+        repeats=int(found["repeats"]),
+        n_answers=int(found["n_answers"]),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromisedCascade:
+    """Keeps the answers of `first` that are sure enough; else asks `judge`.
+
+    Every row is by this cascade; ``routed`` says who scored it, ``first_confidence`` how sure the
+    first was, and ``first_value`` what it said. Of a pair both orders are asked of the first, and
+    kept together. An item that the first could not score is the other judge's.
+    """
+
+    first: Judge
+    judge: Judge
+    promise: Promise
+
+    @property
+    def name(self) -> str:
+        """Return both names."""
+        return f"cascade({self.first.name}>{self.judge.name})"
+
+    @property
+    def signature(self) -> str:
+        """Return what can change a verdict: both judges and the threshold."""
+        said = f"promise:{self.promise.threshold:.6g};{self.promise.repeats}"
+        return f"cascade:{said};{self.first.signature};{self.judge.signature}"
+
+    async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
+        """See `fairjudge.judges.ports.Judge`."""
+        if not all(text.strip() for text in task.texts):
+            return Unscored(reason="empty_input", detail="the summary is empty")
+        rows = await asyncio.gather(*(_settled(self.first, one) for one in self._asked(task)))
+        lost = [row for row in rows if isinstance(row, Unscored)]
+        retryable = next((one for one in lost if one.reason in {"backend", "budget"}), None)
+        if retryable is not None:
+            return retryable
+        scored = [row for row in rows if isinstance(row, Judgement) and row.value is not None]
+        answer = self._answer(scored) if scored and not lost else None
+        if answer is not None and answer.confidence >= (self.promise.threshold or 0.0):
+            return self._signed(
+                scored[0], task, routed="first", **_told(answer, task), **_first(answer, task)
+            )
+        found = await self.judge.ask(task)
+        if isinstance(found, Judgement):
+            more = {} if answer is None else _first(answer, task)
+            return self._signed(found, task, routed="judge", **more)
+        return found
+
+    def _asked(self, task: JudgeTask) -> list[JudgeTask]:
+        """Return all that the first judge is asked on the item of `task`."""
+        orders: tuple[Order | None, ...] = ("ab", "ba") if task.protocol == "pairwise" else (None,)
+        numbers: Sequence[int | None] = (
+            range(self.promise.repeats) if self.promise.repeats > 1 else (None,)
+        )
+        return [replace(task, order=order, repeat=one) for order in orders for one in numbers]
+
+    def _answer(self, rows: Sequence[Judgement]) -> Answer:
+        (answer,) = answers(rows, n_answers=self.promise.n_answers).values()
+        return answer
+
+    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
+        """See `fairjudge.judges.ports.WritingJudge`."""
+        found = writing(self.judge).read(task, reply)
+        return self._signed(found, task, routed="judge") if isinstance(found, Judgement) else found
+
+    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
+        """See `fairjudge.judges.ports.WritingJudge`."""
+        return await writing(self.judge).repair(task, reply)
+
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._signed(self.judge.unscored(task, why), task, routed="judge")
+
+    def _signed(self, row: Judgement, task: JudgeTask, **extra: object) -> Judgement:
+        known = {"judge": self.name, "signature": self.signature, "order": task.order}
+        fields = {name: value for name, value in row.to_json().items() if name != "repeat"}
+        if task.order is None:
+            fields.pop("order", None)
+            del known["order"]
+        return Judgement.model_validate(fields | known | extra)
+
+
+async def _settled(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
+    """Ask, read, and where the reply cannot be read repair, as the judging graph does."""
+    answer = await judge.ask(task)
+    if not isinstance(answer, Reply):
+        return answer
+    writer: WritingJudge = writing(judge)
+    read = writer.read(task, answer)
+    if not isinstance(read, Unscored) or read.reason != "unparseable":
+        return read
+    again = await writer.repair(task, answer)
+    return read if isinstance(again, Unscored) else writer.read(task, again)
+
+
+def _told(answer: Answer, task: JudgeTask) -> dict[str, Any]:
+    """Return the fields of the answer that is kept: that which the promise speaks of."""
+    return {"value": _value(answer, task), "unscored": None, "probabilities": None}
+
+
+def _first(answer: Answer, task: JudgeTask) -> dict[str, Any]:
+    return {"first_value": _value(answer, task), "first_confidence": answer.confidence}
+
+
+def _value(answer: Answer, task: JudgeTask) -> float | Verdict:
+    """Return the answer in terms of the task: who is first by name need not be a."""
+    if task.protocol != "pairwise":
+        return answer.value
+    if answer.value == 0.0:
+        return "tie"
+    in_order = task.systems[0] <= task.systems[1]
+    return "a" if (answer.value > 0) == in_order else "b"

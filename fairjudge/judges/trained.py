@@ -1,0 +1,167 @@
+"""Judging by the small trained models of the embedded default: no language model, no call.
+
+Faithfulness: how surely some passage of the articles supports each statement of the summary, as a
+whole or clause by clause, then the mean over statements; what stands in an article word for word is
+supported. Coverage: how surely some passage of the summary covers each answer, a group as its best
+covered answer, then the mean over groups. Passages are chosen by embeddings
+(`fairjudge.judges.passages`) and read by the models of `fairjudge.protocols.TrainedModels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.domain import Answer, JudgeTask, Unscored
+from fairjudge.judges.mappings import TRAINED_MAPPING, SupportMapping
+from fairjudge.judges.passages import Passages, Vectoriser, passages_of
+from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.text.statements import clauses_of, statement_texts
+
+Pair: TypeAlias = tuple[str, str]
+Asked: TypeAlias = tuple[JudgeTask, str]
+"""A task, and the one of its texts that is measured."""
+_SUPPORTED = 0
+
+_NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
+_NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
+_NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainedSupport:
+    """Support by trained models, a `fairjudge.judges.local.Support`.
+
+    Articles and summaries are split and embedded once while the object lives.
+    """
+
+    models: TrainedModels
+    embedder: Embedder
+    name: str = "local"
+    scored_by: Literal["embedding", "entailment"] = "embedding"
+    mapping: SupportMapping = TRAINED_MAPPING
+    _vectoriser: Vectoriser = field(init=False)
+    _passages: dict[tuple[str, ...], Passages | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_vectoriser", Vectoriser(self.embedder))
+
+    @property
+    def model(self) -> Mapping[str, str]:
+        """Return what names the weights and the encoder."""
+        return {"model": self.models.identity, "encoder": self.embedder.fingerprint}
+
+    def measure(self, asked: Sequence[Asked]) -> list[float | Unscored]:
+        """See `fairjudge.judges.local.Support`; all are measured at once, which is quicker."""
+        self._vectoriser.add(
+            [sentence for task, text in asked for sentence in _to_embed(task, text)]
+        )
+        reading = _Reading()
+        coverage = any(task.aspect == "coverage" for task, _ in asked)
+        settle = self._covered if coverage else self._supported
+        settled = [settle(task, text, reading) for task, text in asked]
+        found = reading.read(self.models.covered if coverage else self._p_supported)
+        return [one if isinstance(one, Unscored) else one(found) for one in settled]
+
+    def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
+        """See `fairjudge.judges.local.Support`."""
+        units = [unit_of(answer) for answer in answers]
+        self._vectoriser.add([*statement_texts(text), *units])
+        summary = self._of((text,))
+        if summary is None:
+            return _NO_SENTENCE
+        reading = _Reading()
+        asked = [self._ask(unit, summary, reading) for unit in units]
+        found = reading.read(self.models.covered)
+        return [one(found) for one in asked]
+
+    def _supported(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
+        statements = statement_texts(text)
+        if not statements:
+            return _NO_SENTENCE
+        sources = self._of(tuple(article.content for article in task.articles))
+        if sources is None:
+            return _NO_ARTICLE
+        return _mean([self._ask_in_parts(one, sources, reading) for one in statements])
+
+    def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
+        summary = self._of((text,))
+        if summary is None:
+            return _NO_SENTENCE
+        groups = [group for question in task.questions for group in question.answer_groups if group]
+        if not groups:
+            return _NO_ANSWER
+        return _mean(
+            [_best([self._ask(unit_of(a), summary, reading) for a in group]) for group in groups]
+        )
+
+    def _ask_in_parts(self, statement: str, sources: Passages, reading: _Reading) -> _Later:
+        """Ask for a statement, or the mean of its clauses: articles may support one each."""
+        whole = self._ask(statement, sources, reading)
+        clauses = clauses_of(statement)
+        if len(clauses) == 1:
+            return whole
+        return _best([whole, _mean([self._ask(one, sources, reading) for one in clauses])])
+
+    def _ask(self, statement: str, passages: Passages, reading: _Reading) -> _Later:
+        if passages.holds(statement):
+            return lambda _: 1.0
+        near = passages.near(self._vectoriser.rows([statement])[0])
+        return reading.best([(passage, statement) for passage in near])
+
+    def _of(self, texts: tuple[str, ...]) -> Passages | None:
+        if texts not in self._passages:
+            self._passages[texts] = passages_of(texts, self._vectoriser)
+        return self._passages[texts]
+
+    def _p_supported(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        return self.models.support(pairs)[:, _SUPPORTED]
+
+
+def unit_of(answer: Answer) -> str:
+    """Return an answer in words that stand alone: its gloss where it has one."""
+    return answer.gloss or answer.answer
+
+
+def _to_embed(task: JudgeTask, text: str) -> list[str]:
+    groups = (group for question in task.questions for group in question.answer_groups)
+    units = [unit_of(answer) for group in groups for answer in group]
+    sources = () if task.aspect == "coverage" else task.articles
+    texts = [text, *(article.content for article in sources)]
+    sentences = [sentence for one in texts for sentence in statement_texts(one)]
+    clauses = () if task.aspect == "coverage" else map(clauses_of, statement_texts(text))
+    return [*units, *sentences, *(clause for some in clauses for clause in some)]
+
+
+_Found: TypeAlias = Mapping[Pair, float]
+_Later: TypeAlias = Callable[[_Found], float]
+"""A number in [0, 1], once the pairs that it rests on are read."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Pairs to be read, each once, however many statements ask for it."""
+
+    pairs: dict[Pair, None] = field(default_factory=dict)
+
+    def best(self, pairs: Sequence[Pair]) -> _Later:
+        self.pairs |= dict.fromkeys(pairs)
+        return lambda found: max(found[pair] for pair in pairs)
+
+    def read(self, model: Callable[[Sequence[Pair]], NDArray[np.float64]]) -> _Found:
+        if not self.pairs:
+            return {}
+        return dict(zip(self.pairs, model(list(self.pairs)).tolist(), strict=True))
+
+
+def _mean(parts: Sequence[_Later]) -> _Later:
+    return lambda found: min(1.0, fmean(part(found) for part in parts))
+
+
+def _best(parts: Sequence[_Later]) -> _Later:
+    return lambda found: max(part(found) for part in parts)

@@ -1,0 +1,152 @@
+"""Reads a reply that gives a verdict on each of several criteria, by their names."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, TypeAlias
+
+from fairjudge.domain import Unscored
+from fairjudge.parsing._clean import without_reasoning
+from fairjudge.parsing._reader import read_verdict
+from fairjudge.refusals import looks_like_refusal
+from fairjudge.scales import Position, Scale
+
+Verdict: TypeAlias = float | Position
+_MOST_KEYS = 50
+"""Places of one name that are looked at; each may cost time in proportion to the reply."""
+_ALL_TOGETHER = ("overall", "total", "average", "in total", "final score", "final verdict")
+"""What a line on all criteria together begins with: it ends the section of the one before."""
+
+
+def read_verdicts(
+    text: str, scales: Mapping[str, Scale], *, cut_off: bool = False
+) -> dict[str, Verdict | Unscored]:
+    """Return the verdict that a reply states on each criterion.
+
+    A criterion's verdict is what stands under its name: as a key of JSON, which need not be whole,
+    or in the lines from one that begins with the name to the next such line. What is said of all
+    criteria together, or of none, is no one's.
+
+    Parameters
+    ----------
+    scales
+        The scale of each criterion, by its name.
+    cut_off
+        Whether the limit on its tokens ended the reply: what it ends in is then read with care, as
+        in `read_verdict`.
+
+    Returns
+    -------
+    dict
+        A name has ``Unscored`` for reasons of its own, as in `read_verdict`; where nothing stands
+        under it, with reason ``"unparseable"``, or ``"refused"`` where the reply refuses.
+    """
+    thought = without_reasoning(text).strip()
+    found = {
+        name: _under_keys(thought, name, scale)
+        or _in_sections(thought, name, scales, cut_off=cut_off)
+        for name, scale in scales.items()
+    }
+    return {name: _settled(readings, name, text) for name, readings in found.items()}
+
+
+def _settled(readings: list[Verdict | Unscored], name: str, text: str) -> Verdict | Unscored:
+    """Return the one verdict of several places, those without any apart."""
+    scored = [one for one in readings if not isinstance(one, Unscored)]
+    if len(set(scored)) > 1:
+        detail = f"more than one verdict on {name!r}: {', '.join(map(str, scored))}"
+        return Unscored(reason="unparseable", detail=detail[:200], raw=text)
+    if scored:
+        return scored[-1]
+    failed = [one for one in readings if isinstance(one, Unscored)]
+    if failed:
+        last = failed[-1]
+        return Unscored(reason=last.reason, detail=f"{name}: {last.detail}", raw=text)
+    if not text.strip():
+        return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
+    if looks_like_refusal(text.strip()):
+        return Unscored(reason="refused", detail="the judge declined", raw=text)
+    return Unscored(reason="unparseable", detail=f"nothing is said of {name!r}", raw=text)
+
+
+# --- JSON ------------------------------------------------------------------------------------
+
+
+@cache
+def _key(name: str) -> re.Pattern[str]:
+    words = r"[ _-]?".join(map(re.escape, re.split(r"[ _-]+", name)))
+    return re.compile(
+        rf"(?<!\\)[\"']{words}(?:[ _-]?(?:score|rating|verdict))?(?<!\\)[\"']\s{{0,9}}:\s{{0,9}}",
+        re.IGNORECASE,
+    )
+
+
+def _under_keys(text: str, name: str, scale: Scale) -> list[Verdict | Unscored]:
+    decoder = json.JSONDecoder()
+    found = []
+    for place, match in enumerate(_key(name).finditer(text)):
+        if place == _MOST_KEYS:
+            break
+        try:
+            value, _ = decoder.raw_decode(text, match.end())
+        except (ValueError, RecursionError):
+            continue  # cut off, or prose between quotation marks
+        found.append(_read_value(value, scale))
+    return found
+
+
+def _read_value(value: Any, scale: Scale) -> Verdict | Unscored:
+    """Read what stands under a criterion's key as the verdict of a reply of its own."""
+    reply = value if isinstance(value, dict) else {"verdict": value}
+    if value is None:
+        return Unscored(reason="unparseable", detail="no verdict found")
+    return read_verdict(json.dumps(reply, ensure_ascii=False), scale)
+
+
+# --- prose -----------------------------------------------------------------------------------
+
+
+@cache
+def _heading(names: tuple[str, ...]) -> re.Pattern[str]:
+    """Match the beginning of a line on one of `names`, up to the end of what it is called."""
+    known = "|".join(
+        r"[ _-]".join(map(re.escape, re.split(r"[ _-]+", name)))
+        for name in sorted(names, key=len, reverse=True)
+    )
+    return re.compile(
+        rf"^[ \t>#*_|•\-+(\"'\[<]{{0,12}}(?:\d{{1,2}}[.)]\s{{0,3}})?[*_\"'(\[<]{{0,4}}"
+        rf"(?P<name>{known})\b(?=[^\n]{{0,60}}?(?:[:=|>–—-]|$))",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+def _in_sections(
+    text: str, name: str, scales: Mapping[str, Scale], *, cut_off: bool
+) -> list[Verdict | Unscored]:
+    found = []
+    for title, section, is_last in _sections(text, tuple(scales)):
+        if title == _plain(name):
+            found.append(
+                read_verdict(section, scales[name], aspect=name, cut_off=cut_off and is_last)
+            )
+    return found
+
+
+def _sections(text: str, names: tuple[str, ...]) -> Iterable[tuple[str, str, bool]]:
+    """Yield (name, lines from its heading on, whether the reply ends with them)."""
+    heads = list(_heading((*names, *_ALL_TOGETHER)).finditer(text))
+    ends = [head.start() for head in heads[1:]]
+    for head, end in zip(heads, [*ends, len(text)], strict=False):
+        rest = _AFTER_NAME.sub(": ", text[head.end("name") : end].strip().strip("|"), count=1)
+        yield _plain(head["name"]), head["name"] + rest.partition("</")[0], end == len(text)
+
+
+_AFTER_NAME = re.compile(r"\A\s?(?:\([^()\n]{1,20}\)\s?:?|[>|])\s?")
+"""Between a name and what is said of it: a scale in brackets, or the end of a cell or tag."""
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[ _-]+", " ", name).lower()

@@ -1,0 +1,385 @@
+"""Finds what a reply states that may be its verdict, and how plainly it states it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from enum import IntEnum
+
+from fairjudge.parsing import _wording as wording
+from fairjudge.parsing._answers import Answer, answer_at
+from fairjudge.parsing._clean import lowered
+from fairjudge.parsing._context import (
+    amid_a_sentence,
+    by_others,
+    comma_after,
+    continues,
+    denied,
+    ends,
+    or_after,
+    reported,
+    supposed_before,
+)
+from fairjudge.parsing._pairs import pair_statements
+from fairjudge.scales import Scale
+
+
+class Rank(IntEnum):
+    """How plainly a reply says that an answer is its verdict; the plainest counts."""
+
+    MENTIONED = 1
+    """It speaks of a score: "earning a 4", "4/5"."""
+    NAMED = 2
+    """A line names a quality and rates it: "Fluency: 4"."""
+    SAID = 3
+    """"I'd give it a 4", "the score is 4"."""
+    RATED = 4
+    """"Fluency score: 4"."""
+    STATED = 5
+    """"Score: 4", or a reply that begins or ends with an answer alone."""
+    FINAL = 6
+    """A form that was asked for (JSON, tags), or a label that says verdict, final or overall."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """An answer that may be the verdict; ``revises`` says that it takes back those before it."""
+
+    answer: Answer
+    rank: Rank
+    revises: bool = False
+
+
+def statements(
+    text: str, scale: Scale, *, items: tuple[tuple[int, int], ...], aspect: str
+) -> Iterator[Statement]:
+    """Yield what a cleaned text states; `items` are the stretches of its lists. Linear."""
+    small = lowered(text)
+    reader = _Reader(text=text, small=small, scale=scale, items=items, aspect=aspect.lower())
+    yield from reader.alone()
+    yield from reader.labelled()
+    if scale.kind == "pair":
+        yield from _preferences(text, scale)
+    else:
+        yield from reader.named_lines()
+    for match in wording.FORM.finditer(small):
+        found = list(reader.stated(match.end(), Rank.FINAL))
+        closing = _CLOSING_TAG.match(small, match.end())
+        end = closing.end() if closing else match.end() + 3
+        spoken_of = bool(closing) and amid_a_sentence(text, end)
+        if found and not (
+            spoken_of or denied(text, match.start(), end) or reported(text, match.start())
+        ):
+            yield from found
+    for match in wording.RECKONED.finditer(small):
+        yield from reader.stated(match.end(), Rank.STATED)
+    for match in wording.SAID.finditer(small):
+        yield from reader.worded(match, Rank.SAID)
+    for match in wording.MENTIONED.finditer(small):
+        yield from reader.worded(match, Rank.MENTIONED)
+    for match in wording.SECOND_THOUGHT.finditer(small):
+        yield from reader.worded(match, Rank.SAID, revises=True)
+    for match in wording.BARE.finditer(small):
+        yield from reader.bare(match.end())
+    for match in wording.FIRST_PERSON.finditer(small):
+        yield from reader.first_person(match)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reader:
+    """A cleaned text, and the same in small letters."""
+
+    text: str
+    small: str
+    scale: Scale
+    items: tuple[tuple[int, int], ...]
+    aspect: str
+
+    def alone(self) -> Iterator[Statement]:
+        """Read a reply that begins or ends with a bare answer."""
+        text, scale = self.text, self.scale
+        edge = wording.EDGE.match(text)
+        answer = answer_at(text, edge.end() if edge else 0, scale)
+        ended = answer and (not continues(text, answer.end) or text[answer.end] == ":")
+        if (
+            answer
+            and ended
+            and _AFTER_LEAD.match(text, answer.end)
+            and not self._enumerated(answer)
+        ):
+            yield from self._weighed(answer, Rank.STATED)
+        yield from self._last_line()
+        if scale.kind != "number":
+            yield from self._last_sentence()
+
+    def _enumerated(self, answer: Answer) -> bool:
+        """Whether the opening "1." or "A:" is but the first of several such marks."""
+        text, sign = self.text, self.text[answer.end : answer.end + 1]
+        if answer.explicit or sign not in {".", ")", ":", "\n"}:
+            return False
+        for mark in _MARK.finditer(text[answer.end :]):
+            other = answer_at(text, answer.end + mark.end(), self.scale)
+            if other is None or other.value in {None, answer.value}:
+                continue
+            if text[other.end : other.end + 1] == sign and ("\n" in mark[0] or sign != ":"):
+                return sign != "\n" or "\n" not in text[answer.end + 1 : other.start]
+        return False
+
+    def _last_line(self) -> Iterator[Statement]:
+        """Read a last line that is an answer alone; two such lines in a row are a list."""
+        stripped = self.text.rstrip()
+        start = stripped.rfind("\n") + 1
+        last = self._whole_line(stripped, start)
+        above = stripped[:start].rstrip()
+        former = self._whole_line(above, above.rfind("\n") + 1) if above.strip() else None
+        if last and not (former and former.value != last.value):
+            yield Statement(answer=last, rank=Rank.STATED)
+
+    def _whole_line(self, text: str, start: int) -> Answer | None:
+        edge = wording.EDGE.match(text, start)
+        answer = answer_at(text, edge.end() if edge else start, self.scale)
+        return answer if answer and _REST_OF_LINE.match(text, answer.end) else None
+
+    def _last_sentence(self) -> Iterator[Statement]:
+        """Read a last sentence that is an answer alone: "It is not covered. No."."""
+        stripped = self.text.rstrip()
+        match = wording.LAST_SENTENCE.search(stripped, max(0, len(stripped) - 60))
+        answer = answer_at(stripped, match.start(1), self.scale) if match else None
+        if answer is None or not _REST_OF_LINE.match(stripped, answer.end):
+            return
+        before = lowered(stripped[max(0, answer.start - 60) : answer.start])
+        name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
+        told = reported(stripped, answer.start) or wording.COUNTED.search(name)
+        if not told and not wording.OF_ELSE.search(name):
+            yield Statement(answer=answer, rank=Rank.MENTIONED)
+
+    def labelled(self) -> Iterator[Statement]:
+        """Read "Verdict: 4", "My final score for this = 4", "Fluency score: 4"."""
+        for match in wording.LABELLED.finditer(self.small):
+            before = wording.modifiers(self.small, match.start())
+            words = before + match["head"]
+            of_another = _ANOTHER.search(match[0])
+            start = match.start() - len(before)
+            rank = Rank.STATED
+            if wording.FINAL.search(words) or self._is_aspect(before):
+                rank = Rank.FINAL
+            elif not wording.OWN.fullmatch(before) and self._begins_line(start):
+                rank = Rank.RATED
+            apart = rank is Rank.RATED and self._in_items(match.start())
+            reckoned = wording.RECKONED.match(self.small, match.start())
+            if apart or of_another or reckoned or wording.OF_ELSE.search(words):
+                continue
+            found = list(self.stated(match.end(), rank))
+            if found and not (
+                reported(self.text, match.start()) or supposed_before(self.text, start)
+            ):
+                yield from found
+
+    def named_lines(self) -> Iterator[Statement]:
+        """Read lines and rows of a table that name a quality: "Fluency: 4", "| Overall | 4 |"."""
+        for match in wording.NAMED_LINE.finditer(self.text):
+            name = match["name"].lower()
+            final = wording.FINAL.search(name) or self._is_aspect(name)
+            row = "|" in self.text[match.end("name") : match.end()]
+            rank = Rank.FINAL if final else Rank.MENTIONED if row else Rank.NAMED
+            if wording.OF_ELSE.search(name) or (not final and self._in_items(match.start("name"))):
+                continue
+            if not final and wording.COUNTED.search(name):
+                continue
+            answer = answer_at(self.text, match.end(), self.scale)
+            if answer and (
+                _LINE_ENDS.match(self.text, answer.end) or (answer.explicit and self._ended(answer))
+            ):
+                yield from self._weighed(answer, rank)
+
+    def _is_aspect(self, words: str) -> bool:
+        return bool(self.aspect) and self.aspect in words
+
+    def _begins_line(self, start: int) -> bool:
+        line = self.text.rfind("\n", max(0, start - 40), start) + 1
+        return not re.sub(r"[\W\d_]+", "", self.text[line:start]) if line or start < 40 else False
+
+    def _in_items(self, place: int) -> bool:
+        at = bisect_right(self.items, (place, len(self.text))) - 1
+        return at >= 0 and place < self.items[at][1]
+
+    def worded(
+        self, match: re.Match[str], rank: Rank, *, revises: bool = False
+    ) -> Iterator[Statement]:
+        """Read the answer after a wording, if it is complete there, not denied and one's own."""
+        if self._in_items(match.start()):
+            return
+        before = wording.modifiers(self.small, match.start())
+        words = before + (match.groupdict().get("head") or match[0])
+        elsewhere = wording.OF_ELSE if rank is Rank.SAID else wording.ELSEWHERE
+        if elsewhere.search(words):
+            return
+        if rank is Rank.SAID and wording.FINAL.search(words) and not revises:
+            rank = Rank.FINAL
+        answer = self._first_at(wording.after_filler(self.text, match.end()))
+        if answer and self._is_own(answer, match.start(), strictly=revises):
+            yield from self._weighed(answer, rank, revises=revises)
+
+    def _first_at(self, places: Iterable[int]) -> Answer | None:
+        answers = (answer_at(self.text, place, self.scale) for place in places)
+        return next((answer for answer in answers if answer), None)
+
+    def _is_own(self, answer: Answer, start: int, *, strictly: bool = False) -> bool:
+        """Whether the answer worded from `start` ends there, and is not denied or another's."""
+        ended = self._second(answer) or ends(self.text, answer.end, strictly=strictly)
+        if not ended or self._compared(answer) or denied(self.text, start, answer.end):
+            return False
+        by = self.scale.kind == "number" and by_others(self.text, answer.end)
+        return not (by or reported(self.text, start))
+
+    def stated(self, place: int, rank: Rank) -> Iterator[Statement]:
+        """Read the answer after a label; one of another scale there is off the scale."""
+        answer = self._first_at(wording.after_filler(self.text, place))
+        if answer:
+            below = _BELOW.search(self.text[max(0, place - 9) : answer.start])
+            alone = not below or _LINE_ENDS.match(self.text, answer.end)
+            complete = self._second(answer) or self._may_follow(answer)
+            if alone and complete and not self._compared(answer):
+                yield from self._weighed(answer, rank)
+            return
+        match = wording.FOREIGN.match(self.text, place)
+        if match and ends(self.text, match.end(), strictly=True):
+            answer = Answer(start=match.start(), end=match.end(), value=None, problem="off_scale")
+            yield Statement(answer=answer, rank=rank)
+
+    def _may_follow(self, answer: Answer) -> bool:
+        """Whether the answer ends there: "4th", "3 facts", "Summary 1 is worse" are none."""
+        if not self._ended(answer) or _DENIED_AFTER.match(self.text, answer.end):
+            return False
+        return self.scale.kind != "pair" or not _SUBJECT.match(self.text, answer.end)
+
+    def _ended(self, answer: Answer) -> bool:
+        return ends(self.text, answer.end) or bool(_NEW_SENTENCE.match(self.text, answer.end))
+
+    def _compared(self, answer: Answer) -> bool:
+        """Whether a sign makes it a bound (">3"), or one side of a comparison ("A > B")."""
+        if self.scale.kind == "number":
+            bound = _BOUND.search(self.text[max(0, answer.start - 3) : answer.start])
+            return (
+                bool(bound or _LESS.match(self.text, answer.end))
+                and self.text[answer.end : answer.end + 1] != ">"
+            )
+        return self.scale.kind == "pair" and bool(_COMPARED.match(self.text, answer.end))
+
+    def bare(self, place: int) -> Iterator[Statement]:
+        """Read "4/5" and "3 stars" wherever they stand, and an answer that closes the reply."""
+        answer = answer_at(self.text, place, self.scale)
+        if answer is None or self._in_items(place):
+            return
+        if self._stands_bare(answer, place) and self._is_own(answer, place):
+            yield from self._weighed(answer, Rank.MENTIONED)
+
+    def _stands_bare(self, answer: Answer, place: int) -> bool:
+        text, length = self.text, answer.end - answer.start
+        if self._second(answer):
+            return True
+        if answer.explicit:
+            foreign = self.scale.kind == "number" and (
+                wording.AFTER_A_NOUN.search(text[max(0, place - 20) : place])
+                or wording.AFTER_A_NAME.search(text[max(0, place - 50) : place])
+                or by_others(text, answer.end)
+            )
+            return not foreign and ends(text, answer.end)
+        if self.scale.kind == "choice" and length > 1:
+            asked = _ASKED.search(text[max(0, place - 5) : place])
+            if ends(text, answer.end, strictly=length < 4 or bool(asked)):
+                return length > 3 or bool(asked) or ends(text, answer.end, strictly=True)
+        return self._closes(answer)
+
+    def _closes(self, answer: Answer) -> bool:
+        """Whether it is the last sentence, or stands in brackets at the end: "... (1)."."""
+        opened = _SENTENCE_START.search(self.text[max(0, answer.start - 14) : answer.start])
+        return bool(opened and _CLOSING.match(self.text, answer.end))
+
+    def first_person(self, match: re.Match[str]) -> Iterator[Statement]:
+        """Read the first answer in the rest of a sentence that begins "I would rate"."""
+        if self._in_items(match.start()):
+            return
+        end = min(len(self.text), match.end() + _WINDOW)
+        stop = _WINDOW_END.search(self.text, match.end(), end)
+        words = _WORD.finditer(self.text, match.end(), stop.start() if stop else end)
+        places = (word.start() for word in words)
+        answer = self._first_at(
+            place
+            for place in places
+            if not wording.NOT_AN_ANSWER.search(self.text[max(0, place - 20) : place])
+        )
+        if answer and self._is_own(answer, match.start()):
+            yield from self._weighed(answer, Rank.SAID, revises=bool(match["revises"]))
+
+    def _second(self, answer: Answer) -> Answer | None:
+        """Return another answer offered in the same breath: "3 or 4", "1, 2, 3", "yes/no"."""
+        text, scale = self.text, self.scale
+        place = or_after(text, answer.end)
+        dashed = place is not None and "-" in text[answer.end : place]
+        if place is not None and (scale.kind == "number" or not dashed):
+            other = answer_at(text, place, scale)
+            if other and other.value != answer.value and ends(text, other.end):
+                return other
+        place = comma_after(text, answer.end)
+        other = None if place is None else answer_at(text, place, scale)
+        if other is None or other.value == answer.value:
+            return None
+        if text[answer.start - 1 : answer.start] == "[":
+            return other
+        further = comma_after(text, other.end) or or_after(text, other.end)
+        return other if further is not None and answer_at(text, further, scale) else None
+
+    def _weighed(self, answer: Answer, rank: Rank, *, revises: bool = False) -> Iterator[Statement]:
+        """Yield the answer, or that it is one of several."""
+        other = self._second(answer)
+        one = _several(answer, other.end) if other else answer
+        yield Statement(answer=one, rank=rank, revises=revises)
+
+
+def _preferences(text: str, scale: Scale) -> Iterator[Statement]:
+    """Yield the preference that the prose concludes with; several that disagree are no verdict."""
+    offered = {level.value for level in scale.levels}
+    found = [s for s in pair_statements(text) if s.position in offered]
+    if not found:
+        return
+    concluding = [s for s in found if s.concludes]
+    last = (concluding or found)[-1]
+    several = len({s.position for s in concluding or found}) > 1
+    answer = Answer(start=last.start, end=last.end, value=last.position)
+    if several and not (concluding and last.turns):
+        answer = _several(answer, answer.end)
+    yield Statement(answer=answer, rank=Rank.FINAL if last.labelled else Rank.MENTIONED)
+
+
+def _several(answer: Answer, end: int) -> Answer:
+    return replace(answer, end=end, value=None, problem="several")
+
+
+_AFTER_LEAD = re.compile(
+    r"\s{0,3}(?:$|[\n.:;,!?)\]\"'|(]|-\s|-{2})|\s{1,3}-|\s(?:because|since|as|rather|instead|due|given|weil)\b"
+)
+_REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
+_MARK = re.compile(r"(?:^|\n|\s)[ (*#>-]{0,6}(?=(?:\w{1,12}\s)?#?\w{1,12}(?:[.):]\s|\n|$))")
+_LINE_ENDS = re.compile(r"[ .!)|]{0,20}$|\s{1,4}-{1,2}\s(?=[^\W\d])", re.MULTILINE)
+_DENIED_AFTER = re.compile(r"\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d")
+_CLOSING_TAG = re.compile(r"[^<\n]{0,40}</\w{1,20}>")
+_ANOTHER = re.compile(r"\b(?:other|another|previous)\b")
+_BELOW = re.compile(r"\n[\s\W]*$")
+_NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*\s[a-z]")
+_BOUND = re.compile(r"(?:^|\s)[<>≤≥]\s?$")
+_LESS = re.compile(r"\s?[<>]\s?\d")
+_COMPARED = re.compile(r"\s?(?:[>=≈]|<(?![/|]))")
+_SUBJECT = re.compile(
+    r"\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
+)
+_CLOSING = re.compile(r"(?:\sit\sis)?[\s.!)\"']{0,20}$", re.IGNORECASE)
+_SENTENCE_START = re.compile(
+    r"(?:(?<!e\.g)[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE
+)
+_ASKED = re.compile(r"\?\s{1,3}$")
+_WINDOW = 90
+_WINDOW_END = re.compile(r"[!?;\n]|\.(?!\d)(?!\.)")
+_WORD = re.compile(r"(?<![\w.,/:$€£-])[\w★(\[\"]")

@@ -1,0 +1,126 @@
+"""Noun phrases as words to ask with, as keys to compare, and as answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from spacy.tokens import Token
+else:
+    Token = Any
+
+MAX_WORDS = 6
+"""The longest phrase in a question."""
+_KEPT = frozenset(("det", "compound", "amod", "poss", "nmod", "case", "flat"))
+_DATED = ("DATE", "TIME", "MONEY", "PERCENT", "CARDINAL", "ORDINAL")
+_POINTING = frozenset(("this", "these", "that", "those"))
+_REFERRING = _POINTING | {"such", "it", "its", "their", "his", "her"}
+_POSSESSIVE = ("'s", "\u2019s")
+_BARE = frozenset(("inflation", "unemployment", "police", "growth", "congress", "parliament"))
+"""Singular nouns that stand without an article."""
+
+
+def head_key(token: Token) -> str:
+    """Return what phrases about the same person or thing have in common: their head."""
+    word = token.text if token.pos_ == "PROPN" else token.lemma_
+    return str(word).lower().replace(".", "")
+
+
+def phrase_of(token: Token) -> str:
+    """Return the phrase of a noun, fit to stand in a question; empty where it is not.
+
+    "A" and "this" become "the". Pronouns, and what a pronoun, a number or a date is part of, do
+    not stand alone.
+    """
+    if token.pos_ not in ("NOUN", "PROPN") or token.ent_type_ in _DATED:
+        return ""
+    kept = sorted(_kept(token), key=lambda one: one.i)
+    if any(_is_unclear(one) for one in kept):
+        return ""
+    words = [one.text if _has_capital(one) else one.lower_ for one in kept]
+    if words[0] in _POINTING or words[0] in ("a", "an"):
+        words[0] = "the"
+    if kept[0].dep_ == "det" and words[0] != "the":
+        return ""
+    if len(kept) == 1 and token.tag_ == "NN" and token.lemma_ not in _BARE:
+        return ""
+    of = next((c for c in token.rights if c.lower_ == "of" and c.dep_ == "prep"), None)
+    if of is not None:
+        noun = next((c for c in of.children if c.dep_ == "pobj"), None)
+        inner = "" if noun is None else phrase_of(noun)
+        if not inner:
+            return ""
+        words += ["of", inner]
+    return _joined(words)
+
+
+def _has_capital(token: Token) -> bool:
+    """Whether a word has a capital wherever it stands, as names and "Nicaraguan" have."""
+    return bool(token.pos_ == "PROPN" or token.ent_type_ == "NORP")
+
+
+def _is_unclear(token: Token) -> bool:
+    return bool(
+        token.pos_ == "PRON" or token.like_num or token.is_punct or token.tag_ in ("PRP$", "WP$")
+    )
+
+
+def _joined(words: list[str]) -> str:
+    joined = " ".join(words)
+    for mark in _POSSESSIVE:
+        joined = joined.replace(f" {mark}", mark)
+    whole = not joined.endswith(_POSSESSIVE)
+    return joined if whole and len(joined.split()) <= MAX_WORDS else ""
+
+
+def _kept(token: Token) -> list[Token]:
+    found = [token]
+    for child in token.children:
+        if child.dep_ in _KEPT and (child.i < token.i or child.dep_ in ("case", "flat")):
+            found += _kept(child)
+    return found
+
+
+def stands_alone(token: Token) -> bool:
+    """Whether a phrase says what it means without what came before."""
+    return token.pos_ != "PRON" and not any(c.lower_ in _REFERRING for c in token.lefts)
+
+
+def answer_span(token: Token, *, leave_out: Token | None = None) -> tuple[int, int]:
+    """Return the characters of a token's whole phrase, without relative clauses and asides.
+
+    What stands on the other side of `leave_out` is left out.
+    """
+    inside = _phrase(token)
+    if leave_out is not None:
+        before = token.i < leave_out.i
+        inside = [one for one in inside if (one.i < leave_out.i) == before]
+    return _trimmed(inside)
+
+
+def predicate_span(verb: Token, subject: Token) -> tuple[int, int]:
+    """Return the characters of a verb's phrase after its subject."""
+    return _trimmed(one for one in _phrase(verb) if one.i > subject.right_edge.i)
+
+
+def _phrase(token: Token) -> list[Token]:
+    noun = token.pos_ in ("NOUN", "PROPN")
+    found = [token]
+    for child in token.children:
+        if not (noun and child.dep_ in ("relcl", "appos")):
+            found += _phrase(child)
+    return found
+
+
+def _trimmed(tokens: Iterable[Token]) -> tuple[int, int]:
+    inside = sorted(tokens, key=lambda one: one.i)
+    while len(inside) > 1 and _is_mark(inside[-1]):
+        inside.pop()
+    while len(inside) > 1 and (_is_mark(inside[0]) or inside[0].lower_ == "that"):
+        inside.pop(0)
+    return inside[0].idx, inside[-1].idx + len(inside[-1])
+
+
+def _is_mark(token: Token) -> bool:
+    return bool(token.is_punct or token.is_space)

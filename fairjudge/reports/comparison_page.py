@@ -1,0 +1,28 @@
+"""Two runs side by side as a page; no arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fairjudge.reports.comparison_tables import comparison_tables, group_title
+from fairjudge.reports.figures import Json, forest, row
+from fairjudge.reports.pages import page_html
+from fairjudge.reports.parts import Group, Part, Section
+
+
+def comparison_page(report: Json, *, title: str = "Two runs side by side") -> str:
+    """Return the page of what ``fairjudge compare --json`` writes."""
+    sections = [
+        Section(id=f"group-{place}", title=group_title(group), parts=tuple(_group(group)))
+        for place, group in enumerate(report["groups"])
+    ]
+    return page_html(sections, title=title)
+
+
+def _group(group: Json) -> Iterator[Part]:
+    tables = comparison_tables({"groups": [group]})
+    yield tables[0]
+    if group["systems"]:
+        shifts = [row(one["system"], one["shift"]) for one in group["systems"]]
+        plot = forest(shifts, title="Shift by system", across="mean shift, second less first")
+        yield Group((plot, tables[1]))

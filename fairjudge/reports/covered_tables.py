@@ -1,0 +1,134 @@
+"""Tables of who is covered: systems beside each other, and the voices each leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from fairjudge.reports.figures import Json, interval
+from fairjudge.reports.tables import TextTable, columns, terminal_width
+from fairjudge.text.printable import counted, printable
+
+_MOST_ROWS = 30
+"""Rows of a table that a terminal shows; ``--json`` has all of them."""
+_MOST_NAMED = 6
+"""Groups of answers named for a system as left out."""
+MATRICES = ("coverage by outlet", "coverage by question")
+"""What ``judge`` shows."""
+_NAMES = 34
+"""Room for the names of rows, in characters."""
+_COLUMN = 2
+"""Spaces between two columns."""
+
+
+def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterator[TextTable]:
+    """Yield each judge's slices (or `only` some), systems across, then whom each leaves out.
+
+    Each is as wide as the terminal, as long as a reader has patience for.
+    """
+    groups = report["groups"]
+    for judge in by_judge(groups):
+        for by in only or slices(judge):
+            yield from _fitting(by, judge)
+        yield from map(_left_out, judge)
+
+
+def by_judge(groups: Sequence[Json]) -> list[list[Json]]:
+    """Return the groups of each judge."""
+    judges = dict.fromkeys(group["judge"] for group in groups)
+    return [[group for group in groups if group["judge"] == judge] for judge in judges]
+
+
+def slices(groups: Iterable[Json]) -> list[str]:
+    """Return the ways in which coverage is sliced."""
+    return list(dict.fromkeys(by for group in groups for by in group["slices"]))
+
+
+def slice_table(by: str, groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
+    """Return what is sliced down, the first `limit` of it, and the systems across."""
+    heads = [group["system"] for group in groups]
+    names = list(dict.fromkeys(name for group in groups for name in group["slices"][by]))
+    more = len(names) - len(names[:limit])
+    notes = [f"... and {more} more (see --json)"] if more else []
+    if by == "coverage by outlet":
+        notes.append(
+            "Share of what each outlet says that is covered, by its own wording; groups of answers "
+            "weigh the same in a cluster, and clusters the same."
+        )
+    return TextTable(
+        title=f"{by.capitalize()}, share 0 to 1, by {groups[0]['judge']}",
+        columns=columns(by.partition(" by ")[2], *heads, numbers=heads),
+        rows=tuple(
+            (name, *(interval(group["slices"][by].get(name)) for group in groups))
+            for name in names[:limit]
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _fitting(by: str, groups: Sequence[Json]) -> Iterator[TextTable]:
+    """Yield as many tables as the width needs, each of one system or more."""
+    shown = [group for group in groups if group["slices"].get(by)]
+    cells = [interval(one) for group in shown for one in group["slices"][by].values()]
+    names = [name for group in shown for name in group["slices"][by]]
+    room = terminal_width() - min(max(map(len, names), default=0), _NAMES)
+    run: list[Json] = []
+    used = 0
+    for group in shown:
+        needed = max(len(group["system"]), *map(len, cells)) + _COLUMN
+        if run and used + needed > room:
+            yield slice_table(by, run, limit=_MOST_ROWS)
+            run, used = [], 0
+        run.append(group)
+        used += needed
+    if run:
+        yield slice_table(by, run, limit=_MOST_ROWS)
+
+
+def _left_out(group: Json) -> TextTable:
+    """Name the voices that a system leaves out: groups that are not covered at all come first."""
+    missed = sorted(group["uncovered"], key=lambda one: (one["value"], -len(one["voices"])))
+    n_voices = sum(len(one["voices"]) for one in missed)
+    more = len(missed) - _MOST_NAMED
+    notes = [f"... and {counted(more, 'more group')} (see --json)"] if more > 0 else []
+    notes += [
+        f"On {one['eid']} nothing of {', '.join(one['outlets'])} is covered."
+        for one in group["left_out"][:_MOST_NAMED]
+    ]
+    what = f"{n_voices} of {counted(group['n_voices'], 'answer')}" if missed else "no answer"
+    return TextTable(
+        title=f"{group['system']} leaves out {what}",
+        columns=columns("who", "on", "says"),
+        rows=tuple(
+            (_voices(one), _short(one["question"], 60), _short(_said(one), 90))
+            for one in missed[:_MOST_NAMED]
+        ),
+        notes=tuple(notes),
+    )
+
+
+def outlets_table(groups: Sequence[Json]) -> TextTable:
+    """Return the outlets none of whose answers is covered."""
+    return TextTable(
+        title="Outlets none of whose answers is covered",
+        columns=columns("cluster", "system", "outlets", "judge"),
+        rows=tuple(
+            (one["eid"], group["system"], ", ".join(one["outlets"]), group["judge"])
+            for group in groups
+            for one in group["left_out"]
+        ),
+    )
+
+
+def _voices(one: Json) -> str:
+    names = list(dict.fromkeys(voice["name"] for voice in one["voices"]))
+    more = f" and {len(names) - 3} more" if names[3:] else ""
+    return "\n".join(names[:3]) + more
+
+
+def _said(one: Json) -> str:
+    return str(one["label"] or one["voices"][0]["answer"])
+
+
+def _short(text: str, limit: int) -> str:
+    line = " ".join(printable(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"

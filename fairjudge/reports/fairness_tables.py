@@ -1,0 +1,278 @@
+"""Tables of the ``fairness`` commands, made of their JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from fairjudge.reports.figures import Json, bounds, interval, named, p_value, tally, why
+from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.text.printable import counted
+
+COVERAGE = {
+    "equal_coverage": "Equal Coverage",
+    "r_ec": "R_EC",
+    "coverage_parity": "Coverage Parity",
+}
+SHARES = {"bur": "BUR", "uer": "UER", "auc": "AUC", "sof": "SOF"}
+LABELS = COVERAGE | {name: f"{label} %" for name, label in SHARES.items()}
+_EXCLUDED = {
+    "no_values": "no document has a value",
+    "one_value": "one value only",
+    "no_text": "no text in any document that has a value",
+    "empty_summary": "empty summary",
+    "no_support": "no document supports the summary",
+    "target_absent": "the target leaves no value of the set",
+    "unscored": "not scored",
+}
+_COUNTED = {
+    "one_value": "In {summaries} one value holds all documents of the set: fair by definition, and "
+    "counted, as the published figures do.",
+    "untestable": "R_EC counts {summaries} as fair whose sets are too small to tell: even the most "
+    "extreme assignment of values has p of 0.05 or more.",
+}
+"""What counts as fair without having been found so."""
+_VALUES = ("n", "difference", "95 % interval", "p (Holm)")
+_CHANGE = ("change", "95 % interval", "p (Holm)")
+
+
+def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
+    """Return one row a system and measure, and one row a system and value."""
+    values = [
+        (
+            system,
+            value,
+            str(one["n"]),
+            *_cells({**one, "value": one["mean"]}, 4),
+            p_value(one["p_holm"]),
+            {found["over"]: "over", found["under"]: "under"}.get(value, ""),
+        )
+        for system, found in report["systems"].items()
+        for value, one in found["by_value"].items()
+    ]
+    return (
+        _measures(report, f"Coverage by {report['attribute']}; 0 is fair", COVERAGE, digits=4),
+        TextTable(
+            title="Difference to the mean coverage, where a value is the most or least covered",
+            columns=columns("system", "value", *_VALUES, "", numbers=_VALUES),
+            rows=tuple(values),
+            notes=(f"Signature: {report['signature']}",),
+        ),
+    )
+
+
+def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
+    """Return one row a system and measure, then two tables by system and value; in percent."""
+    values = [
+        (system, value, one)
+        for system, found in report["systems"].items()
+        for value, one in found.get("by_value", {}).items()
+    ]
+    lacking = ("summaries", "shortfall")
+    title = f"Proportional representation by {report['attribute']}, in percent; 0 is fair"
+    return (
+        _measures(report, title, SHARES, digits=2),
+        TextTable(
+            title="Share of the summary less the wanted share, in points",
+            columns=columns("system", "value", *_VALUES, numbers=_VALUES),
+            rows=tuple(
+                (
+                    system,
+                    value,
+                    str(one["n"]),
+                    *_cells(one["difference"], 2),
+                    p_value(one["difference"]["p_holm"]),
+                )
+                for system, value, one in values
+            ),
+        ),
+        TextTable(
+            title="Summaries that under-represent a value, in percent, and the mean shortfall",
+            columns=columns("system", "value", *lacking, numbers=lacking),
+            rows=tuple(
+                (system, value, interval(one["under"], digits=1), interval(one["shortfall"]))
+                for system, value, one in values
+            ),
+            notes=(f"Signature: {report['signature']}",),
+        ),
+    )
+
+
+def _measures(report: Json, title: str, names: Mapping[str, str], *, digits: int) -> TextTable:
+    heads = ("n", "value", "95 % interval")
+    systems = report["systems"]
+    return TextTable(
+        title=title,
+        columns=columns("system", "measure", *heads, numbers=heads),
+        rows=tuple(
+            (system, *cells)
+            for system, found in systems.items()
+            for cells in _system_rows(found, names, digits)
+        ),
+        notes=(
+            *(
+                f"{system}: {reason}."
+                for system, found in systems.items()
+                if (reason := why(found[next(iter(names))]))
+            ),
+            *(
+                text.format(summaries=counted(n, "summary", "summaries"))
+                for name, text in _COUNTED.items()
+                if (n := sum(found.get(name) or 0 for found in systems.values()))
+            ),
+            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
+            *_left_out(report),
+        ),
+    )
+
+
+def _system_rows(
+    found: Json, names: Mapping[str, str], digits: int
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the measures, those corrected by people, and the bands of an assumed scorer error."""
+    for name, label in names.items():
+        tau = f", tau {found['tau']:g}" if name == "bur" and "tau" in found else ""
+        yield f"{label}{tau}", str(found[name].get("n", 0)), *_cells(found[name], digits)
+    for name, one in (found.get("corrected") or {}).items():
+        if name in names:
+            n = str(one.get("n_labelled", 0))
+            yield f"{names[name]}, corrected by people", n, *_cells(one, digits)
+    assumed = found.get("sensitivity") or {}
+    for name, one in assumed.items():
+        if name in names:
+            label = f"{names[name]}, bounds for an error of {assumed['error_rate']:g}"
+            yield label, "", "", bounds(one, digits=digits)
+
+
+def _left_out(report: Json) -> Iterator[str]:
+    by_reason: dict[str, list[str]] = {}
+    for one in report["excluded"]:
+        by_reason.setdefault(one["reason"], []).append(one["eid"])
+    for reason, eids in sorted(by_reason.items()):
+        yield f"Left out, {_EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
+
+
+def sweep_table(systems: Mapping[str, Json]) -> TextTable:
+    """Return BUR at each tau; a column a system."""
+    taus = [point["tau"] for point in next(iter(systems.values()))["sweep"]]
+    return TextTable(
+        title="BUR in percent, by tau",
+        columns=columns("tau", *systems, numbers=("tau", *systems)),
+        rows=tuple(
+            (
+                number(tau),
+                *(interval(one["sweep"][place], digits=1) for one in systems.values()),
+            )
+            for place, tau in enumerate(taus)
+        ),
+    )
+
+
+def overall_table(report: Json) -> TextTable:
+    """Return the rank of systems over several data sets."""
+    return TextTable(
+        title=f"Overall {report['measure']}; 0 is the fairest on every data set",
+        columns=columns("system", "overall", "by data set", numbers=("overall",)),
+        rows=tuple(
+            (
+                system,
+                interval(one, digits=3),
+                why(one) or ", ".join(f"{n} {v:.3f}" for n, v in one["normalised"].items()),
+            )
+            for system, one in report["systems"].items()
+        ),
+    )
+
+
+def agreement_table(report: Json) -> TextTable:
+    """Return how two scorers agree."""
+    heads = ("n", "in one only", "rho", "95 % interval", "p")
+    return TextTable(
+        title="Spearman correlation of two scorers",
+        columns=columns("measure", *heads, numbers=heads),
+        rows=tuple(
+            (
+                LABELS[name],
+                str(one["n"]),
+                str(one["n_unmatched"]),
+                *_cells(one, 3),
+                p_value(one),
+            )
+            for name, one in report.items()
+        ),
+        notes=tuple(
+            f"{LABELS[name]}: {said}." for name, one in report.items() if (said := why(one))
+        ),
+    )
+
+
+def changes_tables(report: Json) -> tuple[TextTable, ...]:
+    """Return one table a system of what it changed; what holds for all stands under the last."""
+    systems = report["systems"]
+    return tuple(
+        changes_table(
+            f"{system} beside {report['baseline']}; below 0 is fairer",
+            changes,
+            notes=tuple(_change_notes(report)) if system == list(systems)[-1] else (),
+        )
+        for system, changes in systems.items()
+    )
+
+
+def changes_table(
+    title: str,
+    changes: Mapping[str, Json],
+    *,
+    sides: tuple[str, str] = ("baseline", "here"),
+    notes: tuple[str, ...] = (),
+) -> TextTable:
+    """Return one row a measure: its value on both `sides`, and the difference."""
+    heads = ("n", *sides, *_CHANGE)
+    first, second = ("baseline", "value") if sides[0] == "baseline" else sides
+    rows = []
+    for name, one in changes.items():
+        digits = 2 if name in SHARES else 4
+        rows.append(
+            (
+                LABELS[name],
+                str(one["n"]),
+                number(one[first], digits=digits),
+                number(one[second], digits=digits),
+                *_cells(one["difference"], digits),
+                p_value(one["difference"].get("p_holm")),
+            )
+        )
+    reasons = {
+        said: LABELS[name] for name, one in changes.items() if (said := why(one["difference"]))
+    }
+    return TextTable(
+        title=title,
+        columns=columns("measure", *heads, numbers=heads),
+        rows=tuple(rows),
+        notes=(*(f"No change known: {said}." for said in reasons), *notes),
+    )
+
+
+def _change_notes(report: Json) -> Iterator[str]:
+    yield "R_EC: share of summaries in which Equal Coverage is significant."
+    yield (
+        f"p (Holm) is over the family of all {report['family']['tests']} differences shown; --json "
+        "has Benjamini-Hochberg's too."
+    )
+    unpaired = sorted(
+        system
+        for system, changes in report["systems"].items()
+        if any(one["n_unpaired"] for one in changes.values())
+    )
+    if unpaired:
+        yield f"Samples that only one has were left out: {', '.join(unpaired)}."
+    for measure, by_system in report["excluded"].items():
+        for system, reasons in by_system.items():
+            if reasons:
+                yield f"Left out of {measure}, {system}: {tally(reasons, _EXCLUDED)}."
+    yield from (f"{note[:1].upper()}{note[1:]}." for note in report["notes"])
+    yield from (f"Signature of {name}: {text}" for name, text in report["signatures"].items())
+
+
+def _cells(found: Json, digits: int) -> tuple[str, str]:
+    """Return value and interval, dashes where there are none."""
+    return number(found.get("value"), digits=digits), bounds(found, digits=digits)

@@ -1,0 +1,310 @@
+"""What the figures of a command say in a few plain sentences, by rules; no arithmetic.
+
+A sentence claims a direction only where the 95 % interval leaves 0 (or what the rule names) out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from fairjudge.reports.calibration_tables import group_title, verdict
+from fairjudge.reports.covered_tables import by_judge
+from fairjudge.reports.fairness_findings import fairness_findings
+from fairjudge.reports.figures import Json, interval, percent, tally
+from fairjudge.text.printable import counted
+
+_Rule = Callable[[Json], Iterator[str]]
+_MUCH_UNSCORED = 0.05
+_STEADY = 90.0
+"""Percent of pairs with the same verdict both ways from which a judge is called steady."""
+_KEPT = 95.0
+"""Percent of cases from which a check counts as kept."""
+_MANY_FLIPS = 0.1
+_MOST_NAMED = 3
+
+
+def findings_of(kind: str, report: Json) -> tuple[str, ...]:
+    """Return what is worth knowing of the JSON of the command `kind`; none for other commands."""
+    rule = _RULES.get(kind)
+    return () if rule is None else tuple(rule(report))
+
+
+def with_findings(kind: str, report: Json) -> dict[str, object]:
+    """Return `report` as JSON that begins with its findings, where `kind` has any."""
+    found = findings_of(kind, report)
+    return {"findings": list(found), **report} if found else dict(report)
+
+
+def _side(figure: Json) -> int:
+    """Return 1 or -1 where the figure lies above or below 0 beyond chance, else 0.
+
+    Beyond chance: the whole interval does, and p is below 0.05 where there is a test.
+    """
+    low, high = figure.get("low"), figure.get("high")
+    if low is None or high is None or figure.get("p_value", 0.0) >= 0.05:
+        return 0
+    return (low > 0) - (high < 0)
+
+
+def _who(group: Json) -> str:
+    return f"{group['judge']} in {group['aspect']}"
+
+
+def _position(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        difference, same = group["first_minus_second"], group["consistency"]
+        told = percent(same)
+        match _side(difference):
+            case 0:
+                yield (
+                    f"{_who(group)} shows no preference for a place beyond chance; the verdict is "
+                    f"the same both ways for {told} % of {counted(group['n_pairs'], 'pair')}."
+                )
+            case side:
+                place = "first" if side > 0 else "second"
+                yield (
+                    f"{_who(group)} prefers the summary shown {place}, by "
+                    f"{interval(difference, digits=1)} points; the verdict is the same both ways "
+                    f"for {told} % of {counted(group['n_pairs'], 'pair')}."
+                )
+        if same.get("value") is not None and same["value"] < _STEADY:
+            yield "Next: ask both orders of every pair, and take what they disagree on as ties."
+
+
+def _verbosity(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        side = _side(group["original_minus_extended"])
+        does = {
+            0: "prefers neither the summary nor its longer version beyond chance",
+            -1: "prefers summaries made longer",
+            1: "prefers summaries as they were written to longer ones",
+        }[side]
+        yield (
+            f"{_who(group)} ({group['probe']}) {does}: longer first for "
+            f"{percent(group['extended'])} % of {counted(group['n'], 'summary', 'summaries')}."
+        )
+    if any(_side(group["original_minus_extended"]) < 0 for group in report["groups"]):
+        yield "Next: compare systems at equal length, by 'fairjudge audit length'."
+
+
+def _length(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        if group["why"]:
+            yield f"{_who(group)}: no effect of length is known: {group['why']}."
+            continue
+        effect = group["length_effect"]
+        does = {1: "favours longer summaries", -1: "favours shorter summaries"}.get(
+            _side(effect), "shows no effect of length beyond chance"
+        )
+        yield f"{_who(group)} {does}: {interval(effect)} log-odds for a typical difference."
+
+
+def _parse(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        n, n_all = group["n_unscored"], group["n_judgements"]
+        who = f"{_who(group)}, {group['protocol']}"
+        if not n:
+            yield f"{who}: every one of {counted(n_all, 'judgement')} has a score."
+        else:
+            share = f"{n} of {counted(n_all, 'judgement')} ({n / n_all:.0%})"
+            yield f"{who}: {share} without a score: {tally(group['unscored'])}."
+        if n > _MUCH_UNSCORED * n_all:
+            yield "Next: read some of these replies in the report before you use the scores."
+
+
+def _covered(report: Json) -> Iterator[str]:
+    for judge in by_judge(report["groups"]):
+        left_out = {
+            group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
+            for group in judge
+        }
+        ordered = sorted(left_out, key=lambda system: -left_out[system][0])
+        for system in dict.fromkeys((ordered[0], ordered[-1])):
+            n, group = left_out[system]
+            most = (
+                ""
+                if len(ordered) == 1
+                else "the most, "
+                if system == ordered[0]
+                else "the fewest, "
+            )
+            yield (
+                f"{system} leaves out {most}{n} of {counted(group['n'], 'group')} of answers"
+                f"{_of_outlets(group)}."
+            )
+
+
+def _of_outlets(group: Json) -> str:
+    """Name the outlets whose answers are left out most often."""
+    counts = Counter(
+        name
+        for one in group["uncovered"]
+        if one["value"] == 0
+        for name in dict.fromkeys(str(voice["name"]) for voice in one["voices"])
+    )
+    named = ", ".join(name for name, _ in counts.most_common(_MOST_NAMED))
+    return f", most often those of {named}" if named else ""
+
+
+def _order(report: Json) -> Iterator[str]:
+    where = {1: "first is rated higher", -1: "last is rated higher"}.get(
+        _side(report["first_minus_last"])
+    )
+    figure = interval(report["first_minus_last"])
+    if where is None:
+        yield f"No effect of the article's place is shown: first less last {figure} points."
+    else:
+        yield f"What the article shown {where}: first less last {figure} points."
+    if _side(report["changed"]) > 0:
+        yield (
+            f"Shuffling the articles changes {interval(report['changed'])} of the ratings (share)."
+        )
+
+
+def _checks(report: Json) -> Iterator[str]:
+    judged = [one for one in report["checks"] if one["kept"].get("value") is not None]
+    broken = [one for one in judged if one["kept"]["value"] < _KEPT]
+    who = f"{report['judge']} in {report['aspect']}"
+    if not judged:
+        yield f"{who}: no check could be made."
+    elif not broken:
+        yield f"{who} keeps every check, each in {_KEPT:.0f} % of the cases or more."
+    else:
+        named = ", ".join(f"{one['name']} ({percent(one['kept'])} % kept)" for one in broken)
+        yield f"{who} breaks what must hold of any judge: {named}."
+
+
+def _stability(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        if group["why"]:
+            yield f"{_who(group)}: nothing is known of its stability: {group['why']}."
+            continue
+        flips = group["flips"]
+        if flips.get("value") is not None:
+            yield (
+                f"{_who(group)} gives an item another verdict when asked again with probability "
+                f"{interval(flips)}."
+            )
+            if flips["value"] > _MANY_FLIPS:
+                yield "Next: judge with --repeats 3 and take the mean, or a lower temperature."
+
+
+def _rank(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        if group["why"]:
+            yield f"{_who(group)}: no ranking: {group['why']}."
+            continue
+        first, *others = group["systems"]
+        as_good = [one["system"] for one in others if one["best_rank"] in {None, 1}]
+        beyond = "ahead of every other system beyond chance"
+        if group["separated"]:
+            beyond = "but by how much cannot be told: some system never loses"
+        elif as_good:
+            beyond = f"but {', '.join(as_good[:_MOST_NAMED])} may be as good"
+        yield f"{first['system']} comes first for {_who(group)}, {beyond}."
+        side = _side(group["position_effect"])
+        if side:
+            place = "first" if side > 0 else "second"
+            yield f"Standing {place} helps beyond chance; the ranking takes that into account."
+
+
+def _words(report: Json) -> Iterator[str]:
+    told = [
+        f"{system}: {group} {'more' if share['difference']['value'] > 0 else 'less'}"
+        for system, found in report["systems"].items()
+        for group, share in found["by_group"].items()
+        if (p := share["difference"].get("p_holm")) is not None and p < 0.05
+    ]
+    if told:
+        named = "; ".join(told[:_MOST_NAMED])
+        yield f"Named otherwise than in the {report['reference']}, beyond chance: {named}."
+        yield "On natural documents this mixes the summarizer with what the documents are about."
+    else:
+        yield f"No group is named otherwise than in the {report['reference']}, beyond chance."
+
+
+def _entities(report: Json) -> Iterator[str]:
+    systems = report["systems"]
+    scored = {
+        name: found["inclusion"]
+        for name, found in systems.items()
+        if found["inclusion"].get("value") is not None
+    }
+    if scored:
+        most = max(scored, key=lambda name: scored[name]["value"])
+        yield f"{most} has the largest inclusion bias, {interval(scored[most])}; 0 is unbiased."
+    else:
+        yield "No system has a score of inclusion."
+    made_up = {name: found["n_hallucinated"] for name, found in systems.items()}
+    if worst := max(made_up, key=lambda name: made_up[name], default=None):
+        n = made_up[worst]
+        yield (
+            f"{worst} names {counted(n, 'person', 'people')} whom its sources do not, the most."
+            if n
+            else "No system names people whom its sources do not."
+        )
+
+
+def _distinguishability(report: Json) -> Iterator[str]:
+    told = [
+        f"{name} ({interval(figure)})"
+        for name, found in report["systems"].items()
+        for figure in (found["counts"],)
+        if figure is not None and _side(figure) > 0
+    ]
+    if told:
+        yield f"The group can be told from the summaries beyond chance: {', '.join(told)}."
+    else:
+        yield "From no system's summaries can the group be told beyond chance."
+
+
+def _compare(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        judges = {1: "judges higher", -1: "judges lower"}.get(
+            _side(group["shift"]), "judges neither higher nor lower beyond chance"
+        )
+        yield (
+            f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "
+            f"the same value for a share of {interval(group['agreement'])} of "
+            f"{counted(group['n_items'], 'item')}."
+        )
+
+
+def _calibrate(report: Json) -> Iterator[str]:
+    for group in report["groups"]:
+        yield f"{group_title(group)}: {verdict(group)}."
+
+
+def _build(report: Json) -> Iterator[str]:
+    clusters = report["clusters"]
+    n_questions = sum(len(one["questions"]) for one in clusters)
+    empty = [one["eid"] for one in clusters if not one["questions"]]
+    yield f"{counted(n_questions, 'question')} on {counted(len(clusters), 'cluster')}."
+    if empty:
+        more = f" and {len(empty) - _MOST_NAMED} more" if len(empty) > _MOST_NAMED else ""
+        yield f"Without a question: {', '.join(empty[:_MOST_NAMED])}{more}; coverage needs one."
+    n_problems = sum(len(one["problems"]) for one in clusters)
+    if n_problems:
+        yield f"{counted(n_problems, 'step')} gave nothing; the same command asks for these again."
+
+
+_RULES: Mapping[str, _Rule] = {
+    "audit position": _position,
+    "audit verbosity": _verbosity,
+    "audit length": _length,
+    "audit parse": _parse,
+    "audit covered": _covered,
+    "audit order": _order,
+    "audit checks": _checks,
+    "audit stability": _stability,
+    "rank": _rank,
+    "fairness coverage": lambda report: iter(fairness_findings(report)),
+    "fairness proportional": lambda report: iter(fairness_findings(report)),
+    "bias words": _words,
+    "bias entities": _entities,
+    "bias distinguishability": _distinguishability,
+    "build": _build,
+    "calibrate": _calibrate,
+    "compare": _compare,
+}

@@ -1,0 +1,106 @@
+"""Self-contained HTML pages of parts, by Jinja2; all text is escaped there.
+
+A page loads nothing. Its own Content-Security-Policy lets exactly this style sheet and this script
+through, by hash; a script or style that came in with a text would not run even if it were not
+escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.reports.parts import Section
+from fairjudge.reports.svg import can_draw
+from fairjudge.reports.tables import TextTable
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_FOLDER = Path(__file__).parent
+_TABLES = ("dom.js", "tables.js", "page.js")
+_BROWSING = ("dom.js", "tables.js", "judgements.js", "stories.js", "page.js")
+
+
+def page_html(
+    sections: Sequence[Section],
+    *,
+    title: str,
+    counts: Mapping[str, int] | None = None,
+    data: Mapping[str, Any] | None = None,
+) -> str:
+    """Return a whole page.
+
+    Parameters
+    ----------
+    counts
+        Stand under the title.
+    data
+        What the script looks through, as JSON.
+    """
+    style = _FOLDER.joinpath("page.css").read_text("utf-8")
+    names = _TABLES if data is None else _BROWSING
+    parts = "\n".join(_FOLDER.joinpath(name).read_text("utf-8") for name in names)
+    script = f'"use strict";\n(() => {{\n{parts}}})();\n'
+    page = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            sections=sections,
+            title=title,
+            counts=counts or {},
+            data=None if data is None else _json(data),
+            style=style,
+            script=script,
+            hashes={"style": _digest(style), "script": _digest(script)},
+            has_plots=can_draw(),
+        )
+    )
+    return page.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def table_html(*tables: TextTable) -> str:
+    """Return tables as HTML for notebooks, each in a box that the keyboard can scroll."""
+    module: Any = _environment().get_template("parts.html").module
+    return "".join(module.table(table) for table in tables)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    made = Environment(
+        loader=PackageLoader("fairjudge.reports"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        finalize=_shown,
+    )
+    made.filters["kind"] = lambda part: type(part).__name__
+    return made
+
+
+def _shown(value: Any) -> Any:
+    """Put spaces for control characters, which HTML does not allow."""
+    if type(value) is not str:
+        return value
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in value)
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """Return JSON that no text in it can break out of: it holds no ``<``, ``>`` or ``&``."""
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text

@@ -1,0 +1,96 @@
+"""What a page is made of, as values: `fairjudge.reports.pages` makes HTML of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from fairjudge.reports.tables import TextTable
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading within a section."""
+
+    text: str
+    level: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Text, with ``code`` after it."""
+
+    text: str
+    kind: Literal["", "note", "strong"] = ""
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A drawing by `fairjudge.reports.plots`; nothing where it is empty."""
+
+    svg: str
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Parts side by side where there is room: a plot and its table, or a row of plots."""
+
+    parts: tuple[Part, ...]
+    kind: Literal["beside", "row"] = "beside"
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """Parts that a reader unfolds."""
+
+    summary: str
+    parts: tuple[Part, ...]
+    open: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the page's script puts `what`."""
+
+    id: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """A list of signatures or the like."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verbatim:
+    """Text as it is, in a box called `label`."""
+
+    text: str
+    label: str
+
+
+Part: TypeAlias = Heading | Paragraph | Plot | TextTable | Group | Fold | Place | Codes | Verbatim
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A part of a page with its heading; ``id`` is what the contents link to."""
+
+    id: str
+    title: str
+    parts: tuple[Part, ...]
+
+
+def beside(*parts: Part) -> Group:
+    """Return parts side by side."""
+    return Group(parts)
+
+
+def notes(texts: Sequence[str]) -> list[Paragraph]:
+    """Return remarks as sentences in small type."""
+    return [Paragraph(f"{text[:1].upper()}{text[1:].rstrip('.')}.", "note") for text in texts]

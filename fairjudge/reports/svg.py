@@ -1,0 +1,138 @@
+"""A Matplotlib figure as inline SVG of a page.
+
+The page's policy refuses inline styles, so what Matplotlib writes as styles becomes attributes; its
+ids go, but those that shapes refer to. The page's style sheet gives the font, and turns the
+colours round where the reader prefers dark.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET
+
+from fairjudge.text.printable import printable
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_STYLE = {
+    "svg.fonttype": "none",
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "text.parse_math": False,
+    "font.size": 12,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 1.2,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#d5d9de",
+    "ytick.major.size": 0,
+    "ytick.major.pad": 7,
+    "legend.frameon": False,
+    "lines.linewidth": 1.3,
+}
+_POINTS_PER_INCH = 72
+"""Matplotlib's unit of SVG, here a pixel of the page."""
+_DROPPED = frozenset({"metadata", "style", "clipPath"})
+_SAYS = "says "
+"""Begins the id of an artist that has a tooltip, which is the rest."""
+
+
+def can_draw() -> bool:
+    """Return whether Matplotlib, the extra ``[plots]``, is installed."""
+    try:
+        import matplotlib as mpl  # noqa: F401  # only whether it is there
+    except ImportError:
+        return False
+    return True
+
+
+@contextmanager
+def house_style(name: str) -> Iterator[None]:
+    """Draw the plot called `name` in our style, and leave the user's own as it was."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the page's own font has them
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE | {"svg.hashsalt": shown(name)})
+        yield
+
+
+def figure(width: float, height: float) -> Figure:
+    """Return an empty figure of so many pixels."""
+    from matplotlib.figure import Figure
+
+    size = (width / _POINTS_PER_INCH, height / _POINTS_PER_INCH)
+    return Figure(figsize=size, dpi=_POINTS_PER_INCH, frameon=False)
+
+
+def shown(text: str) -> str:
+    """Return `text` without what cannot be drawn: control characters, halves of letters."""
+    return printable(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def tooltip(text: str) -> str:
+    """Return the id (``gid``) of an artist that shall say `text` under the pointer."""
+    return f"{_SAYS}{shown(text)}"
+
+
+def to_svg(drawn: Figure, name: str) -> str:
+    """Return `drawn` as an element named `name` for those who do not see it."""
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    written = io.StringIO()
+    FigureCanvasSVG(drawn).print_svg(written)
+    root = ET.fromstring(written.getvalue())  # noqa: S314  # Matplotlib's own
+    width, height = (drawn.get_size_inches() * _POINTS_PER_INCH).round().astype(int)
+    _simplify(root)
+    root.attrib = {
+        "viewBox": f"0 0 {width} {height}", "width": str(width), "height": str(height),
+        "role": "img", "aria-label": shown(name),
+    }  # fmt: skip
+    title = ET.Element("title")
+    title.text = shown(name)
+    root.insert(0, title)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _simplify(node: ET.Element) -> None:
+    """Leave shapes, texts and what they are like; nothing of ours is drawn past its frame."""
+    node.tag, node.tail = _bare(node.tag), None
+    if node.tag not in {"text", "tspan"}:
+        node.text = None
+    for pair in node.attrib.pop("style", "").split(";"):
+        style, _, value = pair.partition(":")
+        if value and not style.strip().startswith("font"):
+            node.set(style.strip(), value.strip())
+    node.attrib = {_bare(name): _rounded(value) for name, value in node.attrib.items()}
+    node.attrib.pop("clip-path", None)
+    if node.get("transform", "").startswith(("rotate(-0 ", "rotate(0 ")):
+        del node.attrib["transform"]
+    said = "" if node.tag == "path" else node.attrib.pop("id", "")
+    children = [child for child in node if _bare(child.tag) not in _DROPPED]
+    node[:] = []
+    if said.startswith(_SAYS):
+        ET.SubElement(node, "title").text = said.removeprefix(_SAYS)
+    for child in children:
+        _simplify(child)
+        bare = child.tag == "g" and not child.attrib and child.find("title") is None
+        node.extend(child if bare else [child])
+
+
+def _rounded(value: str) -> str:
+    """Shorten the numbers of an attribute to four digits: a tenth of a pixel."""
+    if value.startswith(_SAYS):
+        return value
+    return " ".join(re.sub(r"-?\d+\.\d+", lambda n: f"{float(n[0]):.4g}", value).split())
+
+
+def _bare(name: str) -> str:
+    """Return a name without its namespace, which HTML does not need."""
+    return name.rpartition("}")[2]

@@ -1,0 +1,191 @@
+"""Putting a labelling job together: files to items, items to a job, and the job to a desk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from fairjudge.annotation.active import Draw, draw
+from fairjudge.annotation.adjudication import Adjudication, read_adjudication
+from fairjudge.annotation.board import Job
+from fairjudge.annotation.desk import Desk
+from fairjudge.annotation.items import Item, build_items, digest
+from fairjudge.annotation.passages import (
+    EmbeddingSimilarity,
+    Marks,
+    WordSimilarity,
+    mark_passages,
+)
+from fairjudge.annotation.planning import JobOptions, match_controls, plan_job
+from fairjudge.annotation.store import Store
+from fairjudge.annotation.tasks import LabelTask, TaskName, label_task, without_controls
+from fairjudge.datasets import (
+    read_clusters,
+    read_judgements,
+    read_labels,
+    read_references,
+    read_summaries,
+)
+from fairjudge.datasets.checks import check_summaries
+from fairjudge.domain import Value
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.run.runs import check_writable
+from fairjudge.scales import load_scale
+
+Highlight: TypeAlias = Literal["words", "embeddings", "none"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelFiles:
+    """What a job is made of; ``source`` holds references, or clusters where they do."""
+
+    source: Path
+    summaries: Path | None = None
+    scale: Path | None = None
+    controls: Path | None = None
+    judgements: Path | None = None
+    adjudicate: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ActiveOptions:
+    """How many items to draw, and which share of them uniformly."""
+
+    budget: int
+    random_share: float = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A job ready to be opened; ``drawn`` is None where all items are labelled.
+
+    ``n_empty`` summaries have no text: nobody is asked about them.
+    """
+
+    task: LabelTask
+    items: tuple[Item, ...]
+    job: Job
+    drawn: Draw | None
+    n_empty: int = 0
+    adjudication: Adjudication | None = None
+
+
+def prepare(
+    name: TaskName,
+    files: LabelFiles,
+    *,
+    aspect: str | None = None,
+    options: JobOptions,
+    active: ActiveOptions | None = None,
+    skip_bad: bool = False,
+) -> Prepared:
+    """Read the files and plan the job.
+
+    Raises
+    ------
+    FairJudgeError
+        A file cannot be read, the task needs another, or nothing is left to label.
+    """
+    scale = load_scale(files.scale) if files.scale else None
+    task = label_task(name, aspect=aspect, scale=scale)
+    read = read_references if name in {"answers", "coverage"} else read_clusters
+    clusters = read(files.source, skip_bad=skip_bad)
+    summaries = read_summaries(files.summaries, skip_bad=skip_bad) if files.summaries else ()
+    check_summaries(summaries, clusters)
+    written = [summary for summary in summaries if summary.text.strip()]
+    items = build_items(task, list(clusters), written)
+    controls = _controls(files.controls, items, task, skip_bad=skip_bad)
+    if not controls:
+        task = without_controls(task)
+    drawn = None
+    if active is not None:
+        if files.judgements is None:
+            raise ConfigurationError("a budget needs judgements to draw by: give --active")
+        drawn = draw(
+            items,
+            read_judgements(files.judgements, skip_bad=skip_bad),
+            budget=active.budget,
+            random_share=active.random_share,
+            seed=options.seed,
+            leave_out=controls,
+        )
+    adjudication = read_adjudication(files.adjudicate, items) if files.adjudicate else None
+    chosen = adjudication.numbers if adjudication else drawn.drawn if drawn else None
+    job = plan_job(items, options=options, controls=controls, drawn=chosen)
+    if adjudication is not None:
+        offered = (number for number in adjudication.numbers if job.wanted[number])
+        job = replace(job, blocks=tuple((number,) for number in offered))
+    return Prepared(
+        task=task,
+        items=items,
+        job=job,
+        drawn=drawn,
+        n_empty=len(summaries) - len(written),
+        adjudication=adjudication,
+    )
+
+
+def _controls(
+    path: Path | None, items: tuple[Item, ...], task: LabelTask, *, skip_bad: bool
+) -> dict[int, Value]:
+    if path is None:
+        return {}
+    found = match_controls(items, list(read_labels(path, skip_bad=skip_bad)))
+    pair = task.scale.kind == "pair"
+    known = {level.value for level in task.scale.levels}
+    for number, value in found.items():
+        if isinstance(value, str) != pair or not (pair or value in known):
+            raise InputError(
+                f"the control {items[number].id} has the value {value!r}, which is no answer",
+                path=path,
+                field="value",
+            )
+    return found
+
+
+def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:
+    """Open the job's store beside `output`, and `output` itself.
+
+    Raises
+    ------
+    InputError, RunError
+        They cannot be used, or hold something else.
+    """
+    if output.suffix != ".jsonl":
+        raise InputError("labels are written as .jsonl, not packed", path=output)
+    check_writable(output)
+    store = Store(
+        output.with_name(f"{output.name}.db"),
+        identity=digest(prepared.task, prepared.items),
+        items=[item.id for item in prepared.items],
+    )
+    try:
+        desk = Desk(
+            prepared.job,
+            prepared.items,
+            store=store,
+            path=output,
+            probabilities=prepared.drawn.probabilities if prepared.drawn else None,
+        )
+    except BaseException:
+        store.close()
+        raise
+    return desk, store
+
+
+def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:
+    """Find the passage to mark for every item of the job, ahead of the first page."""
+    if highlight == "none":
+        return {}
+    wanted = prepared.job
+    items = [
+        item
+        for number, item in enumerate(prepared.items)
+        if wanted.wanted[number] or number in wanted.controls
+    ]
+    if highlight == "words":
+        return mark_passages(items, WordSimilarity())
+    from fairjudge.scorers.embedding import load_embedder
+
+    return mark_passages(items, EmbeddingSimilarity(load_embedder()))

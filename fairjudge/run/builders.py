@@ -1,0 +1,179 @@
+"""Choosing the parts that build references."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.prompting import load_template
+from fairjudge.references.asker import Asker
+from fairjudge.references.embedded import (
+    EmbeddingConsolidator,
+    GroupsAlone,
+    LocalAnswerer,
+    LocalQuestionWriter,
+    WhenNeeded,
+)
+from fairjudge.references.extracting import LlmArticleAnswerer
+from fairjudge.references.grouping import LlmGrouper
+from fairjudge.references.llm import (
+    LlmAnswerer,
+    LlmConsolidator,
+    LlmPostFilter,
+    LlmQuestionWriter,
+)
+from fairjudge.references.local import LocalReferences
+from fairjudge.references.ports import ArticleBuilder, Builder, Consolidator, Grouper
+from fairjudge.references.steps import Validity
+from fairjudge.references.writing import LlmClusterWriter
+from fairjudge.run.models import Llm, Models
+from fairjudge.signature import signature
+
+Consolidation: TypeAlias = Literal["embedding", "llm"]
+Pipeline: TypeAlias = Literal["article", "paper"]
+"""One call an article for all questions, or one for each question and article as in the paper."""
+
+
+PAPER_ARTICLES = 10
+"""The articles that DiverseSumm keeps of a cluster: those that answer most questions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What shapes references, whoever builds them; see the help of ``fairjudge build``.
+
+    ``n_questions`` are wanted by the pipeline by article (12 where it is None), and asked by the
+    paper's (20). Where ``consolidation`` is None, the model groups in the first and embeddings in
+    the second. Where ``max_articles`` is None, the first keeps all articles, the second 10.
+    ``context_tokens`` is what all articles may take for questions to be written on all.
+    """
+
+    max_articles: int | None = None
+    n_questions: int | None = None
+    validity: Validity = field(default_factory=Validity)
+    pipeline: Pipeline = "article"
+    context_tokens: int = 100_000
+    consolidation: Consolidation | None = None
+    post_filter: bool = True
+
+    def settled(self, *, llm: bool) -> SettledOptions:
+        """Return these options with their defaults for a language model or the local parts."""
+        by_article = llm and self.pipeline == "article"
+        return SettledOptions(
+            max_articles=self.max_articles or (None if by_article else PAPER_ARTICLES),
+            n_questions=self.n_questions or (12 if by_article else 20),
+            validity=self.validity,
+            pipeline="article" if by_article else "paper",
+            context_tokens=self.context_tokens,
+            consolidation=self.consolidation or ("llm" if by_article else "embedding"),
+            post_filter=self.post_filter,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledOptions:
+    """`BuildOptions` of which none is open."""
+
+    max_articles: int | None
+    n_questions: int
+    validity: Validity
+    pipeline: Pipeline
+    context_tokens: int
+    consolidation: Consolidation
+    post_filter: bool
+
+
+def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBuilder:
+    """Return the parts for these models; the local ones have one pipeline.
+
+    Raises
+    ------
+    ConfigurationError
+        If an LLM is to consolidate and the backend is ``local``, or a package is missing.
+    """
+    consolidation = options.consolidation
+    if models.llm is None:
+        return _local_builder(models, consolidation)
+    asker = Asker(backend=models.llm.backend, target=models.llm.target, **models.llm.sampling)
+    if options.pipeline == "article":
+        return _article_builder(models, models.llm, asker, consolidation)
+    consolidator: Consolidator = (
+        LlmConsolidator(asker=asker)
+        if consolidation == "llm"
+        else EmbeddingConsolidator(embedder=models.embedder())
+    )
+    writer = LlmQuestionWriter(asker=asker)
+    steps = [("questions", 1), ("answers", 1)]
+    steps += [("consolidation", 1)] if consolidation == "llm" else []
+    steps += [("filter", 1)] if options.post_filter else []
+    return Builder(
+        seed_writer=writer,
+        writer=writer,
+        answerer=LlmAnswerer(asker=asker),
+        consolidator=consolidator,
+        post_filter=LlmPostFilter(asker=asker) if options.post_filter else None,
+        signature=_signature(models, models.llm, steps, consolidation),
+    )
+
+
+def _article_builder(
+    models: Models, llm: Llm, asker: Asker, consolidation: Consolidation
+) -> ArticleBuilder:
+    embeddings = WhenNeeded(make=lambda: EmbeddingConsolidator(embedder=models.embedder()))
+    by_model = consolidation == "llm"
+    grouper: Grouper = (
+        LlmGrouper(asker=asker, fallback=embeddings)
+        if by_model
+        else GroupsAlone(consolidator=embeddings)
+    )
+    steps = [("questions", 2), ("answers", 2), *([("groups", 1), ("merge", 1)] if by_model else [])]
+    return ArticleBuilder(
+        writer=LlmClusterWriter(asker=asker),
+        answerer=LlmArticleAnswerer(asker=asker),
+        grouper=grouper,
+        signature=_signature(models, llm, steps, consolidation),
+    )
+
+
+def _signature(
+    models: Models, llm: Llm, steps: Sequence[tuple[str, int]], consolidation: Consolidation
+) -> str:
+    prompts = (load_template("reference", name, version).label for name, version in steps)
+    return signature(
+        {
+            "builder": str(llm.target),
+            "base_url": llm.target.base_url,
+            "prompts": ",".join(prompts),
+            "consolidation": consolidation,
+            "encoder": models.embedder().fingerprint if consolidation == "embedding" else None,
+            "seed": llm.sampling.get("seed"),
+            "max_output_tokens": llm.sampling.get("max_output_tokens"),
+        }
+    )
+
+
+def _local_builder(models: Models, consolidation: Consolidation) -> Builder:
+    if consolidation == "llm":
+        raise ConfigurationError(
+            "--consolidation llm needs an LLM: give one by --backend provider:model"
+        )
+    embedder, trained = models.embedder(), models.trained()
+    references = LocalReferences(embedder=embedder, models=trained)
+    writer = LocalQuestionWriter(references=references)
+    return Builder(
+        seed_writer=writer,
+        writer=writer,
+        answerer=LocalAnswerer(references=references),
+        consolidator=EmbeddingConsolidator(embedder=embedder),
+        post_filter=None,
+        signature=signature(
+            {
+                "builder": "local",
+                "encoder": embedder.fingerprint,
+                "model": trained.identity,
+                "consolidation": consolidation,
+            }
+        ),
+    )

@@ -1,0 +1,180 @@
+"""Building references for every cluster of a file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from fairjudge.backends.budgeting import Budget
+from fairjudge.datasets import Loaded, read_clusters, write_records
+from fairjudge.domain import Cluster
+from fairjudge.errors import InputError
+from fairjudge.records import RunStore
+from fairjudge.run.build_work import taking_part
+from fairjudge.run.builders import BuildOptions, make_builder
+from fairjudge.run.built import BuildBook, Built
+from fairjudge.run.executors import executor_for
+from fairjudge.run.models import ModelOptions, Spent, nothing_spent, open_models
+from fairjudge.run.progress import SILENT, BuildProgress
+from fairjudge.run.running import run_to_end
+from fairjudge.run.runs import bad_lines, check_writable, digest, open_run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOutcome:
+    """What ``fairjudge build`` did. ``n_failed`` of ``n_steps`` model steps gave nothing.
+
+    ``was_finished``: an earlier start had left nothing to do.
+    """
+
+    clusters: tuple[Built, ...]
+    bad_lines: tuple[str, ...]
+    spent: Spent | None
+    signature: str
+    run: Path | str
+    was_finished: bool = False
+
+    @property
+    def n_without_questions(self) -> int:
+        """How many clusters have no question: too few articles with news, or none was valid."""
+        return sum(built.why_none is not None for built in self.clusters)
+
+    @property
+    def n_failed(self) -> int:
+        """How many model steps gave nothing."""
+        return sum(len(built.problems) for built in self.clusters)
+
+    @property
+    def n_steps(self) -> int:
+        """How many model steps there were."""
+        return sum(built.n_steps for built in self.clusters)
+
+
+def build_file(
+    path: Path,
+    output: Path,
+    *,
+    options: BuildOptions,
+    model: ModelOptions,
+    run: Path | None,
+    skip_bad: bool,
+    progress: BuildProgress = SILENT,
+    budget: Budget | None = None,
+) -> BuildOutcome:
+    """Build references for the clusters in `path` and write them to `output`; see `build_loaded`.
+
+    Raises
+    ------
+    FairJudgeError
+        If the file, the backend or the run folder cannot be used. Items that fail are outcomes.
+    """
+    loaded = read_clusters(path, skip_bad=skip_bad)
+    check_writable(output)
+    outcome = run_to_end(
+        build_loaded(
+            loaded,
+            options=options,
+            model=model,
+            run_folder=run,
+            progress=progress,
+            budget=budget,
+        )
+    )
+    write_records(output, [one.reference for one in outcome.clusters])
+    return outcome
+
+
+async def build_loaded(
+    loaded: Loaded[Cluster],
+    *,
+    options: BuildOptions,
+    model: ModelOptions,
+    run_folder: Path | None = None,
+    progress: BuildProgress = SILENT,
+    budget: Budget | None = None,
+) -> BuildOutcome:
+    """Build references for `loaded`; see `build_file`.
+
+    ``budget`` is what may be spent, where it is shared; by default what `model` allows.
+    """
+    _check_any_usable(loaded)
+    settled = options.settled(llm=model.target is not None)
+    identity = {
+        "options": asdict(settled),
+        "model": model.identity(),
+        "clusters": digest(loaded.records),
+    }
+    opened = open_run(
+        run_folder,
+        cache_folder=model.cache_folder,
+        command="build",
+        identity=identity,
+        store=model.store,
+    )
+    finished = _finished(loaded, model=model, opened=opened)
+    if finished is not None:
+        return finished
+    async with open_models(model, budget=budget) as models:
+        builder = make_builder(models, settled)
+        with opened as run:
+            book = BuildBook(run, loaded.records)
+            progress.begin(len(loaded.records))
+            for eid in book.done:
+                progress.end(eid)
+            spent = await executor_for(model, models, budget=budget).build(
+                book, builder=builder, options=settled, progress=progress
+            )
+        return _outcome(loaded, book, spent=spent, signature=builder.signature)
+
+
+def _finished(
+    loaded: Loaded[Cluster], *, model: ModelOptions, opened: RunStore
+) -> BuildOutcome | None:
+    """Return what the run came to where every cluster is built, else None."""
+    if not opened.may_hold(BuildBook.ROWS):
+        return None
+    with opened as run:
+        book = BuildBook(run, loaded.records)
+        if book.signature is None or book.pending():
+            return None
+        return _outcome(
+            loaded,
+            book,
+            spent=nothing_spent(model),
+            signature=book.signature,
+            was_finished=True,
+        )
+
+
+def _outcome(
+    loaded: Loaded[Cluster],
+    book: BuildBook,
+    *,
+    spent: Spent | None,
+    signature: str,
+    was_finished: bool = False,
+) -> BuildOutcome:
+    return BuildOutcome(
+        clusters=book.built(),
+        bad_lines=bad_lines(loaded),
+        spent=spent,
+        signature=signature,
+        run=book.run.shown,
+        was_finished=was_finished,
+    )
+
+
+def _check_any_usable(loaded: Loaded[Cluster]) -> None:
+    """Refuse a file of which nothing can be built."""
+    whys = []
+    for cluster in loaded:
+        *_, why = taking_part(cluster)
+        if why is None:
+            return
+        whys.append(why)
+    raise InputError(
+        whys[0] + (f"; nor can any of the other {len(whys) - 1}" if whys[1:] else ""),
+        path=loaded.path,
+        line=loaded.lines[0],
+        field="articles",
+    )

@@ -1,0 +1,198 @@
+"""Collecting the judgements that an audit needs, or reading them where they are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairjudge.backends.budgeting import Budget
+from fairjudge.datasets import (
+    check_summaries,
+    read_clusters,
+    read_judgements,
+    read_references,
+    read_summaries,
+)
+from fairjudge.domain import Cluster, Judgement, JudgeTask, ProtocolName, Summary
+from fairjudge.errors import InputError
+from fairjudge.inputs import read_file
+from fairjudge.judges.probes import add_probes
+from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
+from fairjudge.records import CHANGED
+from fairjudge.run.in_process import judge_tasks
+from fairjudge.run.judges import make_judge
+from fairjudge.run.material import JudgeOptions
+from fairjudge.run.models import ModelOptions, open_models
+from fairjudge.run.recorded import ROWS, JudgementBook
+from fairjudge.run.running import run_to_end
+from fairjudge.run.runs import digest, open_run
+from fairjudge.sealed import unseal
+from fairjudge.stores.address import StoreAddress
+from fairjudge.stores.runs import StoredRun
+from fairjudge.text.sentences import sentence_texts
+
+Progress = Callable[[int], Callable[[int], None]]
+"""Called with the number of tasks; returns what is called with how many were finished."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditInput:
+    """Where an audit's judgements come from: a file, an earlier run, or summaries to be judged."""
+
+    judgements: Path | None = None
+    references: Path | None = None
+    summaries: Path | None = None
+    run: Path | None = None
+    skip_bad: bool = False
+
+
+def collect(
+    given: AuditInput,
+    *,
+    aspect: str,
+    protocol: ProtocolName,
+    probes: tuple[str, ...],
+    model: ModelOptions,
+    progress: Progress,
+    budget: Budget | None = None,
+) -> tuple[Judgement, ...]:
+    """Return the judgements that `given` holds, or judge what it names.
+
+    With `probes`, every summary is judged beside itself with that text added.
+
+    Raises
+    ------
+    FairJudgeError
+        If a file, the backend or the run folder cannot be used.
+    """
+    if given.judgements is not None:
+        return read_judgements(given.judgements, skip_bad=given.skip_bad).records
+    if given.references is None or given.summaries is None:
+        return recorded_judgements(given.run, store=model.store)
+    plan = resolve_plan(aspect, protocol=protocol)
+    clusters, summaries = read_audit_input(given, plan)
+    if probes:
+        pairs = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)
+        tasks = tuple(
+            task
+            for beside in (pairs if protocol == "pairwise" else [_flat(pairs)])
+            for task in plan_tasks(clusters, beside, plan, split_sentences=sentence_texts)
+        )
+    else:
+        tasks = plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts)
+    if not tasks:
+        raise InputError("nothing to judge for this audit", path=given.references)
+    return run_to_end(
+        judge_planned(
+            tasks,
+            plan=plan,
+            model=model,
+            run=given.run,
+            identity={
+                "aspect": aspect,
+                "protocol": protocol,
+                "probes": list(probes),
+                "clusters": digest(clusters),
+                "summaries": digest(summaries),
+            },
+            progress=progress,
+            budget=budget,
+        )
+    )
+
+
+def _flat(pairs: Sequence[Sequence[Summary]]) -> list[Summary]:
+    """Return every summary once."""
+    return list({(s.eid, s.system): s for pair in pairs for s in pair}.values())
+
+
+def read_audit_input(
+    given: AuditInput, plan: JudgingPlan
+) -> tuple[tuple[Cluster, ...], tuple[Summary, ...]]:
+    """Read clusters (references where the plan needs questions) and summaries, and match them."""
+    if given.references is None:
+        raise InputError("this audit needs --references")
+    read: Any = read_references if plan.needs_questions else read_clusters
+    clusters: tuple[Cluster, ...] = read(given.references, skip_bad=given.skip_bad).records
+    if given.summaries is None:
+        return clusters, ()
+    summaries = read_summaries(given.summaries, skip_bad=given.skip_bad)
+    check_summaries(summaries, clusters)
+    return clusters, summaries.records
+
+
+def recorded_judgements(
+    run: Path | None, *, store: StoreAddress | None = None
+) -> tuple[Judgement, ...]:
+    """Return the judgements that a run's folder holds, or with `store` the run of that name.
+
+    Raises
+    ------
+    InputError
+        If there are none.
+    """
+    if store is not None and run is not None:
+        return _stored_judgements(run, store)
+    file = None if run is None else run / f"{ROWS}.jsonl"
+    if file is None or not file.is_file():
+        raise InputError("this folder holds no judgements", path=run)
+    by_task: dict[str, Judgement] = {}
+    # Not splitlines(): replies may hold U+2028 and its like, which stand in rows as they are.
+    for number, line in enumerate(read_file(file).removesuffix(b"\n").split(b"\n"), 1):
+        row = unseal(line)
+        if row is None:
+            raise InputError(f"a row {CHANGED}", path=file, line=number)
+        try:
+            by_task[row["task"]] = Judgement.model_validate(row["judgement"])
+        except (ValueError, KeyError, TypeError):
+            raise InputError("not a run's judgement", path=file, line=number) from None
+    return tuple(by_task.values())
+
+
+def _stored_judgements(run: Path, store: StoreAddress) -> tuple[Judgement, ...]:
+    rows = StoredRun(run.as_posix(), identity={}, address=store).peek(ROWS)
+    if not rows:
+        raise InputError(f"the store {store} holds no judgements of this run", path=run)
+    try:
+        found = {row["task"]: Judgement.model_validate(row["judgement"]) for row in rows}
+    except (ValueError, KeyError, TypeError):
+        raise InputError("not a run's judgements", path=run) from None
+    return tuple(found.values())
+
+
+async def judge_planned(
+    tasks: Sequence[JudgeTask],
+    *,
+    plan: JudgingPlan,
+    model: ModelOptions,
+    run: Path | None,
+    identity: Mapping[str, Any],
+    progress: Progress,
+    budget: Budget | None = None,
+) -> tuple[Judgement, ...]:
+    """Judge `tasks` with the built-in criterion of `plan`, resuming what `run` holds.
+
+    Several calls for one audit share a `budget`.
+    """
+    opened = open_run(
+        run,
+        cache_folder=model.cache_folder,
+        command="audit",
+        identity={"model": model.identity(), **identity},
+        store=model.store,
+    )
+    async with open_models(model, budget=budget) as models:
+        options = JudgeOptions(aspect=plan.aspect, protocol=plan.protocol)
+        judge = make_judge(models, options, plan=plan, tasks=tasks)
+        with opened as folder:
+            book = JudgementBook(folder, tasks)
+            await judge_tasks(
+                book,
+                judge=judge,
+                fallback=None,
+                concurrency=model.concurrency,
+                progress=progress(len(tasks)),
+            )
+        return tuple(book.judgements())

@@ -1,0 +1,184 @@
+"""Checks of the scorers themselves: which chunk size, and whether they see planted unfairness."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fairjudge.analysis.fairness import Progress, ScorerChoice, value_scores_of
+from fairjudge.analysis.fairness_changes import rows_of_report
+from fairjudge.analysis.supporting import SUPPORT_SCORERS, load_support_scorer
+from fairjudge.datasets import check_summaries, read_clusters, read_summaries, write_records
+from fairjudge.domain import Cluster, Summary
+from fairjudge.errors import InputError
+from fairjudge.fairness._resampling import Resampling
+from fairjudge.fairness.chunk_size import ChunkSizes, compare_chunk_sizes
+from fairjudge.fairness.comparison import Comparison, compare_with_baseline
+from fairjudge.fairness.coverage_json import coverage_json
+from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
+from fairjudge.fairness.oracle import pseudo_summaries
+from fairjudge.fairness.proportional_json import proportional_json
+from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
+from fairjudge.fairness.support import Support
+from fairjudge.fairness.values import LabelledCorpus, label_corpus
+from fairjudge.run.runs import bad_lines
+from fairjudge.signature import signature
+from fairjudge.text.chunks import CHUNK_WORDS
+
+ORACLE_SCORERS = ("unigrams", "bert_score", "bart_score", *SUPPORT_SCORERS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkReport:
+    """Table 7: over all summaries, and system by system."""
+
+    together: ChunkSizes
+    by_system: Mapping[str, ChunkSizes]
+    n_clusters: int
+    notes: tuple[str, ...]
+    signature: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OracleReport:
+    """Biased pseudo-summaries beside balanced ones; ``excluded`` counts sets by reason."""
+
+    comparison: Comparison
+    n_sets: int
+    excluded: Mapping[str, int]
+    n_documents: int
+    notes: tuple[str, ...]
+    signature: str
+
+
+def tune_chunk_size(
+    clusters: Path,
+    summaries: Path,
+    *,
+    scorer: ScorerChoice,
+    sizes: Sequence[int],
+    seed: int,
+    skip_bad: bool,
+    progress: Progress,
+) -> ChunkReport:
+    """Tabulate how many summary sentences some document supports, for each chunk size.
+
+    Raises
+    ------
+    FairJudgeError
+        A file or the scorer cannot be used.
+    """
+    sources = read_clusters(clusters, skip_bad=skip_bad)
+    texts = read_summaries(summaries, skip_bad=skip_bad)
+    check_summaries(texts, sources)
+    model = load_support_scorer(scorer.name, scorer.argument)
+    wanted = {summary.eid for summary in texts}
+    used: list[Cluster] = [cluster for cluster in sources if cluster.eid in wanted]
+    count = progress(len(used) * len(sizes))
+    found: dict[int, list[Support]] = {
+        size: list(model.supports(used, texts.records, max_words=size, on_cluster=count))
+        for size in sizes
+    }
+    systems = sorted({summary.system for summary in texts})
+
+    def compare(system: str | None) -> ChunkSizes:
+        resampling = Resampling(rng=np.random.default_rng(seed))
+        chosen = {
+            size: [each for each in supports if system in {None, each.system}]
+            for size, supports in found.items()
+        }
+        return compare_chunk_sizes(chosen, resampling=resampling)
+
+    notes = list(bad_lines(sources, texts))
+    if scorer.name == "embedding":
+        notes.append("a similarity has no label: a sentence counts where it is above 0.5")
+    return ChunkReport(
+        together=compare(None),
+        by_system={system: compare(system) for system in systems},
+        n_clusters=len(used),
+        notes=tuple(notes),
+        signature=signature(
+            {"measure": "chunk-size", "scorer": f"{scorer.name}:{model.fingerprint}", "seed": seed}
+        ),
+    )
+
+
+def check_oracle(
+    clusters: Path,
+    *,
+    attribute: str,
+    bins: tuple[float, ...],
+    scorer: ScorerChoice,
+    n_documents: int,
+    seed: int,
+    output: Path | None,
+    skip_bad: bool,
+    progress: Progress,
+) -> OracleReport:
+    """Compare pseudo-summaries of one value's documents with ones that keep the source's shares.
+
+    Raises
+    ------
+    FairJudgeError
+        A file, the attribute or the scorer cannot be used, or no set has two values.
+    """
+    sources = read_clusters(clusters, skip_bad=skip_bad)
+    corpus = label_corpus(sources.records, attribute=attribute, bins=bins)
+    made = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))
+    if not made:
+        raise InputError(f"no set has documents of two values of {attribute!r}", path=clusters)
+    if output is not None:
+        write_records(output, made)
+    usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
+    if scorer.name in SUPPORT_SCORERS:
+        report = _coverage(
+            usable, sources.records, made, scorer=scorer, seed=seed, progress=progress
+        )
+    else:
+        report = _proportional(usable, made, scorer=scorer, seed=seed, progress=progress)
+    excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
+    return OracleReport(
+        comparison=compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed),
+        n_sets=len(corpus.sets) - excluded.total(),
+        excluded=dict(sorted(excluded.items())),
+        n_documents=n_documents,
+        notes=(*bad_lines(sources), *report["notes"]),
+        signature=report["signature"],
+    )
+
+
+def _proportional(
+    corpus: LabelledCorpus,
+    made: Sequence[Summary],
+    *,
+    scorer: ScorerChoice,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    scores, name = value_scores_of(corpus, made, scorer, progress)
+    options = ProportionalOptions(scorer=name, seed=seed)
+    return proportional_json(report_proportional(corpus, made, options=options, scores=scores))
+
+
+def _coverage(
+    corpus: LabelledCorpus,
+    sources: Sequence[Cluster],
+    made: Sequence[Summary],
+    *,
+    scorer: ScorerChoice,
+    seed: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    model = load_support_scorer(scorer.name, scorer.argument)
+    eids = {summary.eid for summary in made}
+    clusters = [cluster for cluster in sources if cluster.eid in eids]
+    supports = model.supports(
+        clusters, made, max_words=CHUNK_WORDS, on_cluster=progress(len(clusters))
+    )
+    options = CoverageOptions(scorer=f"{scorer.name}:{model.fingerprint}", seed=seed)
+    return coverage_json(report_coverage(corpus, made, list(supports), options=options))

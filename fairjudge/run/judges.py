@@ -1,0 +1,276 @@
+"""Choosing who judges, and who fills in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from fairjudge.domain import JudgeTask
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.cascade import CascadeJudge, Thresholds
+from fairjudge.judges.checklist_judge import ChecklistJudge
+from fairjudge.judges.criteria import Criterion, builtin_criterion
+from fairjudge.judges.decision import decision_judge
+from fairjudge.judges.entailment import EntailmentSupport
+from fairjudge.judges.llm import LlmJudge
+from fairjudge.judges.local import LocalJudge, Support
+from fairjudge.judges.ports import Judge
+from fairjudge.judges.promises import Promise, PromisedCascade
+from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.judges.together import (
+    StatedCriterion,
+    TogetherJudge,
+    stated_criterion,
+    tasks_of_items,
+)
+from fairjudge.judges.trained import TrainedSupport
+from fairjudge.judges.variants import VariantsJudge
+from fairjudge.prompting import Template, load_template_file
+from fairjudge.run.material import Fallback, JudgeOptions, prompt_variants
+from fairjudge.run.models import Llm, Models
+from fairjudge.scales import Scale, load_scale
+
+
+def make_judge(
+    models: Models,
+    options: JudgeOptions,
+    *,
+    plan: JudgingPlan,
+    tasks: Iterable[JudgeTask] = (),
+    first: Models | None = None,
+) -> Judge:
+    """Return the judge for `plan`; `tasks` are what it will be asked, for batches of questions.
+
+    `first` are the models of the first judge of a cascade under a promise.
+
+    Raises
+    ------
+    ConfigurationError
+        If the aspect needs a prompt and a scale that were not given, or the backend is ``local``
+        and the aspect is not one that it measures.
+    """
+    if options.together:
+        return _together(models, options, tasks)
+    variants = prompt_variants(options, plan)
+    if models.llm is None or options.cascade is not None:
+        _asked_once(options, variants)
+    if models.llm is None:
+        if options.prompt or options.scale:
+            raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
+        support = TrainedSupport(models=models.trained(), embedder=models.embedder())
+        return LocalJudge(aspect=plan.aspect, support=support, tasks=tasks)
+    if options.cascade is not None:
+        judge = make_judge(models, replace(options, cascade=None), plan=plan, tasks=tasks)
+        if isinstance(options.cascade, Promise):
+            return _promised(first, judge, options, plan=plan, promise=options.cascade)
+        scorer = options.cascade_scorer
+        return _cascade(models, judge, plan=plan, thresholds=options.cascade, scorer=scorer)
+    return _llm_judge(models.llm, options, plan=plan, tasks=tasks, variants=variants)
+
+
+def _llm_judge(
+    llm: Llm,
+    options: JudgeOptions,
+    *,
+    plan: JudgingPlan,
+    tasks: Iterable[JudgeTask],
+    variants: Mapping[str, Template],
+) -> Judge:
+    if plan.protocol == "checklist":
+        return _checklist(llm, options)
+    criterion = _criterion(plan, prompt=options.prompt, scale=options.scale)
+    if llm.decides is not None:
+        if variants:
+            raise ConfigurationError("--prompt-variants need a model that writes its verdict")
+        return decision_judge(llm.decides, llm.target, criterion, tasks=tasks)
+    if not variants:
+        return _writing(llm, criterion, options)
+    return VariantsJudge(
+        by_variant={
+            name: _writing(llm, replace(criterion, template=template), options)
+            for name, template in variants.items()
+        }
+    )
+
+
+def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
+    """Return the criteria that are judged together, by aspect.
+
+    Raises
+    ------
+    ConfigurationError
+        If one cannot be judged with others.
+    """
+    protocol = options.plans()[0].protocol
+    return {
+        one.aspect: stated_criterion(
+            one.aspect, protocol, rule=one.rule, scale=load_scale(one.scale) if one.scale else None
+        )
+        for one in options.together
+    }
+
+
+def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask]) -> Judge:
+    criteria = stated_criteria(options)
+    if models.llm is None or models.llm.decides is not None:
+        raise ConfigurationError("--together needs a model that writes its verdicts: --backend")
+    return TogetherJudge(
+        backend=models.llm.backend,
+        target=models.llm.target,
+        criteria=criteria,
+        items=tasks_of_items(tasks),
+        temperature=options.temperature,
+        **models.llm.sampling,
+    )
+
+
+def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
+    """Refuse to ask again who says the same again."""
+    given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
+    for option in (name for name, asked in given.items() if asked):
+        why = "does not go with --cascade" if options.cascade else "needs an LLM: give a --backend"
+        raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
+
+
+def _writing(llm: Llm, criterion: Criterion, options: JudgeOptions) -> LlmJudge:
+    return LlmJudge(
+        backend=llm.backend,
+        target=llm.target,
+        criterion=criterion,
+        temperature=options.temperature,
+        samples=options.samples,
+        token_probabilities=options.token_probabilities,
+        **llm.sampling,
+    )
+
+
+def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
+    """Return the judge by checklist, unless `options` ask for what only others do."""
+    asked = {
+        "--prompt": options.prompt,
+        "--scale": options.scale,
+        "--expected": options.token_probabilities,
+        "--samples": options.samples > 1,
+    }
+    for option in (name for name, value in asked.items() if value):
+        raise ConfigurationError(f"{option} does not go with --protocol checklist")
+    if llm.decides is not None:
+        raise ConfigurationError("a checklist is written: a decision model cannot give one")
+    return ChecklistJudge(
+        backend=llm.backend, target=llm.target, temperature=options.temperature, **llm.sampling
+    )
+
+
+def _cascade(
+    models: Models, judge: Judge, *, plan: JudgingPlan, thresholds: Thresholds, scorer: Fallback
+) -> Judge:
+    if plan.protocol == "pairwise":
+        raise ConfigurationError("--cascade routes single summaries; pairs have no threshold")
+    local = make_fallback(models, scorer, aspect=plan.aspect)
+    if local is None:
+        raise ConfigurationError("--cascade needs a local scorer: embedding or entailment")
+    low, high = thresholds
+    return CascadeJudge(local=local, judge=judge, low=low, high=high)
+
+
+def _promised(
+    models: Models | None,
+    judge: Judge,
+    options: JudgeOptions,
+    *,
+    plan: JudgingPlan,
+    promise: Promise,
+) -> Judge:
+    if models is None:
+        raise ConfigurationError("a cascade under a promise needs the models of its first judge")
+    first = make_judge(models, first_options(options, promise), plan=plan)
+    promise.check(first)
+    return PromisedCascade(first=first, judge=judge, promise=promise)
+
+
+def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
+    """Return how the first judge of a cascade was asked when the promise was fitted.
+
+    Raises
+    ------
+    ConfigurationError
+        If the promise is of another aspect or protocol, of no one judge, or keeps nothing.
+    """
+    plan, stated = options.plan(), promise.stated
+    if (plan.aspect, plan.protocol) != (promise.aspect, promise.protocol):
+        raise ConfigurationError(
+            f"the promise is on {promise.aspect} by {promise.protocol}, not on {plan.aspect} by "
+            f"{plan.protocol}"
+        )
+    if promise.threshold is None:
+        raise ConfigurationError("the promise keeps no answer: judge without --cascade")
+    if "judge" not in stated:
+        raise ConfigurationError(
+            f"{promise.judge!r}, on which the promise is, cannot be asked here: fit it on "
+            "judgements by 'fairjudge judge' with one prompt"
+        )
+    return replace(
+        options,
+        cascade=None,
+        temperature=float(stated.get("temperature", 0.0)),
+        samples=int(stated.get("samples", 1)),
+        token_probabilities=stated.get("score") == "token_probabilities",
+    )
+
+
+def _criterion(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:
+    if prompt and scale:
+        criterion = Criterion(
+            aspect=plan.aspect, template=load_template_file(prompt), scale=load_scale(scale)
+        )
+        if criterion.scale.protocol != plan.protocol:
+            raise ConfigurationError(
+                f"{scale}: this scale is for --protocol {criterion.scale.protocol}, "
+                f"not {plan.protocol}"
+            )
+        return criterion
+    builtin = builtin_criterion(
+        plan.aspect, plan.protocol, per_answer=plan.reference_unit == "qa_pair"
+    )
+    return Criterion(
+        aspect=plan.aspect,
+        template=load_template_file(prompt) if prompt else builtin.template,
+        scale=load_scale(scale) if scale else builtin.scale,
+    )
+
+
+def scale_range(judge: Judge, plan: JudgingPlan) -> tuple[float, float]:
+    """Return the lowest and the highest value that `judge` can give a system."""
+    if plan.protocol != "likert":
+        return 0.0, 1.0
+    if isinstance(judge, VariantsJudge):
+        judge = judge.first
+    return range_of(judge.criterion.scale) if isinstance(judge, LlmJudge) else (1.0, 5.0)
+
+
+def range_of(scale: Scale) -> tuple[float, float]:
+    """Return the lowest and the highest value of a scale of numbers."""
+    values = [level.value for level in scale.levels if isinstance(level.value, int | float)]
+    return min(values), max(values)
+
+
+def make_fallback(models: Models, fallback: Fallback, *, aspect: str) -> Judge | None:
+    """Return who fills in what the judge leaves unscored, or None."""
+    if fallback == "none":
+        return None
+    return LocalJudge(aspect=aspect, support=_support(models, fallback))
+
+
+def _support(models: Models, fallback: Literal["entailment", "embedding"]) -> Support:
+    """Return a local scorer: the trained models, unless another entailment model is named."""
+    other = models.entailment() if fallback == "entailment" else None
+    if other is not None:
+        return EntailmentSupport(classifier=other)
+    trained, embedder = models.trained(), models.embedder()
+    if fallback == "embedding":
+        return TrainedSupport(models=trained, embedder=embedder)
+    return TrainedSupport(
+        models=trained, embedder=embedder, name="entailment", scored_by="entailment"
+    )

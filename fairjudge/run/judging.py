@@ -1,0 +1,319 @@
+"""Judging every summary of a file, and saying what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from fairjudge.backends.budgeting import Budget
+from fairjudge.datasets import Loaded, write_records
+from fairjudge.domain import Judgement, Reference, Summary
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.aggregate import SystemScore, system_scores
+from fairjudge.judges.checklist import derive
+from fairjudge.judges.leaderboards import rank_ranges
+from fairjudge.judges.promises import Promise
+from fairjudge.judges.ratings import Rating
+from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.records import RunStore, own_rows
+from fairjudge.run.executors import executor_for
+from fairjudge.run.judges import (
+    first_options,
+    make_judge,
+    range_of,
+    scale_range,
+    stated_criteria,
+)
+from fairjudge.run.material import JudgeOptions, Material, Sources, check_material, read_material
+from fairjudge.run.models import (
+    ModelOptions,
+    Models,
+    Spent,
+    first_model,
+    nothing_spent,
+    open_models,
+    spent_together,
+)
+from fairjudge.run.recorded import JudgementBook
+from fairjudge.run.running import run_to_end
+from fairjudge.run.runs import bad_lines, check_writable, open_run
+
+_ENDS = "finished"
+"""Rows that say what a start which left nothing to do had been told by its models."""
+Progress = Callable[[int], Callable[[int], None]]
+"""Called with the number of tasks; returns what is called with how many were finished."""
+
+
+def _silent(_total: int) -> Callable[[int], None]:
+    return lambda _done: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOutcome:
+    """What ``fairjudge judge`` did.
+
+    ``judgements`` may be read anew from the run each time; ``ratings`` are what scores stand on.
+    ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
+    least that are missing for it. ``was_finished``: an earlier start had left nothing to do.
+    ``derived`` are what checklists say under other protocols; they are written after
+    ``judgements``. ``references`` are what was judged against, for checklists.
+    """
+
+    judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
+    ratings: Sequence[Rating] = field(repr=False)
+    scores: tuple[SystemScore, ...]
+    scale_range: tuple[float, float]
+    plan: JudgingPlan
+    signature: str
+    without_tasks: tuple[str, ...]
+    bad_lines: tuple[str, ...]
+    spent: Spent | None
+    run: Path | str
+    derived: tuple[Judgement, ...] = field(default=(), repr=False)
+    references: tuple[Reference, ...] = field(default=(), repr=False)
+    n_missing: int = 0
+    was_finished: bool = False
+
+    @property
+    def all_judgements(self) -> tuple[Judgement, ...]:
+        """The judgements, then what was derived from them."""
+        return (*self.judgements, *self.derived)
+
+    def by_aspect(self, options: JudgeOptions) -> tuple[JudgeOutcome, ...]:
+        """Return an outcome an aspect, where several were judged together; else this one."""
+        if not options.together:
+            return (self,)
+        criteria = stated_criteria(options)
+        parts = []
+        for plan in options.plans():
+            span = range_of(criteria[plan.aspect].scale)
+            ratings = tuple(one for one in self.ratings if one.aspect == plan.aspect)
+            parts.append(
+                replace(
+                    self,
+                    plan=plan,
+                    judgements=tuple(one for one in self.judgements if one.aspect == plan.aspect),
+                    ratings=ratings,
+                    scale_range=span,
+                    scores=system_scores(ratings, scale_range=span),
+                )
+            )
+        return tuple(parts)
+
+    @property
+    def unscored_reasons(self) -> Mapping[str, int]:
+        """How many judgements have no score, by reason."""
+        return Counter(one.unscored for one in self.ratings if one.unscored is not None)
+
+    @property
+    def ranks(self) -> Mapping[str, tuple[int, int]]:
+        """The best and the worst rank that each system may have; see `rank_ranges`."""
+        first = self.ratings[0].judge if self.ratings else ""  # the jury, where there is one
+        return rank_ranges([row for row in self.ratings if row.judge == first])
+
+    @property
+    def derived_scores(self) -> Mapping[str, tuple[SystemScore, ...]]:
+        """The systems by each derived protocol; by the jury alone where there is one."""
+        first = self.ratings[0].judge if self.ratings else ""
+        rows = [row for row in self.derived if row.judge == first]
+        return {
+            protocol: system_scores([row for row in rows if row.protocol == protocol])
+            for protocol in dict.fromkeys(row.protocol for row in rows)
+        }
+
+    def covered(self) -> list[dict[str, Any]]:
+        """Return who is covered by each system where checklists say so; a group a system."""
+        from fairjudge.analysis.auditing import covered_by
+
+        if self.plan.protocol != "checklist":
+            return []
+        lists = [row for row in self.judgements if row.checklist]
+        return covered_by(lists, self.references)["groups"] if lists else []
+
+    def stability(self) -> dict[str, Any] | None:
+        """Return what `stability_report` says of repeats; None where each item was judged once."""
+        from fairjudge.analysis.stability import stability_report
+
+        if all(one.repeat is None and one.variant is None for one in self.ratings):
+            return None
+        return stability_report(self.judgements)
+
+    @property
+    def n_unscored(self) -> int:
+        """How many judgements have no score."""
+        return sum(one.unscored is not None for one in self.ratings)
+
+
+def judge_files(
+    references: Path,
+    summaries: Path | Sequence[Path],
+    output: Path,
+    *,
+    options: JudgeOptions,
+    model: ModelOptions,
+    run: Path | None,
+    skip_bad: bool,
+    progress: Progress = _silent,
+    budget: Budget | None = None,
+) -> JudgeOutcome:
+    """Judge the summaries in some files against the references in another; write judgements.
+
+    Parameters
+    ----------
+    summaries : Path or sequence of Path
+        Several files are judged as if they were one.
+    budget : Budget, optional
+        What may be spent, where it is shared; by default what `model` allows.
+
+    Raises
+    ------
+    FairJudgeError
+        If a file, the backend or the run folder cannot be used. Items that fail are outcomes.
+    """
+    check_writable(output)
+    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
+    outcome = run_to_end(
+        judge_material(material, model=model, run_folder=run, progress=progress, budget=budget)
+    )
+    write_records(output, chain(outcome.judgements, outcome.derived))
+    return outcome
+
+
+async def judge_loaded(
+    sources: Sources,
+    summaries: Sequence[Loaded[Summary]],
+    *,
+    options: JudgeOptions,
+    model: ModelOptions,
+    run_folder: Path | None = None,
+    progress: Progress = _silent,
+    budget: Budget | None = None,
+) -> JudgeOutcome:
+    """Judge `summaries` against `sources`; see `judge_files`."""
+    material = check_material(sources, summaries, options=options)
+    return await judge_material(
+        material, model=model, run_folder=run_folder, progress=progress, budget=budget
+    )
+
+
+async def judge_material(
+    material: Material,
+    *,
+    model: ModelOptions,
+    run_folder: Path | None = None,
+    progress: Progress = _silent,
+    budget: Budget | None = None,
+) -> JudgeOutcome:
+    """Judge what `material` holds; see `judge_files`.
+
+    ``budget`` is what may be spent, where it is shared; by default what `model` allows.
+    """
+    opened = open_run(
+        run_folder,
+        cache_folder=model.cache_folder,
+        command="judge",
+        identity={**material.identity(), "model": model.identity()},
+        store=model.store,
+    )
+    finished = _finished(material, model=model, opened=opened)
+    if finished is not None:
+        return finished
+    options, plan, tasks = material.options, material.plan, material.tasks
+    alone = {
+        "--together": options.together,
+        "--paraphrase": options.paraphrases,
+        "--cascade with a promise": isinstance(options.cascade, Promise),
+    }
+    option = next((name for name, given in alone.items() if given), None)
+    if model.engine != "local" and option is not None:
+        raise ConfigurationError(f"{option} works in one process: leave out --engine")
+    async with _opened(model, options, budget=budget) as (models, first):
+        judge = make_judge(models, options, plan=plan, tasks=tasks, first=first)
+        span = scale_range(judge, plan)
+        with opened as run:
+            book = JudgementBook(run, tasks)
+            spent = await executor_for(model, models, budget=budget).judge(
+                book, judge=judge, options=options, plan=plan, progress=progress(len(tasks))
+            )
+            if first is not None:
+                spent = spent_together((first.spent(), spent))
+            if book.is_finished:
+                run.append(_ENDS, {"signature": judge.signature, "scale_range": span})
+        return _outcome(material, book, span=span, signature=judge.signature, spent=spent)
+
+
+@asynccontextmanager
+async def _opened(
+    model: ModelOptions, options: JudgeOptions, *, budget: Budget | None
+) -> AsyncIterator[tuple[Models, Models | None]]:
+    """Open the models that judge, and those of the first judge of a cascade under a promise.
+
+    What may be spent is for both together.
+    """
+    if not isinstance(options.cascade, Promise):
+        async with open_models(model, budget=budget) as models:
+            yield models, None
+        return
+    first_options(options, options.cascade)  # refuses before anything is opened
+    cheap, budget = first_model(model, options.cascade.stated), budget or model.budget()
+    for target in filter(None, (cheap.target, model.target)):
+        budget.check_priced(target)
+    async with (
+        open_models(model, budget=budget) as models,
+        open_models(cheap, budget=budget) as first,
+    ):
+        yield models, first
+
+
+def _finished(material: Material, *, model: ModelOptions, opened: RunStore) -> JudgeOutcome | None:
+    """Return what the run came to where nothing is left to ask of anybody, else None."""
+    if not opened.may_hold(_ENDS):
+        return None
+    with opened as run, own_rows(run):
+        ends = list(run.read(_ENDS))
+        if not ends or not (book := JudgementBook(run, material.tasks)).is_finished:
+            return None
+        low, high = map(float, ends[-1]["scale_range"])
+        return _outcome(
+            material,
+            book,
+            span=(low, high),
+            signature=ends[-1]["signature"],
+            spent=nothing_spent(model),
+            was_finished=True,
+        )
+
+
+def _outcome(
+    material: Material,
+    book: JudgementBook,
+    *,
+    span: tuple[float, float],
+    signature: str,
+    spent: Spent | None,
+    was_finished: bool = False,
+) -> JudgeOutcome:
+    judgements, ratings = book.judgements(), book.ratings
+    protocols = material.options.derive
+    lost = material.not_judged()
+    return JudgeOutcome(
+        judgements=judgements,
+        ratings=ratings,
+        scores=system_scores(ratings, scale_range=span),
+        scale_range=span,
+        plan=material.plan,
+        signature=signature,
+        without_tasks=tuple(lost),
+        n_missing=lost.total(),
+        bad_lines=bad_lines(material.sources, *material.summaries),
+        derived=derive(judgements, protocols) if protocols else (),
+        references=material.references,
+        spent=spent,
+        run=book.run.shown,
+        was_finished=was_finished,
+    )

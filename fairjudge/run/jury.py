@@ -1,0 +1,179 @@
+"""A jury: several judges on the same questions, each verdict kept, and what they say together."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from math import fsum
+from pathlib import Path
+from typing import Any
+
+from fairjudge.backends.budgeting import Budget
+from fairjudge.datasets import write_records
+from fairjudge.domain import Judgement, Undefined, Unscored
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.aggregate import system_scores, with_pair_verdicts
+from fairjudge.judges.checklist import derive
+from fairjudge.judges.juries import JuryRule, jury
+from fairjudge.judges.promises import Promise
+from fairjudge.judges.ratings import rating_of
+from fairjudge.run.judging import JudgeOutcome, judge_material
+from fairjudge.run.material import JudgeOptions, read_material
+from fairjudge.run.models import ModelOptions, spent_together
+from fairjudge.run.running import run_to_end
+from fairjudge.run.runs import check_writable, open_run
+
+
+def judge_with_jury(
+    references: Path,
+    summaries: Path | Sequence[Path],
+    output: Path,
+    *,
+    options: JudgeOptions,
+    members: Sequence[ModelOptions],
+    rule: JuryRule,
+    run: Path | None,
+    skip_bad: bool,
+    progress: Callable[[int], Callable[[int], None]],
+    budget: Budget | None = None,
+) -> JudgeOutcome:
+    """Let every member judge, one after the other, and write the jury's rows before theirs.
+
+    Each member has its own run folder, ``member-<n>`` within the jury's. What the first member's
+    options allow to be spent is for all of them together: where it ends, the items that the later
+    members had yet to judge are unscored. `budget` takes its place where it is shared. The
+    outcome's scores are the jury's.
+
+    Raises
+    ------
+    FairJudgeError
+        As `judge_files`; and where one backend is named twice.
+    """
+    if options.together:
+        raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
+    if isinstance(options.cascade, Promise):
+        raise ConfigurationError("--cascade with a promise takes one --backend: the better judge")
+    names = _names(members)
+    budget = _common_budget(members, budget)
+    check_writable(output)
+    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
+    opened = open_run(
+        run,
+        cache_folder=members[0].cache_folder,
+        command="judge",
+        store=members[0].store,
+        identity={
+            **material.identity(),
+            "members": names,
+            "jury": rule,
+            "model": [member.identity() for member in members],
+        },
+    )
+    with opened as folder:
+        outcomes = [
+            run_to_end(
+                judge_material(
+                    material,
+                    model=member,
+                    run_folder=folder.path / f"member-{place}",
+                    progress=progress,
+                    budget=budget,
+                )
+            )
+            for place, member in enumerate(members, 1)
+        ]
+    rows = with_pair_verdicts(jury_rows([one.judgements for one in outcomes], rule=rule))
+    judgements = (*rows, *(row for one in outcomes for row in one.judgements))
+    derived = (*derive(rows, options.derive), *(row for one in outcomes for row in one.derived))
+    write_records(output, (*judgements, *derived))
+    return replace(
+        outcomes[0],
+        judgements=judgements,
+        ratings=tuple(map(rating_of, judgements)),
+        derived=derived,
+        scores=system_scores(rows, scale_range=outcomes[0].scale_range),
+        signature=rows[0].signature,
+        was_finished=all(one.was_finished for one in outcomes),
+        spent=spent_together(one.spent for one in outcomes),
+        run=folder.shown,
+    )
+
+
+def _names(members: Sequence[ModelOptions]) -> list[str]:
+    names = [member.backend for member in members]
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
+    return names
+
+
+def _common_budget(members: Sequence[ModelOptions], budget: Budget | None) -> Budget:
+    """Return `budget`, or what the first member may spend, for all; each must have a price."""
+    budget = budget or members[0].budget()
+    for target in filter(None, (member.target for member in members)):
+        budget.check_priced(target)
+    return budget
+
+
+def jury_rows(members: Sequence[Sequence[Judgement]], *, rule: JuryRule) -> tuple[Judgement, ...]:
+    """Return the jury's judgement of every item, from the members' judgements in the same order.
+
+    Raises
+    ------
+    ValueError
+        If the members' items differ.
+    """
+    return tuple(_row(each, rule) for each in zip(*members, strict=True))
+
+
+def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
+    first = members[0]
+    if any(_item(row) != _item(first) for row in members):
+        raise ValueError("the members of a jury must judge the same items in the same order")
+    verdict = jury({row.judge: _said(row) for row in members}, rule=rule)
+    fields: dict[str, Any] = {
+        **_item(first),
+        "judge": f"jury-{rule}({','.join(row.judge for row in members)})",
+        "value": None if isinstance(verdict.value, Undefined) else verdict.value,
+        "unscored": _why(members) if isinstance(verdict.value, Undefined) else None,
+        "raw": None,
+        "scored_by": first.scored_by if len({row.scored_by for row in members}) == 1 else "llm",
+        "probabilities": _mean_probabilities(members),
+        "signature": f"rule:{rule};" + ";".join(row.signature for row in members),
+        "members": {row.judge: row.value for row in members},
+        "n_scored": verdict.n_scored,
+        "agreement": None if isinstance(verdict.agreement, Undefined) else verdict.agreement,
+        "split": verdict.split,
+    }
+    return Judgement.model_validate(fields)
+
+
+def _item(row: Judgement) -> dict[str, Any]:
+    names = (
+        "eid", "system", "system_a", "system_b", "order", "aspect", "protocol", "unit", "repeat",
+        "variant",
+    )  # fmt: skip
+    return {name: getattr(row, name) for name in names if getattr(row, name) is not None}
+
+
+def _said(row: Judgement) -> Any:
+    return row.value if row.unscored is None else Unscored(reason=row.unscored)
+
+
+def _why(members: Sequence[Judgement]) -> str:
+    """Return the members' most frequent reason, the first member's among equals."""
+    return Counter(str(row.unscored) for row in members).most_common(1)[0][0]
+
+
+def _scored(members: Sequence[Judgement]) -> list[Judgement]:
+    return [row for row in members if row.unscored is None]
+
+
+def _mean_probabilities(members: Sequence[Judgement]) -> Mapping[str, float] | None:
+    """Return the mean of the scored members' distributions, where all of them have one."""
+    given = [row.probabilities for row in _scored(members)]
+    found = [one for one in given if one is not None]
+    if not found or len(found) < len(given):
+        return None
+    answers = list(dict.fromkeys(answer for one in found for answer in one))
+    return {answer: fsum(one.get(answer, 0.0) for one in found) / len(found) for answer in answers}

@@ -1,0 +1,269 @@
+"""What a judging run is about: its options, and its inputs read, checked and cut into tasks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.datasets import (
+    Loaded,
+    check_distinct,
+    check_summaries,
+    read_clusters,
+    read_references,
+    read_summaries,
+)
+from fairjudge.domain import Cluster, JudgeTask, ProtocolName, Reference, Summary
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.inputs import read_file
+from fairjudge.judges.cascade import Thresholds
+from fairjudge.judges.checklist import Derived
+from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
+from fairjudge.judges.promises import Promise
+from fairjudge.judges.tasks import (
+    JudgingPlan,
+    Preset,
+    ReferenceUnit,
+    TextUnit,
+    plan_tasks,
+    repeated,
+    resolve_plan,
+)
+from fairjudge.judges.together import AskedAspect, together_tasks
+from fairjudge.prompting import Template, load_template_file
+from fairjudge.run.runs import digest
+from fairjudge.text.sentences import sentence_texts
+
+Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
+Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions:
+    """What is asked of the judge; see the help of ``fairjudge judge``."""
+
+    aspect: str
+    protocol: ProtocolName | None = None
+    preset: Preset | None = None
+    reference_unit: ReferenceUnit | None = None
+    text_unit: TextUnit | None = None
+    prompt: Path | None = None
+    scale: Path | None = None
+    fallback: Fallback = "none"
+    temperature: float = 0.0
+    samples: int = 1
+    token_probabilities: bool = False
+    cascade: Thresholds | Promise | None = None
+    cascade_scorer: Literal["embedding", "entailment"] = "embedding"
+    derive: tuple[Derived, ...] = ()
+    repeats: int = 1
+    prompt_variants: int = 1
+    paraphrases: tuple[Path, ...] = ()
+    together: tuple[AskedAspect, ...] = ()
+
+    def plan(self) -> JudgingPlan:
+        """Return the row of the table of protocols that these options mean."""
+        plan = resolve_plan(
+            self.aspect,
+            protocol=self.protocol,
+            reference_unit=self.reference_unit,
+            text_unit=self.text_unit,
+            preset=self.preset,
+        )
+        if self.derive and plan.protocol != "checklist":
+            raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
+        return plan
+
+    @property
+    def needs_questions(self) -> bool:
+        """Whether summaries are judged against questions and answers, not articles alone."""
+        return any(plan.needs_questions for plan in self.plans())
+
+    def plans(self) -> tuple[JudgingPlan, ...]:
+        """Return the plan of each aspect: of one, or of those that are judged together.
+
+        Raises
+        ------
+        ConfigurationError
+            If an option does not go with several.
+        """
+        if not self.together:
+            return (self.plan(),)
+        self._check_together()
+        return tuple(
+            replace(
+                self,
+                aspect=one.aspect,
+                reference_unit=None if one.aspect == "coverage" else "articles",
+                together=(),
+            ).plan()
+            for one in self.together
+        )
+
+    def _check_together(self) -> None:
+        asked = {
+            "--preset": self.preset,
+            "--reference-unit": self.reference_unit,
+            "--text-unit": self.text_unit,
+            "--prompt": self.prompt,
+            "--scale": self.scale,
+            "--fallback": self.fallback != "none",
+            "--cascade": self.cascade,
+            "--derive": self.derive,
+            "--samples": self.samples > 1,
+            "--expected": self.token_probabilities,
+            "--prompt-variants": self.prompt_variants > 1,
+            "--paraphrase": self.paraphrases,
+        }
+        for option in (name for name, value in asked.items() if value):
+            raise ConfigurationError(f"{option} does not go with --together")
+        names = [one.aspect for one in self.together]
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ConfigurationError(
+                f"--together takes two or more different aspects, not {names!r}"
+            )
+
+
+def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Template]:
+    """Return the prompts that every item is judged by, by name; empty where there is one.
+
+    Raises
+    ------
+    ConfigurationError
+        If there are not as many, two have one name, or the protocol has no single prompt.
+    """
+    if options.prompt_variants == 1 and not options.paraphrases:
+        return {}
+    if plan.protocol == "checklist":
+        raise ConfigurationError("a checklist has one prompt: --prompt-variants do not go with it")
+    if options.prompt_variants > 1 + len(WORDINGS):
+        raise ConfigurationError(f"--prompt-variants: there are {1 + len(WORDINGS)} of each prompt")
+    built_in: tuple[Template, ...] = ()
+    if options.prompt is None:
+        per_answer = plan.reference_unit == "qa_pair"
+        first = builtin_criterion(plan.aspect, plan.protocol, per_answer=per_answer).template
+        paraphrases = builtin_paraphrases(plan.aspect, plan.protocol, per_answer=per_answer)
+        built_in = paraphrases[: options.prompt_variants - 1]
+    elif options.prompt_variants > 1:
+        raise ConfigurationError(
+            "--prompt-variants rewords the built-in prompts; give other wordings of your own "
+            "prompt by --paraphrase"
+        )
+    else:
+        first = load_template_file(options.prompt)
+    own = map(load_template_file, options.paraphrases)
+    found = [(f"{one.name}.v{one.version}", one) for one in (first, *built_in, *own)]
+    names = [name for name, _ in found]
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"prompts need different names or versions; given: {names!r}")
+    return dict(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Material:
+    """What is to be judged, read and checked."""
+
+    sources: Sources
+    summaries: tuple[Loaded[Summary], ...]
+    options: JudgeOptions
+    plan: JudgingPlan
+    tasks: tuple[JudgeTask, ...]
+
+    @property
+    def written(self) -> tuple[Summary, ...]:
+        """All summaries."""
+        return tuple(summary for file in self.summaries for summary in file)
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """What is judged against, where it is references."""
+        return tuple(one for one in self.sources if isinstance(one, Reference))
+
+    def identity(self) -> dict[str, Any]:
+        """Return what ties a run to its options and inputs, whoever judges."""
+        options = replace(self.options, derive=())  # derives from what the run holds
+        return {
+            # own files by their content
+            "options": {key: _by_content(value) for key, value in asdict(options).items()},
+            "references": digest(self.sources.records),
+            "summaries": digest(self.written),
+        }
+
+    def not_judged(self) -> Counter[str]:
+        """Return the clusters with nothing to judge, each with the judgements lost at the least.
+
+        As if there were one question or one article.
+        """
+        return sum((self.not_judged_on(plan) for plan in self.options.plans()), Counter())
+
+    def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
+        """Return the same for the aspect of `plan`."""
+        judged = {task.eid for task in self.tasks if task.aspect == plan.aspect}
+        n_summaries = Counter(one.eid for one in self.written if one.eid not in judged)
+        in_pairs = plan.protocol == "pairwise"
+        return Counter({eid: n * (n - 1) if in_pairs else n for eid, n in n_summaries.items()})
+
+
+def read_material(
+    references: Path,
+    summaries: Path | Sequence[Path],
+    *,
+    options: JudgeOptions,
+    skip_bad: bool,
+) -> Material:
+    """Read references (clusters, where no questions are needed) and summaries, and check them.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be used, or there is nothing to judge.
+    """
+    sources: Sources = (
+        read_references(references, skip_bad=skip_bad)
+        if options.needs_questions
+        else read_clusters(references, skip_bad=skip_bad)
+    )
+    paths = (summaries,) if isinstance(summaries, Path) else tuple(summaries)
+    files = [read_summaries(path, skip_bad=skip_bad) for path in paths]
+    return check_material(sources, files, options=options)
+
+
+def check_material(
+    sources: Sources, summaries: Sequence[Loaded[Summary]], *, options: JudgeOptions
+) -> Material:
+    """Match `summaries` with `sources` and cut the work into tasks; see `read_material`."""
+    plans = options.plans()
+    for file in summaries:
+        check_summaries(file, sources)
+    check_distinct(summaries)
+    written = tuple(summary for file in summaries for summary in file)
+    once = together_tasks(
+        [plan_tasks(sources.records, written, one, split_sentences=sentence_texts) for one in plans]
+    )
+    names = () if options.together else tuple(prompt_variants(options, plans[0]))
+    tasks = repeated(once, repeats=options.repeats, variants=names)
+    if not tasks:
+        raise InputError(_why_nothing(plans[0]), path=sources.path)
+    return Material(
+        sources=sources, summaries=tuple(summaries), options=options, plan=plans[0], tasks=tasks
+    )
+
+
+def _by_content(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _by_content(one) for name, one in value.items()}
+    if isinstance(value, tuple):
+        return tuple(map(_by_content, value))
+    return hashlib.sha256(read_file(value)).hexdigest() if isinstance(value, Path) else value
+
+
+def _why_nothing(plan: JudgingPlan) -> str:
+    if plan.protocol == "pairwise":
+        return "nothing to judge: pairwise needs two systems' summaries of one cluster"
+    if plan.needs_questions:
+        return "nothing to judge: no cluster with a summary has questions; run 'fairjudge build'"
+    return "nothing to judge: no cluster has both a summary and an article with content"

@@ -1,0 +1,272 @@
+"""What a command would ask, before it asks: the real steps, over a backend that asks nobody."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from fairjudge.backends.planning import PlanningBackend, stand_in
+from fairjudge.backends.pricing import CACHED_FROM, load_prices
+from fairjudge.datasets import read_clusters
+from fairjudge.domain import Answer, Article, JudgeTask, Reference
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.promises import Promise
+from fairjudge.judges.tasks import repeated
+from fairjudge.protocols import CompletionRequest, DecisionRequest, ModelRef
+from fairjudge.records import RunFolder
+from fairjudge.references.embedded import GroupsAlone
+from fairjudge.references.ports import ArticleBuilder, Builder, Groups
+from fairjudge.references.replies import sort_groups
+from fairjudge.run.builders import BuildOptions, SettledOptions, make_builder
+from fairjudge.run.built import BuildBook
+from fairjudge.run.in_process import build_references
+from fairjudge.run.judges import first_options, make_judge
+from fairjudge.run.material import JudgeOptions, read_material
+from fairjudge.run.models import (
+    ModelOptions,
+    Models,
+    first_model,
+    open_cache,
+    open_models,
+    print_warning,
+)
+from fairjudge.run.running import run_to_end
+from fairjudge.text.printable import counted
+
+_AT_ONCE = 256
+"""Tasks that are rendered together; more only take memory."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What one model would be asked. ``cost_usd`` is None where its price is not known.
+
+    ``cached_input_tokens`` are those of the input with which an earlier request begins too.
+    ``requests`` are as they would be sent, by their cache keys. ``assumes`` says on what the counts
+    stand.
+    """
+
+    model: str
+    n_calls: int
+    n_cached: int
+    input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    seconds: float
+    requests: Mapping[str, CompletionRequest | DecisionRequest]
+    assumes: tuple[str, ...]
+
+
+def plan_judging(
+    references: Path,
+    summaries: Path | Sequence[Path],
+    *,
+    options: JudgeOptions,
+    models: Sequence[ModelOptions],
+    skip_bad: bool,
+    seconds_per_call: float,
+) -> tuple[Plan, ...]:
+    """Return the plan of ``fairjudge judge`` with these arguments, one a model.
+
+    The local scorer of a cascade is really run: it decides who is asked.
+    """
+    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
+
+    async def one(model: ModelOptions, asked: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
+        async with _planned(model) as (opened, planner):
+            judge = make_judge(opened, asked, plan=material.plan, tasks=tasks)
+            for start in range(0, len(tasks), _AT_ONCE):
+                some = tasks[start : start + _AT_ONCE]
+                await asyncio.gather(*(judge.ask(task) for task in some))
+            return summed(planner, model, seconds_per_call, assumes=_judging_assumes(options))
+
+    if not isinstance(promise := options.cascade, Promise):
+        steps = [(model, options, material.tasks) for model in models]
+    else:
+        first = first_model(models[0], promise.stated)
+        again = repeated(material.tasks, repeats=promise.repeats)
+        steps = [(first, first_options(options, promise), again)]
+        steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
+    return tuple(run_to_end(one(*step)) for step in steps if _calls(step[0]))
+
+
+def plan_building(
+    clusters: Path,
+    *,
+    options: BuildOptions,
+    model: ModelOptions,
+    skip_bad: bool,
+    seconds_per_call: float,
+) -> tuple[Plan, ...]:
+    """Return the plan of ``fairjudge build``: as many calls as if every article answered."""
+    if not _calls(model):
+        return ()
+    plan, _ = plan_references(
+        clusters,
+        options=options,
+        model=model,
+        skip_bad=skip_bad,
+        seconds_per_call=seconds_per_call,
+    )
+    return (plan,)
+
+
+def plan_references(
+    clusters: Path,
+    *,
+    options: BuildOptions,
+    model: ModelOptions,
+    skip_bad: bool,
+    seconds_per_call: float,
+) -> tuple[Plan, tuple[Reference, ...]]:
+    """Return the same, and references made of stand-ins.
+
+    Which questions a filter will drop before the last step cannot be known, so none is dropped.
+    """
+    loaded = read_clusters(clusters, skip_bad=skip_bad)
+    undropped = replace(options.validity, max_largest_share=None, max_source_overlap=None)
+    settled = replace(options.settled(llm=_calls(model)), validity=undropped)
+
+    async def one() -> tuple[Plan, tuple[Reference, ...]]:
+        async with _planned(model) as (opened, planner):
+            builder = make_builder(opened, settled)
+            if settled.consolidation == "embedding":
+                builder = _grouping_in_two(builder)
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                RunFolder(Path(folder), identity={"command": "plan"}) as run,
+            ):
+                book = BuildBook(run, loaded.records)
+                await build_references(
+                    book, builder=builder, options=settled, concurrency=model.concurrency
+                )
+                references = tuple(built.reference for built in book.built())
+            assumes = _building_assumes(settled, planner)
+            return summed(planner, model, seconds_per_call, assumes=assumes), references
+
+    return run_to_end(one())
+
+
+def _grouping_in_two(builder: Builder | ArticleBuilder) -> Builder | ArticleBuilder:
+    if isinstance(builder, Builder):
+        return replace(builder, consolidator=_TwoGroups())
+    return replace(builder, grouper=GroupsAlone(consolidator=_TwoGroups()))
+
+
+class _TwoGroups:
+    """Groups answers by turns, so that no question is dropped for want of a second group."""
+
+    async def group(
+        self,
+        question: str,  # noqa: ARG002  # the port offers it
+        answers: Sequence[Answer],
+        articles: Sequence[Article],  # noqa: ARG002  # the port offers them
+    ) -> Groups:
+        """See `fairjudge.references.ports.Consolidator`."""
+        numbers = range(len(answers))
+        return sort_groups([numbers[::2], numbers[1::2]])
+
+
+READABLE = "every reply can be read; an unreadable one is asked for once more"
+_KEPT = "what several requests begin with is known to the provider from the second one on"
+SHORT = "a reply is as long as a typical one of its kind"
+
+
+def _judging_assumes(options: JudgeOptions) -> tuple[str, ...]:
+    rest = []
+    if isinstance(options.cascade, Promise):
+        rest.append(
+            "the better judge of the cascade is asked about every item; it is asked about those "
+            "alone of which the first is not sure enough"
+        )
+    elif options.cascade is not None:
+        rest.append("the local scorer of the cascade was run: only what it leaves is counted")
+    if options.token_probabilities and options.samples > 1:
+        rest.append("the server gives no token probabilities, so that all samples are drawn")
+    return (READABLE, SHORT, *rest)
+
+
+def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tuple[str, ...]:
+    if options.pipeline == "article":
+        n = options.n_questions
+        return (
+            READABLE,
+            SHORT,
+            "every article answers every question, once",
+            f"the first {counted(n, 'question')} that are grouped stay; each that does not takes a "
+            "call more, and where too few stay, more are asked of the articles once",
+        )
+    checks = sum(
+        "diverse" in (request.response_schema or {}).get("properties", {})
+        for request in planner.requests.values()
+        if isinstance(request, CompletionRequest)
+    )
+    rest = (
+        [
+            f"no question is dropped before its answers are checked; each one that is takes one "
+            f"off the {counted(checks, 'such call')}"
+        ]
+        if checks
+        else []
+    )
+    return (READABLE, SHORT, "every article answers every question, once", *rest)
+
+
+def _calls(model: ModelOptions) -> bool:
+    return model.target is not None
+
+
+@asynccontextmanager
+async def _planned(model: ModelOptions) -> AsyncIterator[tuple[Models, PlanningBackend]]:
+    """Open the local models, with a backend in place of the language model that asks nobody."""
+    with planning(model) as planner:
+        async with open_models(replace(model, planner=planner)) as models:
+            yield models, planner
+
+
+@contextmanager
+def planning(model: ModelOptions) -> Iterator[PlanningBackend]:
+    """Yield what takes the place of `model`, beside the cache that it would use."""
+    cache = open_cache(model.cache_folder, store=model.store, warn=print_warning)
+    try:
+        yield PlanningBackend(cache=cache, secret=cache.secret(), reply=stand_in)
+    finally:
+        cache.close()
+
+
+def _target(model: ModelOptions) -> ModelRef:
+    target = model.target
+    if target is None:
+        raise ConfigurationError("the embedded default calls no model; there is nothing to plan")
+    return target
+
+
+def summed(
+    planner: PlanningBackend,
+    model: ModelOptions,
+    seconds_per_call: float,
+    *,
+    assumes: tuple[str, ...],
+) -> Plan:
+    """Return what was counted in place of `model`."""
+    prices = load_prices(model.prices)
+    price = prices.price(_target(model))
+    usage = planner.usage(cached_from=CACHED_FROM if price is None else price.cached_from)
+    n_calls = len(planner.requests)
+    return Plan(
+        model=model.backend,
+        n_calls=n_calls,
+        n_cached=len(planner.cached),
+        input_tokens=planner.input_tokens,
+        cached_input_tokens=usage.cached_input_tokens or 0,
+        output_tokens=planner.output_tokens,
+        cost_usd=prices.cost_usd(_target(model), usage),
+        seconds=n_calls * seconds_per_call / model.concurrency,
+        requests=planner.requests,
+        assumes=(*assumes, _KEPT) if usage.cached_input_tokens else assumes,
+    )

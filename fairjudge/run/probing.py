@@ -1,0 +1,158 @@
+"""Audits that judge what they made themselves: articles moved about, and metamorphic checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from fairjudge.backends.budgeting import Budget
+from fairjudge.datasets import check_summaries, read_clusters, read_references, read_summaries
+from fairjudge.domain import Judgement, JudgeTask
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.metamorphic import check_results, checks
+from fairjudge.judges.order_probes import order_bias, place_tasks, shuffle_tasks
+from fairjudge.judges.tasks import JudgingPlan, resolve_plan
+from fairjudge.results import figure
+from fairjudge.run.collecting import Progress, judge_planned
+from fairjudge.run.models import ModelOptions
+from fairjudge.run.runs import digest
+from fairjudge.stats.intervals import wilson
+from fairjudge.text.sentences import sentence_texts
+
+
+async def order_report(
+    references: object,
+    summaries: object | None,
+    *,
+    most_articles: int,
+    n_shuffles: int,
+    run: Path | None,
+    skip_bad: bool = False,
+    model: ModelOptions,
+    progress: Progress,
+    budget: Budget | None = None,
+) -> dict[str, Any]:
+    """Return what the order of articles does to faithfulness ratings."""
+    clusters = read_clusters(references, skip_bad=skip_bad).records
+    written = () if summaries is None else read_summaries(summaries, skip_bad=skip_bad).records
+    check_summaries(written, clusters)
+    tasks = (
+        *place_tasks(clusters, split_sentences=sentence_texts, most_articles=most_articles),
+        *shuffle_tasks(clusters, written, n_shuffles=n_shuffles, seed=model.seed or 0),
+    )
+    rows = await judge_planned(
+        tasks,
+        plan=resolve_plan("faithfulness", protocol="likert"),
+        model=model,
+        run=run,
+        identity={
+            "audit": "order",
+            "most_articles": most_articles,
+            "n_shuffles": n_shuffles,
+            "clusters": digest(clusters),
+            "summaries": digest(written),
+        },
+        progress=progress,
+        budget=budget,
+    )
+    found = order_bias(rows)
+    return {
+        "judge": rows[0].judge,
+        "aspect": "faithfulness",
+        "by_place": {place: figure(one) for place, one in found.by_place.items()},
+        "first_minus_last": figure(found.first_minus_last),
+        "ends_minus_middle": figure(found.ends_minus_middle),
+        "changed": figure(found.changed),
+        "spread": figure(found.spread),
+        "n_unscored": found.n_unscored,
+    }
+
+
+async def checks_report(
+    references: object,
+    summaries: object,
+    *,
+    aspect: str,
+    run: Path | None,
+    skip_bad: bool = False,
+    model: ModelOptions,
+    progress: Progress,
+    budget: Budget | None = None,
+) -> dict[str, Any]:
+    """Return how often each metamorphic relation held.
+
+    Raises
+    ------
+    ConfigurationError
+        If `aspect` is not built in.
+    """
+    if aspect not in {"coverage", "faithfulness"}:
+        raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
+    plans = {name: resolve_plan(aspect, protocol=name) for name in ("pairwise", "likert")}
+    as_sources = read_references if plans["likert"].needs_questions else read_clusters
+    sources = as_sources(references, argument="references", skip_bad=skip_bad)
+    given = read_summaries(summaries, skip_bad=skip_bad)
+    check_summaries(given, sources)
+    clusters, written = sources.records, given.records
+    made = checks(clusters, written, plans, split_sentences=sentence_texts)
+    if not made:
+        raise InputError("nothing to check: no summary has both text and evidence", path=given.path)
+    identity = {
+        "audit": "checks",
+        "aspect": aspect,
+        "clusters": digest(clusters),
+        "summaries": digest(written),
+    }
+    judged: dict[str, Judgement] = {}
+    budget = model.budget() if budget is None else budget
+    for name, plan in plans.items():
+        tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
+        folder = None if run is None else run / name
+        judged |= await _by_id(
+            list(tasks.values()),
+            plan=plan,
+            model=model,
+            run=folder,
+            identity={**identity, "protocol": name},
+            progress=progress,
+            budget=budget,
+        )
+    return {
+        "judge": next(iter(judged.values())).judge,
+        "aspect": aspect,
+        "checks": [
+            {
+                "name": one.name,
+                "n": one.n,
+                "kept": figure(wilson(one.n_kept, one.n), times=100.0),
+                "n_unscored": one.n_unscored,
+                "broken": [{"item": item, "values": list(values)} for item, values in one.broken],
+            }
+            for one in check_results(made, judged)
+        ],
+    }
+
+
+async def _by_id(
+    tasks: Sequence[JudgeTask],
+    *,
+    plan: JudgingPlan,
+    model: ModelOptions,
+    run: Path | None,
+    identity: dict[str, Any],
+    progress: Progress,
+    budget: Budget,
+) -> dict[str, Judgement]:
+    if not tasks:
+        return {}
+    rows = await judge_planned(
+        tasks,
+        plan=plan,
+        model=model,
+        run=run,
+        identity=identity,
+        progress=progress,
+        budget=budget,
+    )
+    return {task.id: row for task, row in zip(tasks, rows, strict=True)}

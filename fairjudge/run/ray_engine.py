@@ -1,0 +1,234 @@
+"""Sharding a run over a Ray cluster: same rows as in one process, from many machines.
+
+Shards are whole clusters of articles, so that batches of questions and of texts are what they are
+in one process. Ray Data hands them out, each a row and a block of its own. Calls of an API run in
+its tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs where
+there are) run in its actors, which keep them. What a worker that dies had in hand is done again by
+another one: its answered calls come from the cache.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import uuid
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from fairjudge.backends.limiting import Tokens
+from fairjudge.domain import JudgeTask
+from fairjudge.errors import MissingExtraError, RunError
+from fairjudge.run.interrupts import ending_at_once
+from fairjudge.run.models import ModelOptions, Spent
+from fairjudge.run.ray_gate import Gate, GateTotals
+from fairjudge.run.ray_worker import (
+    BuildingShard,
+    BuildingWork,
+    JudgingShard,
+    JudgingWork,
+    ShardOutcome,
+    Worker,
+    as_row,
+    run_shard,
+)
+
+Work = JudgingWork | BuildingWork
+Shard = JudgingShard | BuildingShard
+
+SHARD_SIZE = 64
+"""Tasks in a shard, rounded up to whole clusters."""
+_NAMESPACE = "fairjudge"
+_PARTING_SECONDS = 10
+_MOST_DEATHS = 10
+"""A shard that ends so many workers ends the run."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ClusterSpent:
+    """What a cluster asked of a model, once it is done."""
+
+    totals: GateTotals | None = None
+    n_cached: int = 0
+    tokens: Tokens = field(default_factory=Tokens)
+
+    def spent(self, model: ModelOptions) -> Spent | None:
+        """Return it in the form of a run in one process; None for the embedded default."""
+        if model.target is None:
+            return None
+        if self.totals is None:
+            return Spent(n_calls=0, n_cached=self.n_cached, cost_usd=0.0, tokens=self.tokens)
+        known = self.totals.n_unpriced == 0
+        return Spent(
+            n_calls=self.totals.n_calls,
+            n_cached=self.n_cached,
+            cost_usd=self.totals.cost_usd if known else None,
+            tokens=self.tokens,
+        )
+
+
+def judging_shards(
+    tasks: Sequence[JudgeTask], is_done: Callable[[int], bool]
+) -> tuple[JudgingShard, ...]:
+    """Cut `tasks` into shards of whole clusters, leaving out clusters where all is done."""
+    clusters: dict[str, list[int]] = {}
+    for position, task in enumerate(tasks):
+        clusters.setdefault(task.eid, []).append(position)
+    shards: list[JudgingShard] = []
+    some: dict[int, JudgeTask] = {}
+    left: list[int] = []
+
+    def cut() -> None:
+        if left:
+            shards.append(JudgingShard(tasks=dict(some), pending=tuple(left)))
+            some.clear()
+            left.clear()
+
+    for cluster in clusters.values():
+        pending = [position for position in cluster if not is_done(position)]
+        if pending:
+            some |= {position: tasks[position] for position in cluster}
+            left += pending
+        if len(left) >= SHARD_SIZE:
+            cut()
+    cut()
+    return tuple(shards)
+
+
+def run_on_cluster(
+    work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `shards` as they come, in no order; fill in `spent` at the end.
+
+    The cluster is that of RAY_ADDRESS, or the one this machine takes part in, or else one of this
+    machine alone, for as long as this runs.
+
+    Raises
+    ------
+    MissingExtraError
+        If Ray, or what Ray Data needs, is not installed.
+    RunError
+        If the cluster cannot be used, or a shard cannot be done; what was yielded is done.
+    """
+    if not shards:
+        return
+    ray = _ray()
+    try:
+        # Ray prints of dead workers.
+        with ending_at_once(), redirect_stdout(sys.stderr), _connected(ray):
+            yield from _run(ray, work, shards, in_actors=in_actors, spent=spent)
+    except (ray.exceptions.RayError, ConnectionError) as error:
+        why = " ".join(str(error).split())[-500:]
+        raise RunError(
+            f"the Ray cluster failed: {why}; what is done is kept, and the same command goes on "
+            "from there"
+        ) from None
+
+
+def _run(
+    ray: Any, work: Work, shards: Sequence[Shard], *, in_actors: bool, spent: ClusterSpent
+) -> Iterator[dict[str, Any]]:
+    gate = _start_gate(ray, work.model)
+    model = work.model
+    ungated = replace(
+        model, max_calls=None, max_cost=None, rpm=None, tpm=None, prices=None, on_retry=None
+    )
+    rated = model.rpm is not None or model.tpm is not None
+    worked_on = _in_actors if in_actors else _in_tasks
+    how = worked_on(ray, replace(work, model=ungated, rated=rated), gate, len(shards))
+    try:
+        for outcome in _outcomes(ray, shards, how):
+            if outcome.error is not None:
+                raise RunError(outcome.error)
+            spent.n_cached += outcome.n_cached
+            spent.tokens += outcome.tokens
+            yield from outcome.rows
+    finally:
+        with suppress(ray.exceptions.RayError):
+            spent.totals = ray.get(gate.totals.remote(), timeout=_PARTING_SECONDS)
+            ray.kill(gate)
+
+
+def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterator[ShardOutcome]:
+    """Yield what comes of each of `shards`, worked on as `how` says, as it comes."""
+    given = ray.data.from_items(list(map(as_row, shards)), override_num_blocks=len(shards))
+    given.context.enable_progress_bars = False
+    given.context.execution_no_progress_timeout_s = -1  # a shard takes as long as its calls
+    with warnings.catch_warnings():
+        # The numbers of retries, which by default have no end, have no new names yet.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        done = given.map(**how)
+    # Nothing is fetched ahead: an outcome would be held back until the next one has come.
+    for table in done.iter_batches(batch_size=None, batch_format="pyarrow", prefetch_batches=0):
+        yield from map(ShardOutcome.from_row, table.to_pylist())
+
+
+def _in_tasks(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
+    most = work.model.concurrency // SHARD_SIZE + 2  # enough to use every place
+    return {
+        "fn": run_shard,
+        "fn_kwargs": {"work": work, "gate": gate},
+        "compute": ray.data.TaskPoolStrategy(size=min(most, n_shards)),
+        "num_cpus": 0.1,  # a task waits for replies most of the time: many fit on one core
+        "max_retries": _MOST_DEATHS,
+    }
+
+
+def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
+    resources = ray.cluster_resources()
+    n_gpus = int(resources.get("GPU", 0))
+    most = n_gpus or max(1, int(resources.get("CPU", 1)))
+    # No shard waits behind another while an actor is free.
+    pool = ray.data.ActorPoolStrategy(size=min(most, n_shards), max_tasks_in_flight_per_actor=1)
+    return {
+        "fn": Worker,
+        "fn_constructor_kwargs": {"work": work, "gate": gate},
+        "compute": pool,
+        **({"num_gpus": 1, "num_cpus": 0} if n_gpus else {"num_cpus": 1}),
+        "max_task_retries": _MOST_DEATHS,
+    }
+
+
+def _start_gate(ray: Any, model: ModelOptions) -> Any:
+    """Start the gate on this machine: it must not die with a worker's."""
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    rates = {"requests": model.rpm, "tokens": model.tpm}
+    here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
+    remote = ray.remote(num_cpus=0, max_concurrency=100_000)(Gate)
+    return remote.options(
+        name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=here
+    ).remote(max_concurrent=model.concurrency, budget=model.budget(), rates=rates)
+
+
+@contextmanager
+def _connected(ray: Any) -> Iterator[None]:
+    """Take part in a cluster, unless this process already does."""
+    if ray.is_initialized():
+        yield
+        return
+    quiet = {"namespace": _NAMESPACE, "log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        ray.init(address="auto", **quiet)
+    except ConnectionError:
+        if os.environ.get("RAY_ADDRESS"):
+            raise
+        ray.init(include_dashboard=False, **quiet)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def _ray() -> Any:
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+        import ray.data
+    except ImportError:
+        raise MissingExtraError("--engine ray", extra="ray") from None
+    logging.getLogger("ray.data").setLevel("CRITICAL")  # errors are raised as well
+    return ray

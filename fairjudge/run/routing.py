@@ -1,0 +1,80 @@
+"""Fitting a cascade on two judges' rows and people's labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from fairjudge.calibration.cascade import fit_cascade
+from fairjudge.calibration.items import Joined, join
+from fairjudge.datasets import Loaded, read_judgements, read_labels
+from fairjudge.domain import Judgement, Label, Undefined
+from fairjudge.errors import InputError
+from fairjudge.results import figure
+from fairjudge.text.printable import counted
+
+
+def cascade_report(
+    local: object,
+    judged: object,
+    labels: object,
+    *,
+    tolerance: float,
+    agreement_tolerance: float,
+    seed: int,
+    skip_bad: bool = False,
+) -> dict[str, Any]:
+    """Return thresholds, the calls saved and the agreement lost.
+
+    Raises
+    ------
+    InputError
+        If one of them holds no or several judges, aspects or protocols, or too few items are in
+        all three.
+    """
+    people = read_labels(labels, skip_bad=skip_bad).records
+    cheap_rows = read_judgements(local, argument="local", skip_bad=skip_bad)
+    costly_rows = read_judgements(judged, argument="judged", skip_bad=skip_bad)
+    cheap, costly = _single(cheap_rows, people), _single(costly_rows, people)
+    source = costly_rows.path
+    if (cheap.aspect, cheap.protocol) != (costly.aspect, costly.protocol):
+        raise InputError("both files must judge one aspect by one protocol", path=source)
+    if costly.protocol == "pairwise":
+        raise InputError("a cascade routes single summaries, not pairs", path=source)
+    place = {key: row for row, key in enumerate(cheap.keys)}
+    rows = [row for row, key in enumerate(costly.keys) if key in place]
+    fit = fit_cascade(
+        cheap.judged[[place[costly.keys[row]] for row in rows]],
+        costly.judged[rows],
+        costly.human[rows],
+        documents=[costly.documents[row] for row in rows],
+        tolerance=tolerance,
+        agreement_tolerance=agreement_tolerance,
+        rng=np.random.default_rng(seed),
+    )
+    if isinstance(fit, Undefined):
+        raise InputError(
+            f"in all three files: {counted(len(rows), 'item')}: {fit.why}", path=source
+        )
+    return {
+        "low": fit.thresholds.low,
+        "high": fit.thresholds.high,
+        "n": fit.n,
+        "saved": figure(fit.saved, times=100.0),
+        "error_added": figure(fit.error_added),
+        "agreement_lost": figure(fit.agreement_lost),
+        "kendall": {
+            name: None if isinstance(tau, Undefined) else tau for name, tau in fit.agreement.items()
+        },
+    }
+
+
+def _single(judged: Loaded[Judgement], labels: Sequence[Label]) -> Joined:
+    found = join(judged.records, labels)
+    if len(found) != 1:
+        raise InputError(
+            f"expected one judge, aspect and protocol, found {len(found)}", path=judged.path
+        )
+    return found[0]

@@ -1,0 +1,51 @@
+"""Running what awaits from code that does not, also in a notebook, whose event loop is running."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def run_to_end(work: Coroutine[Any, Any, T]) -> T:
+    """Return what `work` returns, as `asyncio.run` does; where a loop is running, in a thread.
+
+    An interrupt ends the work there too before it is raised here.
+    """
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[T]]] = Future()
+
+    async def cancellable() -> T:
+        task = asyncio.ensure_future(work)
+        begun.set_result((asyncio.get_running_loop(), task))
+        return await task
+
+    result: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            result.set_result(context.run(asyncio.run, cancellable()))
+        except BaseException as error:  # raised by who waits for it
+            result.set_exception(error)
+
+    # No pool: an interrupt while a pool starts its thread leaves one that nobody waits for.
+    thread = threading.Thread(target=run, name="fairjudge")
+    try:
+        thread.start()
+        return result.result()
+    except KeyboardInterrupt:
+        loop, task = begun.result()
+        with contextlib.suppress(RuntimeError):  # it has ended by itself
+            loop.call_soon_threadsafe(task.cancel)
+        thread.join()
+        raise

@@ -1,0 +1,51 @@
+"""Splitting every summary of a file to units."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from fairjudge.datasets import read_summaries, write_jsonl
+from fairjudge.domain import Summary
+from fairjudge.judges.units import Split, split_units
+from fairjudge.run.models import ModelOptions, open_models
+from fairjudge.run.running import run_to_end
+from fairjudge.run.runs import check_writable
+
+
+def split_file(
+    summaries: Path, output: Path, *, model: ModelOptions, skip_bad: bool
+) -> tuple[tuple[Summary, Split], ...]:
+    """Split the summaries and write ``{eid, system, units, split_by}``, one a line."""
+    loaded = read_summaries(summaries, skip_bad=skip_bad).records
+    check_writable(output)
+
+    async def split_all() -> list[Split]:
+        async with open_models(model) as models:
+            llm = models.llm
+            return await asyncio.gather(
+                *(
+                    split_units(
+                        one.text,
+                        backend=None if llm is None else llm.backend,
+                        target=None if llm is None else llm.target,
+                        **model.sampling,
+                    )
+                    for one in loaded
+                )
+            )
+
+    found = run_to_end(split_all())
+    rows: list[dict[str, Any]] = [
+        {
+            "eid": one.eid,
+            "system": one.system,
+            "units": list(split.units),
+            "split_by": split.split_by,
+            **({"why": split.why} if split.why else {}),
+        }
+        for one, split in zip(loaded, found, strict=True)
+    ]
+    write_jsonl(output, rows)
+    return tuple(zip(loaded, found, strict=True))

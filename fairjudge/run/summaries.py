@@ -1,0 +1,216 @@
+"""Summarizing every cluster of a file."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from fairjudge.backends.budgeting import Budget
+from fairjudge.datasets import Loaded, read_clusters, write_records
+from fairjudge.domain import Cluster, Summary, Unscored
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.records import RunStore, own_rows
+from fairjudge.run.models import Llm, ModelOptions, Spent, open_models
+from fairjudge.run.running import run_to_end
+from fairjudge.run.runs import bad_lines, check_writable, digest, noting_spent, open_run
+from fairjudge.run.sweeping import Setting, read_sweeps
+from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
+
+_ROWS = "summaries"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarizeOptions:
+    """How summaries are written; see the help of ``fairjudge summarize``.
+
+    ``sweeps`` ask for variants beside the summarizer that the other options describe.
+    """
+
+    strategy: Strategy = "direct"
+    wishes: Wishes = Wishes()  # noqa: RUF009  # frozen
+    temperature: float = 0.0
+    system: str | None = None
+    sweeps: tuple[str, ...] = ()
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Return what is to be written: the command's own setting first."""
+        return read_sweeps(self.sweeps, wishes=self.wishes, temperature=self.temperature)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A summary that could not be written, and why."""
+
+    eid: str
+    system: str
+    why: Unscored
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummarizeOutcome:
+    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first.
+
+    ``was_finished``: an earlier start had left nothing to do.
+    """
+
+    summaries: tuple[Summary, ...]
+    failed: tuple[Failed, ...]
+    systems: Mapping[str, Setting]
+    bad_lines: tuple[str, ...]
+    spent: Spent | None
+    run: Path | str
+    was_finished: bool = False
+
+    def n_by_system(self) -> dict[str, int]:
+        """Return how many summaries each system wrote."""
+        counts = Counter(summary.system for summary in self.summaries)
+        return {system: counts[system] for system in self.systems}
+
+
+def summarize_file(
+    path: Path,
+    output: Path,
+    *,
+    options: SummarizeOptions,
+    model: ModelOptions,
+    run: Path | None,
+    skip_bad: bool,
+    progress: Callable[[int], Callable[[int], None]],
+    budget: Budget | None = None,
+) -> SummarizeOutcome:
+    """Summarize the clusters in `path` and write them to `output`; see `summarize_loaded`.
+
+    Raises
+    ------
+    FairJudgeError
+        If the file, the backend or the run folder cannot be used. Clusters that fail are outcomes.
+    """
+    check_writable(output)
+    outcome = run_to_end(
+        summarize_loaded(
+            read_clusters(path, skip_bad=skip_bad),
+            options=options,
+            model=model,
+            run_folder=run,
+            progress=progress,
+            budget=budget,
+        )
+    )
+    write_records(output, outcome.summaries)
+    return outcome
+
+
+async def summarize_loaded(
+    loaded: Loaded[Cluster],
+    *,
+    options: SummarizeOptions,
+    model: ModelOptions,
+    run_folder: Path | None = None,
+    progress: Callable[[int], Callable[[int], None]] = lambda _total: lambda _done: None,
+    budget: Budget | None = None,
+) -> SummarizeOutcome:
+    """Summarize `loaded`; see `summarize_file`.
+
+    ``budget`` is what may be spent, where it is shared; by default what `model` allows.
+    """
+    if model.target is None:
+        raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
+    for setting in options.settings():
+        _check_attribute(loaded, setting.wishes.fair_attribute)
+    opened = open_run(
+        run_folder,
+        cache_folder=model.cache_folder,
+        command="summarize",
+        identity={
+            "options": asdict(options),
+            "model": model.identity(),
+            "clusters": digest(loaded.records),
+        },
+        store=model.store,
+    )
+    outcome = await _summarize(
+        loaded, options=options, model=model, opened=opened, progress=progress, budget=budget
+    )
+    return replace(outcome, bad_lines=bad_lines(loaded))
+
+
+def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
+    """Refuse an attribute that no article of the file has."""
+    if attribute is None or any(has_attribute(c.articles, attribute) for c in loaded):
+        return
+    known = sorted({name for c in loaded for article in c.articles for name in article.attributes})
+    there = f"there are: {', '.join(known)}" if known else "no article has any"
+    raise InputError(
+        f"no article has the attribute {attribute!r} of --fair; {there}",
+        path=loaded.path,
+        field="attributes",
+    )
+
+
+async def _summarize(
+    loaded: Loaded[Cluster],
+    *,
+    options: SummarizeOptions,
+    model: ModelOptions,
+    opened: RunStore,
+    progress: Callable[[int], Callable[[int], None]],
+    budget: Budget | None,
+) -> SummarizeOutcome:
+    async with open_models(model, budget=budget) as models:
+        if models.llm is None:
+            raise ConfigurationError("summaries need an LLM")
+        summarizers = _summarizers(models.llm, options)
+        work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
+        advance = progress(len(work))
+        with opened as run, noting_spent(run, models.spent):
+            with own_rows(run):
+                kept = {
+                    (row["eid"], row["system"]): Summary.model_validate(row)
+                    for row in run.read(_ROWS)
+                }
+
+            async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
+                known = kept.get((cluster.eid, summarizer.name))
+                if known is not None:
+                    advance(1)
+                    return known
+                written = await summarizer.summarize(cluster)
+                advance(1)
+                if isinstance(written, Unscored):
+                    return Failed(eid=cluster.eid, system=summarizer.name, why=written)
+                run.append(_ROWS, written.to_json())
+                return written
+
+            written = await asyncio.gather(*(write(one, cluster) for one, cluster in work))
+        settings = options.settings()
+        return SummarizeOutcome(
+            summaries=tuple(found for found in written if isinstance(found, Summary)),
+            failed=tuple(found for found in written if isinstance(found, Failed)),
+            systems=dict(zip(summarizers, settings, strict=True)),
+            bad_lines=(),
+            spent=models.spent(),
+            run=run.shown,
+            was_finished=all((c.eid, one.name) in kept for one, c in work),
+        )
+
+
+def _summarizers(llm: Llm, options: SummarizeOptions) -> dict[str, Summarizer]:
+    """Return one summarizer a setting, by the name of its system."""
+
+    def make(setting: Setting, system: str | None) -> Summarizer:
+        return Summarizer(
+            backend=llm.backend,
+            target=llm.target,
+            strategy=options.strategy,
+            wishes=setting.wishes,
+            temperature=setting.temperature,
+            system=system,
+            **llm.sampling,
+        )
+
+    settings = options.settings()
+    own = make(settings[0], options.system).name
+    return {setting.name(own): make(setting, setting.name(own)) for setting in settings}

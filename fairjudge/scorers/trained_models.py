@@ -1,0 +1,375 @@
+"""Small models of our own: support, coverage, reading and same answer, trained by `training/`.
+
+One encoder begun from the packaged all-MiniLM-L6-v2, whose word embeddings it reads from there;
+layers in 8 bits, heads and calibration ship in `trained/`, with a record of the run and a model
+card. torch is imported when they are loaded, never when this module is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.scorers._pretrained import encodable, require_libraries
+from fairjudge.scorers._unit_features import UnitFeatures
+from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
+
+FOLDER = Path(__file__).parent / "trained"
+WEIGHTS, RECORD = "weights.safetensors", "record.json"
+
+MAX_TOKENS = 192
+"""Tokens of a pair, special ones included, that are read; what is longer is cut at the end."""
+FIRST_TOKENS = 96
+"""Tokens of a statement, unit, or question that are read."""
+BATCH_TOKENS = 2048
+"""Tokens, padding included, in one forward pass: on a CPU more at once leave its caches."""
+SPAN_TOKENS = 40
+"""Tokens of the longest answer."""
+_TASKS = {"pair": 0, "reading": 1, "same": 2}
+_FEATURE = "the trained models"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader makes of a passage: P(it answers), and the characters that do (end excluded).
+
+    The span is the likeliest there is, however small `answered`.
+    """
+
+    answered: float
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A text's token ids, and the characters that each stands for."""
+
+    ids: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """``[CLS] first [SEP] second [SEP]``; `second` is the place of the second's first token."""
+
+    ids: tuple[int, ...]
+    second: int
+    spans: tuple[tuple[int, int], ...]
+
+
+class Tokenizer(Protocol):
+    """A fast tokenizer of transformers, as far as it is used."""
+
+    cls_token_id: int
+    sep_token_id: int
+
+    def __call__(self, text: list[str], **options: Any) -> Any:
+        """Return ids and offsets."""
+
+
+def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> list[Row]:
+    """Return what the encoder reads of (first, second); both are cut at their end."""
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    if not texts:
+        return []  # the tokenizer does not take none
+    encoded = tokenizer(
+        [encodable(text) for text in texts],
+        add_special_tokens=False,
+        return_offsets_mapping=True,
+        return_attention_mask=False,
+        verbose=False,
+    )
+    found = zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
+    known = dict(zip(texts, found, strict=True))
+    begin, separate = tokenizer.cls_token_id, tokenizer.sep_token_id
+    rows = []
+    for first, second in pairs:
+        before = known[first][0][:FIRST_TOKENS]
+        ids, spans = (part[: MAX_TOKENS - len(before) - 3] for part in known[second])
+        rows.append(
+            Row(
+                ids=(begin, *before, separate, *ids, separate),
+                second=len(before) + 2,
+                spans=tuple(spans),
+            )
+        )
+    return rows
+
+
+def load_trained_models(*, device: str | None = None, folder: Path = FOLDER) -> TrainedModels:
+    """Load the models that ship with the package, once a process.
+
+    Parameters
+    ----------
+    device : str or None
+        As torch names it; None for CUDA where there is one, else the CPU.
+    folder : Path
+        Where weights and record are.
+
+    Raises
+    ------
+    MissingExtraError
+        torch, transformers or the packaged model is not installed.
+    ConfigurationError
+        The weights are missing, or are not those of the record.
+    """
+    return _loaded(device, folder)
+
+
+def trained_identity(folder: Path = FOLDER) -> str:
+    """Return what names the weights that ship, without loading them.
+
+    Raises
+    ------
+    ConfigurationError
+        Their record is missing or damaged.
+    """
+    return f"fairjudge-minilm:{_recorded_sha256(folder)[:12]}"
+
+
+def _recorded_sha256(folder: Path) -> str:
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        return str(record["sha256"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"cannot read the trained models' record: {error}") from error
+
+
+@cache
+def _loaded(device: str | None, folder: Path) -> TrainedModels:
+    require_libraries(_FEATURE)
+    import torch
+    from safetensors.torch import load_file
+    from transformers import AutoTokenizer
+
+    from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, restored
+
+    base = packaged_model_folder()
+    check_sha256(base / "model.safetensors", PACKAGE_SHA256)
+    expected = _recorded_sha256(folder)
+    check_sha256(folder / WEIGHTS, expected)
+    small = load_file(str(folder / WEIGHTS))
+    calibration = {
+        name.removeprefix("calibration."): small.pop(name).double().numpy()
+        for name in list(small)
+        if name.startswith("calibration.")
+    }
+    weights = restored(small)
+    words = load_file(str(base / "model.safetensors"))["embeddings.word_embeddings.weight"]
+    network = TrainedNetwork(words.shape[0])
+    network.load_state_dict({**weights, FROZEN: words})
+    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    return TrainedModels(
+        network=network.to(where).eval(),
+        tokenizer=AutoTokenizer.from_pretrained(str(base), local_files_only=True),
+        calibration=calibration,
+        identity=trained_identity(folder),
+    )
+
+
+class TrainedModels:
+    """The trained models; a `fairjudge.protocols.TrainedModels`.
+
+    A pair of more than 192 tokens, or a statement, unit or question of more than 96, is cut at the
+    end: split long passages into windows. A pair's numbers do not depend on the other pairs (below
+    5e-3). Products run in bfloat16 where the processor has instructions for it, else in float32;
+    probabilities differ by less than 0.03 between the two. Lone surrogates are read as ``?``.
+
+    Parameters
+    ----------
+    network
+        A `TrainedNetwork` that does not train.
+    calibration
+        Weights of the fits that turn what heads say into probabilities, by head.
+    identity
+        Names the weights, for signatures.
+    """
+
+    identity: str
+
+    def __init__(
+        self,
+        *,
+        network: Any,
+        tokenizer: Any,
+        calibration: dict[str, NDArray[np.float64]],
+        identity: str,
+    ) -> None:
+        self._network, self._tokenizer, self._calibration = network, tokenizer, calibration
+        self.identity = identity
+        words = network.embeddings.words.weight.detach().float().cpu().numpy()
+        self._features = UnitFeatures(words, tokenizer)
+
+    def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
+        return support_probabilities(self.pair_logits(pairs), self._calibration)
+
+    def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n,): P(covered) of (passage of a summary, unit)."""
+        weights = self._calibration["covered"]
+        return logistic(self.covered_features(pairs) @ weights[:-1] + weights[-1])
+
+    def covered_features(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n, 6), what the fit of P(covered) weighs: both heads, shared words."""
+        logits = self.pair_logits(pairs)
+        against = np.logaddexp(logits[:, 1], logits[:, 2])
+        texts = [(encodable(passage), encodable(unit)) for passage, unit in pairs]
+        return np.column_stack((logits[:, 3], logits[:, 0] - against, self._features.of(texts)))
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[Reading]:
+        """Return the best answer of each (question, sentence with context).
+
+        A passage without a token answers nothing: (0, 0, 0).
+        """
+        rows = rows_of(pairs, self._tokenizer)
+        found = self._run(rows, "reading", _answers)
+        sure = platt(found[:, 0], self._calibration["answered"])
+        readings = []
+        for row, p, (first, last) in zip(rows, sure, found[:, 1:].astype(int), strict=True):
+            if row.spans:
+                start, end = row.spans[first - row.second][0], row.spans[last - row.second][1]
+                readings.append(Reading(float(p), start, end))
+            else:
+                readings.append(Reading(0.0, 0, 0))
+        return readings
+
+    def same_answer(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
+        """Return shape (n,): P(same) of (question, answer, answer); their order does not matter.
+
+        Calibrated for as many answers that are the same as such that are not.
+        """
+        weights = self._calibration["same"]
+        return logistic(self.same_features(triples) @ weights[:-1] + weights[-1])
+
+    def same_features(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
+        """Return shape (n, 4), what the fit of P(same) weighs, each the mean over both orders.
+
+        The head's own logit; and, of the answers without the question, those of coverage and of
+        support, and how near their nearest words are.
+        """
+        there = list(triples)
+        back = [(question, two, one) for question, one, two in triples]
+        texts = [(f"{question} {one}", two) for question, one, two in there + back]
+        head = self._run(rows_of(texts, self._tokenizer), "same", _same)
+        covered = self.covered_features([(one, two) for _, one, two in there + back])
+        both = np.column_stack((head, covered[:, [0, 1, -1]]))
+        mean: NDArray[np.float64] = both.reshape(2, len(triples), 4).mean(axis=0)
+        return mean
+
+    def pair_logits(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return shape (n, 4): the support head's three classes, then the coverage head."""
+        asked = [(statement, passage) for passage, statement in pairs]
+        return self._run(rows_of(asked, self._tokenizer), "pair", _support_and_coverage)
+
+    def _run(self, rows: list[Row], task: str, head: Callable[..., Any]) -> NDArray[np.float64]:
+        """Return what `head` makes of each row, shape (n, k); equal rows are read once."""
+        import torch
+
+        columns = {"pair": 4, "reading": 3, "same": 1}[task]
+        distinct = {row: place for place, row in enumerate(dict.fromkeys(rows))}
+        found = np.zeros((len(distinct), columns))
+        ordered = sorted(distinct, key=lambda row: len(row.ids))
+        device = self._network.embeddings.words.weight.device
+        start = 0
+        while start < len(ordered):
+            stop = start + 1
+            while stop < len(ordered) and (
+                (stop - start + 1) * len(ordered[stop].ids) <= BATCH_TOKENS
+            ):
+                stop += 1
+            batch = ordered[start:stop]
+            ids, types, mask = (part.to(device) for part in tensors(batch, task))
+            with torch.inference_mode():
+                with torch.autocast(device.type, torch.bfloat16, enabled=_has_bfloat16(device)):
+                    hidden, pooled = self._network.encode(ids, types, mask)
+                hidden, pooled = hidden.float(), pooled.float()
+                values = head(self._network, hidden, pooled, (types % 2 == 0) | (mask == 0))
+            found[[distinct[row] for row in batch]] = values.double().cpu().numpy()
+            start = stop
+        return found[[distinct[row] for row in rows]]
+
+
+def _has_bfloat16(device: Any) -> bool:
+    """Whether products in bfloat16 are quicker: half the time on a CPU with instructions for it."""
+    import torch
+
+    if device.type != "cpu":
+        return bool(device.type == "cuda" and torch.cuda.is_bf16_supported())
+    asked = getattr(torch.cpu, "_is_avx512_bf16_supported", None)
+    return bool(asked and asked())
+
+
+def tensors(rows: Sequence[Row], task: str) -> tuple[Any, Any, Any]:
+    """Return ids, types and mask of shape (n, longest row)."""
+    import torch
+
+    width = max(len(row.ids) for row in rows)
+    lengths = torch.tensor([len(row.ids) for row in rows])
+    seconds = torch.tensor([row.second for row in rows])
+    places = torch.arange(width)[None, :]
+    ids = torch.tensor([[*row.ids, *[0] * (width - len(row.ids))] for row in rows])
+    types = 2 * _TASKS[task] + (places >= seconds[:, None]).long()
+    return ids, types, (places < lengths[:, None]).long()
+
+
+def _support_and_coverage(network: Any, _: Any, pooled: Any, __: Any) -> Any:
+    import torch
+
+    return torch.cat((network.support(pooled), network.coverage(pooled)), dim=1)
+
+
+def _same(network: Any, _: Any, pooled: Any, __: Any) -> Any:
+    return network.same(pooled)
+
+
+def _answers(network: Any, hidden: Any, pooled: Any, outside: Any) -> Any:
+    import torch
+
+    # The separator behind the second text is no part of an answer.
+    last = (~outside).long().cumsum(dim=1).argmax(dim=1, keepdim=True)
+    spans = best_spans(network.span(hidden), outside.scatter(1, last, value=True))
+    return torch.cat((network.answered(pooled), spans.to(pooled.dtype)), dim=1)
+
+
+def best_spans(logits: Any, outside: Any) -> Any:
+    """Return first and last token (n, 2) of the likeliest span of at most `SPAN_TOKENS`."""
+    import torch
+
+    scores = logits.masked_fill(outside[:, :, None], -1e4)
+    both = scores[:, :, None, 0] + scores[:, None, :, 1]
+    length = both.shape[1]
+    allowed = torch.ones(length, length, dtype=torch.bool, device=both.device)
+    allowed = allowed.triu().tril(SPAN_TOKENS - 1)
+    best = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
+    return torch.stack((best // length, best % length), dim=1)
+
+
+def support_probabilities(
+    logits: NDArray[np.float64], calibration: dict[str, NDArray[np.float64]]
+) -> NDArray[np.float64]:
+    """Return shape (n, 3): the softmax of logits by a factor, plus a constant a class."""
+    factor, *constants = calibration["support"]
+    scores = logits[:, :3] * factor + np.array(constants)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+def platt(logits: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the probabilities of Platt's fit: a factor, then a constant."""
+    return logistic(logits * weights[0] + weights[1])
+
+
+def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1 / (1 + exp(-scores)) without overflow."""
+    found: NDArray[np.float64] = 0.5 * (1 + np.tanh(scores / 2))
+    return found

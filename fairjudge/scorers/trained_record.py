@@ -1,0 +1,26 @@
+"""What is recorded of the weights that ship: how they were made, and what they were measured to do.
+
+Apart from the models, so that whoever only says it loads nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent / "trained"
+
+
+@cache
+def trained_record() -> dict[str, Any]:
+    """Return the record, read once."""
+    record: dict[str, Any] = json.loads((FOLDER / "record.json").read_text(encoding="utf-8"))
+    return record
+
+
+def coverage_accuracy() -> float:
+    """Return the balanced accuracy of covered or not, on documents of REALSumm kept out."""
+    measured = trained_record()["measured"]["coverage"]["realsumm"]
+    return float(measured["balanced accuracy"]["value"])

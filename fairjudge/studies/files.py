@@ -1,0 +1,356 @@
+"""The study file: what is judged, by whom, and what is made of it (TOML; docs/study.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from fairjudge.api.models import Model
+from fairjudge.api.options import checked
+from fairjudge.backends.budgeting import Budget
+from fairjudge.backends.pricing import load_prices
+from fairjudge.calibration.curves import CalibratorName
+from fairjudge.datasets._problems import explain
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.inputs import read_toml
+from fairjudge.judges.criterion_files import read_criterion_file
+from fairjudge.judges.juries import JuryRule
+from fairjudge.judges.promises import read_cascade
+from fairjudge.run.builders import BuildOptions
+from fairjudge.run.material import JudgeOptions
+from fairjudge.run.models import ModelOptions
+from fairjudge.scales import load_scale
+from fairjudge.summarizing import Strategy
+
+_O = TypeVar("_O")
+Audit: TypeAlias = Literal["checks", "order", "verbosity"]
+"""Audits that ask the model; the others are made of the judgements that are there."""
+Measure: TypeAlias = Literal["coverage", "proportional"]
+LOCAL_MODEL = "local"
+"""The name of the model that needs no table."""
+
+
+def _as_list(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+_Names: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+_Paths: TypeAlias = Annotated[tuple[Path, ...], BeforeValidator(_as_list)]
+_Name: TypeAlias = Annotated[str, Field(pattern=r"^[\w.-]{1,60}$")]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Open(_Table):
+    """A table that also takes the options of a command, by their names in Python."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        return self.__pydantic_extra__ or {}
+
+
+class DataTable(_Table):
+    """Files, from the study file's folder."""
+
+    clusters: Path | None = None
+    references: Path | None = None
+    summaries: _Paths = ()
+    labels: Path | None = None
+
+
+class ModelTable(_Open):
+    """A model by a name of one's own: ``backend``, and options of `fairjudge.Model`."""
+
+    backend: str = LOCAL_MODEL
+
+
+class BudgetTable(_Table):
+    """What all steps together may spend, over all starts."""
+
+    max_cost: float | None = Field(default=None, ge=0)
+    max_calls: int | None = Field(default=None, ge=0)
+    prices: Path | None = None
+
+
+class BuildTable(_Open):
+    """References are built; options of ``build``."""
+
+    model: str = LOCAL_MODEL
+
+
+class SummarizeTable(_Open):
+    """A system whose summaries are written; options of ``summarize``."""
+
+    model: str
+    system: _Name
+    strategy: Strategy = "direct"
+    temperature: float = Field(default=0.0, ge=0, le=2)
+
+
+class JudgeTable(_Open):
+    """A judge; options of ``judge``. Several models are a jury."""
+
+    name: _Name | None = None
+    model: _Names = (LOCAL_MODEL,)
+    jury: JuryRule = "mean"
+    criterion: Path | None = None
+    audits: tuple[Audit, ...] = ()
+
+
+class CalibrateTable(_Table):
+    """The judges are measured against ``labels``; options of ``calibrate``."""
+
+    method: CalibratorName = "isotonic"
+    annotators: _Names = ("*",)
+    label_scale: tuple[float, float] | None = None
+    margin: float = Field(default=0.2, ge=0, le=1)
+    resamples: int = Field(default=2000, ge=100)
+
+
+class FairnessTable(_Table):
+    """Fairness over one attribute of articles; ``scorer`` is a judge of this file, or "local"."""
+
+    attribute: str
+    bins: tuple[float, ...] = ()
+    measures: tuple[Measure, ...] = ("coverage", "proportional")
+    scorer: str = LOCAL_MODEL
+
+
+class StudyFile(_Table):
+    """The tables of a study file."""
+
+    title: str = "FairJudge study"
+    seed: int = Field(default=0, ge=0)
+    data: DataTable
+    models: dict[str, ModelTable] = {}
+    budget: BudgetTable = BudgetTable()
+    build: BuildTable | None = None
+    summarize: tuple[SummarizeTable, ...] = ()
+    judge: tuple[JudgeTable, ...] = Field(min_length=1)
+    calibrate: CalibrateTable | None = None
+    fairness: tuple[FairnessTable, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgePart:
+    """One judge of a study: its options checked, its files found."""
+
+    name: str
+    models: tuple[ModelOptions, ...]
+    jury: JuryRule
+    options: JudgeOptions
+    audits: tuple[Audit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A study file that was read and checked; paths are from where the program runs."""
+
+    path: Path
+    tables: StudyFile
+    data: DataTable
+    build: tuple[ModelOptions, BuildOptions] | None
+    writers: tuple[tuple[SummarizeTable, ModelOptions], ...]
+    judges: tuple[JudgePart, ...]
+
+    def asking(self, change: Callable[[ModelOptions], ModelOptions]) -> Study:
+        """Return this study with every language model changed."""
+
+        def of(model: ModelOptions) -> ModelOptions:
+            return model if model.target is None else change(model)
+
+        return replace(
+            self,
+            build=None if self.build is None else (of(self.build[0]), self.build[1]),
+            writers=tuple((table, of(model)) for table, model in self.writers),
+            judges=tuple(
+                replace(one, models=tuple(of(model) for model in one.models)) for one in self.judges
+            ),
+        )
+
+    def budget(self) -> Budget:
+        """Return a budget of what all steps may spend."""
+        asked = self.tables.budget
+        return Budget(
+            max_calls=asked.max_calls,
+            max_cost_usd=asked.max_cost,
+            prices=load_prices(self._prices),
+        )
+
+    @property
+    def _prices(self) -> Path | None:
+        return _beside(self.path, self.tables.budget.prices)
+
+    @property
+    def sources(self) -> Path | None:
+        """The articles: clusters, or else references, which carry them too."""
+        return self.data.clusters or self.data.references
+
+
+def read_study(path: str | Path, *, cache: Path | None = None) -> Study:
+    """Read a study file and check all that can be checked before any work.
+
+    Parameters
+    ----------
+    path
+        A TOML file.
+    cache
+        Folder of the response cache, for all models.
+
+    Raises
+    ------
+    InputError
+        If it is not TOML, or a field is unknown or of another type; the field is named.
+    ConfigurationError
+        If its tables do not go together.
+    """
+    path = Path(path)
+    found = read_toml(path)
+    try:
+        tables = StudyFile.model_validate(found)
+    except ValidationError as error:
+        field, problem = explain(error, found)
+        raise InputError(problem, path=path, field=field) from None
+    try:
+        return _resolved(path, tables, cache)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
+    data = DataTable(
+        clusters=_beside(path, tables.data.clusters),
+        references=_beside(path, tables.data.references),
+        summaries=tuple(path.parent / one for one in tables.data.summaries),
+        labels=_beside(path, tables.data.labels),
+    )
+    models = _models(path, tables, cache)
+
+    def model(name: str, of: str) -> ModelOptions:
+        if name not in models:
+            known = ", ".join(models)
+            raise ConfigurationError(f"{of}: no [models.{name}]; there are: {known}")
+        return models[name]
+
+    build = tables.build and (
+        model(tables.build.model, "[build]"),
+        checked(BuildOptions, tables.build.options, "[build]"),
+    )
+    judges = tuple(_judge(path, one, place, model) for place, one in enumerate(tables.judge, 1))
+    writers = tuple((one, model(one.model, "[[summarize]]")) for one in tables.summarize)
+    study = Study(
+        path=path, tables=tables, data=data, build=build or None, writers=writers, judges=judges
+    )
+    _check(study)
+    return study
+
+
+def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, ModelOptions]:
+    if LOCAL_MODEL in tables.models:
+        raise ConfigurationError("[models.local]: 'local' is the bundled model; choose a name")
+    made = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache).options}
+    ours = {"target", "cache", "max_cost", "max_calls", "prices", "progress"}
+    prices = _beside(path, tables.budget.prices)
+    for name, table in tables.models.items():
+        of = f"[models.{name}]"
+        if taken := sorted(ours & table.options.keys()):
+            raise ConfigurationError(f"{of}: no option {taken[0]!r}; budgets are in [budget]")
+        asked = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
+        made[name] = checked(Model, asked, of).options
+    return made
+
+
+def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
+    of = f"[[judge]] number {place}" if table.name is None else f"[[judge]] {table.name}"
+    asked = dict(table.options)
+    if table.criterion is not None:
+        own = read_criterion_file(path.parent / table.criterion)
+        asked = {
+            "aspect": own.aspect,
+            "prompt": own.prompt.absolute(),
+            "scale": own.scale.absolute(),
+            "protocol": load_scale(own.scale).protocol,
+            **asked,
+        }
+    if isinstance(asked.get("cascade"), str):
+        asked["cascade"] = read_cascade(path.parent / asked["cascade"])
+    if "aspect" not in asked:
+        raise ConfigurationError(f"{of}: give an aspect, or a criterion that names one")
+    options = _with_paths(checked(JudgeOptions, asked, of), path.parent)
+    plans = options.plans()
+    return JudgePart(
+        name=table.name or "+".join(plan.aspect for plan in plans) + f"-{plans[0].protocol}",
+        models=tuple(model(name, of) for name in table.model),
+        jury=table.jury,
+        options=options,
+        audits=table.audits,
+    )
+
+
+def _with_paths(options: _O, folder: Path) -> _O:
+    """Return `options` with the paths in them taken from `folder`."""
+    found: dict[str, Any] = {}
+    for one in fields(options):  # type: ignore[arg-type]
+        value = getattr(options, one.name)
+        if isinstance(value, Path):
+            found[one.name] = folder / value
+        elif isinstance(value, tuple) and value and isinstance(value[0], Path):
+            found[one.name] = tuple(folder / each for each in value)
+    return replace(options, **found)  # type: ignore[type-var]
+
+
+def _beside(path: Path, given: Path | None) -> Path | None:
+    return None if given is None else path.parent / given
+
+
+def _check(study: Study) -> None:
+    """Refuse what would fail half-way."""
+    _check_data(study)
+    _check_names("[[judge]]", [one.name for one in study.judges])
+    _check_names("[[summarize]]", [table.system for table, _ in study.writers])
+    has_questions = study.build is not None or study.data.references is not None
+    for one in study.judges:
+        if one.options.needs_questions and not has_questions:
+            raise ConfigurationError(
+                f"[[judge]] {one.name} needs questions: give [data] references, or a [build] table"
+            )
+        if one.audits and len(one.models) > 1:
+            raise ConfigurationError(f"[[judge]] {one.name}: audits ask one model, not a jury")
+    scorers = [LOCAL_MODEL, *(one.name for one in study.judges)]
+    for table in study.tables.fairness:
+        if table.scorer not in scorers:
+            known = ", ".join(scorers)
+            raise ConfigurationError(f"[[fairness]]: no scorer {table.scorer!r}; known: {known}")
+    for writer, model in study.writers:
+        if model.target is None:
+            raise ConfigurationError(f"[[summarize]] {writer.system}: summaries need an LLM")
+
+
+def _check_data(study: Study) -> None:
+    tables, data = study.tables, study.data
+    wrong = {
+        "[data]: give clusters, references or both": study.sources is None,
+        "[data]: give summaries, or have some written by [[summarize]]": not data.summaries
+        and not study.writers,
+        "references are given: leave out [build], or [data] references": study.build is not None
+        and data.references is not None,
+        "[data]: [build] and [[summarize]] need clusters": data.clusters is None
+        and bool(study.build or study.writers),
+        "[calibrate] needs [data] labels": tables.calibrate is not None and data.labels is None,
+    }
+    for problem in (text for text, holds in wrong.items() if holds):
+        raise ConfigurationError(problem)
+
+
+def _check_names(of: str, names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(f"{of}: two are called {name!r}; give each a name of its own")

@@ -1,0 +1,221 @@
+"""A commented study file, from the data that is there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from fairjudge.datasets import read_clusters, read_labels, read_summaries
+from fairjudge.datasets.recognising import recognise
+from fairjudge.domain import Cluster
+from fairjudge.errors import InputError
+from fairjudge.text.printable import counted
+
+_MOST_VALUES = 8
+"""An attribute with more values than this groups nothing by itself."""
+_READABLE = (".json", ".jsonl", ".csv", ".gz")
+_COLUMN = 44
+
+
+@dataclass(slots=True)
+class FoundData:
+    """The files of each kind, with a few words on what they hold."""
+
+    clusters: dict[Path, str] = field(default_factory=dict)
+    references: dict[Path, str] = field(default_factory=dict)
+    summaries: dict[Path, str] = field(default_factory=dict)
+    labels: dict[Path, str] = field(default_factory=dict)
+    attributes: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, path: Path) -> None:
+        """Take note of a file; one that is none of these kinds is passed over.
+
+        Raises
+        ------
+        InputError
+            If it is one of these, and invalid.
+        """
+        try:
+            kind = recognise(path).kind
+        except InputError:
+            return
+        match kind:
+            case "clusters" | "references":
+                read = read_clusters(path).records
+                n_articles = sum(len(one.articles) for one in read)
+                said = f"{counted(len(read), 'cluster')}, {counted(n_articles, 'article')}"
+                (self.clusters if kind == "clusters" else self.references)[path] = said
+                self.attributes |= _attributes(read)
+            case "summaries":
+                written = read_summaries(path).records
+                systems = {one.system for one in written}
+                self.summaries[path] = (
+                    f"{counted(len(written), 'summary', 'summaries')} by "
+                    f"{counted(len(systems), 'system')}"
+                )
+            case "labels":
+                labels = read_labels(path).records
+                aspects = ", ".join(sorted({one.aspect for one in labels}))
+                self.labels[path] = f"{counted(len(labels), 'label')} on {aspects}"
+            case _:
+                return
+
+
+def find_data(places: Sequence[Path]) -> FoundData:
+    """Return what the files, and the files right in the folders, of `places` hold.
+
+    Raises
+    ------
+    InputError
+        If a place is not there, or there is nothing to study.
+    """
+    found = FoundData()
+    for path in _files(places):
+        found.add(path)
+    if not found.clusters and not found.references:
+        raise InputError(
+            "no clusters or references here; docs/formats.md shows a line of each", path=places[0]
+        )
+    return found
+
+
+def _files(places: Iterable[Path]) -> Iterator[Path]:
+    for place in places:
+        if place.is_dir():
+            yield from sorted(one for one in place.iterdir() if one.suffix in _READABLE)
+        elif place.exists():
+            yield place
+        else:
+            raise InputError("no such file or folder", path=place)
+
+
+def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
+    """Return the attributes that group articles, each with its values."""
+    values: dict[str, Counter[str]] = {}
+    for cluster in clusters:
+        for article in cluster.articles:
+            for name, value in article.attributes.items():
+                values.setdefault(name, Counter())[str(value)] += 1
+    return {
+        name: sorted(counts) for name, counts in values.items() if 2 <= len(counts) <= _MOST_VALUES
+    }
+
+
+def study_text(found: FoundData, path: Path) -> str:
+    """Return the study file that is to stand at `path`."""
+    parts = (_head(path), _data(found, path), _models(), _build(found), _judges(), _rest(found))
+    return "\n".join(part for part in parts if part)
+
+
+def _head(path: Path) -> str:
+    return f"""\
+# A study: what is judged, by whom, and what is made of it. Paths are from this file's folder.
+#
+#     fairjudge study {path.name} --plan     what it would ask and cost, before the first call
+#     fairjudge study {path.name}            run it, or go on where it stopped
+
+title = "FairJudge study"
+seed = 0                                     # of all resampling
+"""
+
+
+def _data(found: FoundData, path: Path) -> str:
+    lines = ["[data]"]
+    for name, files in (("clusters", found.clusters), ("references", found.references)):
+        lines += _one(name, files, path)
+    listed = ", ".join(_quoted(one, path) for one in found.summaries)
+    said = "; ".join(found.summaries.values()) or "or have some written: see [[summarize]]"
+    lines.append(_line(f"summaries = [{listed}]", said))
+    lines += _one("labels", found.labels, path)
+    return "\n".join(lines) + "\n"
+
+
+def _one(name: str, files: dict[Path, str], path: Path) -> Iterator[str]:
+    for place, (file, said) in enumerate(files.items()):
+        line = _line(f"{name} = {_quoted(file, path)}", said)
+        yield line if place == 0 else f"# {line}"
+
+
+def _line(text: str, said: str) -> str:
+    return f"{text:<{_COLUMN}} # {said}"
+
+
+def _quoted(file: Path, path: Path) -> str:
+    """Return `file` as seen from the study file's folder; JSON quotes as TOML does."""
+    return json.dumps(Path(os.path.relpath(file, path.parent)).as_posix(), ensure_ascii=False)
+
+
+def _models() -> str:
+    return """\
+# A model, by a name of your own; 'fairjudge backends' lists the providers. "local" needs no table:
+# it is bundled, asks nobody, and is a weak judge.
+# [models.main]
+# backend = "openai:gpt-4o-mini"
+# concurrency = 8
+
+# What all steps may spend together, over all starts.
+# [budget]
+# max_cost = 5.0                             # US dollars
+# max_calls = 10000
+"""
+
+
+def _build(found: FoundData) -> str:
+    writing = """\
+# A system whose summaries are written for this study; as many tables as systems.
+# [[summarize]]
+# system = "main-direct"
+# model = "main"
+# strategy = "direct"                        # or "extract", "differences"
+# n_sentences = 5
+"""
+    if found.references:
+        return writing
+    return f"""\
+[build]                                      # questions that sources answer differently
+model = "local"
+n_questions = 12
+
+{writing}"""
+
+
+def _judges() -> str:
+    return """\
+# A judge; as many tables as aspects, protocols and models. Several models are a jury.
+[[judge]]
+name = "coverage"
+aspect = "coverage"
+protocol = "checklist"                       # says of each answer whether it is covered
+model = "local"
+# audits = ["checks", "verbosity"]           # these ask the model more; the others are made anyway
+
+[[judge]]
+name = "faithfulness"
+aspect = "faithfulness"
+protocol = "likert"
+model = "local"
+"""
+
+
+def _rest(found: FoundData) -> str:
+    parts = []
+    if found.labels:
+        parts.append(
+            """\
+[calibrate]                                  # the judges against people's labels
+method = "isotonic"
+"""
+        )
+    for name, values in found.attributes.items():
+        parts.append(
+            f"""\
+[[fairness]]
+{_line(f"attribute = {json.dumps(name, ensure_ascii=False)}", ", ".join(values))}
+scorer = "coverage"                          # that judge's verdicts, or "local"
+"""
+        )
+    return "\n".join(parts)

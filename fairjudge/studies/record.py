@@ -1,0 +1,147 @@
+"""What a study has done so far: ``study.json`` in its folder, one entry a step."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from fairjudge.datasets import read_json
+from fairjudge.errors import InputError, RunError
+from fairjudge.inputs import read_file
+from fairjudge.records import kept_rows, write_atomically
+
+FILE = "study.json"
+_FORM = "fairjudge_study"
+_LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """What a step came to.
+
+    ``told`` is its result in a few words, ``findings`` what is worth knowing of it in sentences,
+    ``next_step`` what to do then. ``n_lost`` of ``n_items`` have no result: such a step is begun
+    again by the next start, which asks for these alone.
+    """
+
+    told: str
+    findings: tuple[str, ...] = ()
+    next_step: str = ""
+    n_items: int = 0
+    n_lost: int = 0
+
+
+@dataclass(slots=True)
+class StudyRecord:
+    """The entries of ``study.json``, by step.
+
+    Raises
+    ------
+    InputError
+        If the file is there and is none of a study, or the folder has other files without it.
+    """
+
+    folder: Path
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        path = self.folder / FILE
+        if not path.exists():
+            self._check_empty()
+            return
+        found = read_json(path)
+        if not isinstance(found, dict) or not isinstance(found.get(_FORM), dict):
+            raise InputError("not the record of a study; choose another folder", path=path)
+        self.entries = found[_FORM]
+
+    def _check_empty(self) -> None:
+        """Refuse a folder of somebody else's files, which steps might overwrite."""
+        if any(one.name != _LOCK for one in self.folder.iterdir()):
+            raise InputError(
+                "this folder holds other files than a study's; choose another by -o",
+                path=self.folder,
+            )
+
+    def done(self, step: str, *, key: str) -> Done | None:
+        """Return what `step` came to, where nothing has changed since and nothing is missing."""
+        entry = self.entries.get(step)
+        if entry is None or entry["key"] != key or entry["n_lost"]:
+            return None
+        if any(_digest(self.folder / name) != kept for name, kept in entry["makes"].items()):
+            return None
+        return Done(
+            told=entry["told"],
+            findings=tuple(entry["findings"]),
+            next_step=entry["next_step"],
+            n_items=entry["n_items"],
+        )
+
+    def note(
+        self, step: str, done: Done, *, key: str, makes: Sequence[Path], seconds: float
+    ) -> None:
+        """Keep what `step` came to."""
+        made = {path.relative_to(self.folder).as_posix(): _digest(path) for path in makes}
+        self.entries[step] = {"key": key, "makes": made, "seconds": round(seconds, 1)}
+        self.entries[step] |= asdict(done)
+        self._write()
+
+    def keep(self, steps: Sequence[str]) -> None:
+        """Forget the steps that the study has no more."""
+        self.entries = {name: self.entries[name] for name in steps if name in self.entries}
+        self._write()
+
+    def _write(self) -> None:
+        text = json.dumps({_FORM: self.entries}, indent=1, ensure_ascii=False)
+        write_atomically(self.folder / FILE, text + "\n")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other starts out of a study's folder.
+
+    Raises
+    ------
+    RunError
+        If one is at work there, or the folder cannot be written to.
+    """
+    lock = FileLock(folder / _LOCK, timeout=0)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise RunError(f"{folder}: this study is running already") from None
+    except OSError as error:
+        raise RunError(f"{folder}: cannot use this folder: {error.strerror}") from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def key_of(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
+    """Return what changes where a step's settings or the content of its inputs change."""
+    whole = {"settings": settings, "reads": [_digest(path) for path in reads]}
+    text = json.dumps(whole, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def spent_before(runs: Path) -> tuple[int, float, int]:
+    """Return the calls, US dollars and starts of unknown price that run folders have noted."""
+    n_calls, cost, n_unpriced = 0, 0.0, 0
+    for path in sorted(runs.rglob("spent.jsonl")):
+        for row in kept_rows(path):
+            n_calls += row["n_calls"]
+            cost += row["cost_usd"] or 0.0
+            n_unpriced += row["cost_usd"] is None
+    return n_calls, cost, n_unpriced
+
+
+def _digest(path: Path) -> str | None:
+    """Return the file's sha256, None where it is not there."""
+    return hashlib.sha256(read_file(path)).hexdigest() if path.is_file() else None

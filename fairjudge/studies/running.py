@@ -1,0 +1,212 @@
+"""Running a study: step after step, each once; what was done before comes from the record."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairjudge import __version__
+from fairjudge.api.progress import Bars
+from fairjudge.api.showing import pages, texts
+from fairjudge.backends.budgeting import Budget
+from fairjudge.reports.tables import TextTable, columns
+from fairjudge.run.runs import make_folder
+from fairjudge.studies.files import Study, read_study
+from fairjudge.studies.graph import steps_of
+from fairjudge.studies.record import Done, StudyRecord, key_of, locked, spent_before
+from fairjudge.studies.steps import Step, Workplace
+from fairjudge.text.printable import counted
+
+RUNS = "runs"
+"""The folder of run folders, in the study's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepResult:
+    """What one step came to. ``seconds`` is None where it came from the record."""
+
+    name: str
+    done: Done
+    seconds: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StudyResult:
+    """What a study came to; ``folder`` holds every file, ``report`` is its page.
+
+    ``n_calls`` and ``cost_usd`` are of all its starts together; the cost is None where a price is
+    not known.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> result = fj.study("study.toml")  # doctest: +SKIP
+    >>> result.report  # doctest: +SKIP
+    PosixPath('study/report.html')
+    """
+
+    folder: Path
+    steps: tuple[StepResult, ...]
+    n_calls: int
+    cost_usd: float | None
+
+    @property
+    def report(self) -> Path:
+        """The page."""
+        return self.folder / "report.html"
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        """What is worth knowing, in plain sentences: what was found, lost, and is to do next."""
+        found = dict.fromkeys(text for one in self.steps for text in one.done.findings)
+        lost = "Every item has a result."
+        if self.n_lost:
+            share = f"{self.n_lost} of {counted(self.n_items, 'item')}"
+            where = ", ".join(one.name for one in self.steps if one.done.n_lost)
+            lost = f"{share} have no result ({where}); the next start asks for these alone."
+        todo = [one.done.next_step for one in self.steps if one.done.next_step]
+        return (*found, lost, *todo[:1])
+
+    @property
+    def n_items(self) -> int:
+        """How many items the steps had."""
+        return sum(one.done.n_items for one in self.steps)
+
+    @property
+    def n_lost(self) -> int:
+        """How many of them have no result."""
+        return sum(one.done.n_lost for one in self.steps)
+
+    def table(self) -> TextTable:
+        """Return the steps as a table."""
+        return TextTable(
+            title="Steps",
+            columns=columns("step", "result", "seconds", numbers=("seconds",)),
+            rows=tuple(
+                (one.name, one.done.told, "kept" if one.seconds is None else f"{one.seconds:.1f}")
+                for one in self.steps
+            ),
+            notes=("kept: nothing has changed since an earlier start did it.",)
+            if any(one.seconds is None for one in self.steps)
+            else (),
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([*self.findings, texts([self.table()])])
+
+    def _repr_html_(self) -> str:
+        return pages([self.table()])
+
+
+def study(
+    path: str | Path,
+    *,
+    folder: str | Path | None = None,
+    cache: str | Path | None = None,
+    skip_bad: bool = False,
+) -> StudyResult:
+    """Run a whole study: references, summaries, judgements, audits, calibration, fairness, report.
+
+    Parameters
+    ----------
+    path
+        The study file (docs/study.md).
+    folder
+        Where all files go; by default named as the study file, beside it. The same call goes on
+        where an earlier one stopped, and does nothing twice.
+    cache
+        Folder of the response cache; by default the user's.
+    skip_bad
+        Skip invalid lines of inputs.
+
+    Returns
+    -------
+    StudyResult
+
+    Raises
+    ------
+    FairJudgeError
+        If the file, its data or a model cannot be used. Items that fail are counted.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> result = fj.study("study.toml")  # doctest: +SKIP
+    >>> result.findings  # doctest: +SKIP
+    """
+    asked = read_study(path, cache=None if cache is None else Path(cache))
+    return run_study(asked, folder_of(asked, folder), skip_bad=skip_bad, progress=Bars(None))
+
+
+def folder_of(asked: Study, folder: str | Path | None) -> Path:
+    """Return where a study's files go."""
+    return asked.path.with_suffix("") if folder is None else Path(folder)
+
+
+def run_study(
+    asked: Study,
+    folder: Path,
+    *,
+    skip_bad: bool,
+    progress: Bars,
+    tell: Callable[[StepResult], None] = lambda _one: None,
+) -> StudyResult:
+    """Run the steps of `asked`, and tell of each when it is done; see `study`."""
+    make_folder(folder)
+    with locked(folder):
+        place = Workplace(progress=progress, budget=budget_left(asked, folder), skip_bad=skip_bad)
+        results = tuple(done_steps(steps_of(asked, folder), folder, place=place, tell=tell))
+    n_calls, cost, n_unpriced = spent_before(folder / RUNS)
+    return StudyResult(
+        folder=folder,
+        steps=results,
+        n_calls=n_calls,
+        cost_usd=None if n_unpriced else cost,
+    )
+
+
+def budget_left(asked: Study, folder: Path) -> Budget:
+    """Return the study's budget, with what its earlier starts spent booked."""
+    budget = asked.budget()
+    n_calls, cost, n_unpriced = spent_before(folder / RUNS)
+    budget.book(n_calls=n_calls, cost_usd=cost, n_unpriced=n_unpriced)
+    return budget
+
+
+def done_steps(
+    steps: Sequence[Step],
+    folder: Path,
+    *,
+    place: Workplace,
+    tell: Callable[[StepResult], None],
+) -> Iterator[StepResult]:
+    """Do `steps` one after the other, and yield what they came to."""
+    record = StudyRecord(folder)
+    record.keep([step.name for step in steps])
+    for step in steps:
+        result = do_step(step, record, place=place, runs=folder / RUNS)
+        tell(result)
+        yield result
+
+
+def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) -> StepResult:
+    """Do `step`, where the record does not have it already."""
+    key = step_key(step)
+    kept = record.done(step.name, key=key)
+    if kept is not None:
+        return StepResult(name=step.name, done=kept, seconds=None)
+    for path in step.makes:
+        make_folder(path.parent)
+    began = time.perf_counter()
+    name = step.name.replace(": ", "-").replace(" ", "-")
+    done = step.work(place, runs / f"{name}-{key}")
+    seconds = time.perf_counter() - began
+    record.note(step.name, done, key=key, makes=step.makes, seconds=seconds)
+    return StepResult(name=step.name, done=done, seconds=seconds)
+
+
+def step_key(step: Step) -> str:
+    """Return what changes where `step` would come to something else."""
+    return key_of({**step.settings, "version": __version__}, step.reads)

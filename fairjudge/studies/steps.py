@@ -1,0 +1,197 @@
+"""What a step is, and the steps that make references, summaries and judgements."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fairjudge.api.options import checked
+from fairjudge.api.progress import Bars
+from fairjudge.backends.budgeting import Budget
+from fairjudge.datasets import check_distinct, read_summaries, write_records
+from fairjudge.errors import RunError
+from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.reports.findings import next_step, of_leaderboard, standing
+from fairjudge.run.builders import BuildOptions
+from fairjudge.run.building import build_file
+from fairjudge.run.judging import JudgeOutcome, judge_files
+from fairjudge.run.jury import judge_with_jury
+from fairjudge.run.models import ModelOptions
+from fairjudge.run.summaries import SummarizeOptions, summarize_file
+from fairjudge.studies.files import JudgePart, SummarizeTable
+from fairjudge.studies.record import Done
+from fairjudge.summarizing import Wishes
+from fairjudge.text.printable import counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workplace:
+    """What all steps share: progress, what may be spent, and whether bad lines are skipped."""
+
+    progress: Bars
+    budget: Budget
+    skip_bad: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One step: a node of the study's graph, whose edges are the files that steps read and make.
+
+    ``settings`` are what can change the result beside the content of ``reads``; ``models`` the
+    language models that are asked. ``work`` is given the run folder from which a killed step goes
+    on.
+    """
+
+    name: str
+    reads: tuple[Path, ...]
+    makes: tuple[Path, ...]
+    settings: Mapping[str, Any]
+    work: Callable[[Workplace, Path], Done] = field(repr=False)
+    models: tuple[ModelOptions, ...] = ()
+
+
+def build_step(clusters: Path, output: Path, *, model: ModelOptions, options: BuildOptions) -> Step:
+    """Return the step that builds references."""
+
+    def work(place: Workplace, run: Path) -> Done:
+        outcome = build_file(
+            clusters,
+            output,
+            options=options,
+            model=model,
+            run=run,
+            skip_bad=place.skip_bad,
+            progress=place.progress,
+            budget=place.budget,
+        )
+        n_questions = sum(len(one.reference.question_answers) for one in outcome.clusters)
+        n, n_without = len(outcome.clusters), outcome.n_without_questions
+        return Done(
+            told=f"{counted(n_questions, 'question')} on {counted(n, 'cluster')}",
+            findings=(
+                (f"{n_without} of {counted(n, 'cluster')} got no question.",) if n_without else ()
+            ),
+            n_items=n + outcome.n_steps,
+            n_lost=n_without + outcome.n_failed,
+        )
+
+    return Step(
+        name="build",
+        reads=(clusters,),
+        makes=(output,),
+        settings={"options": asdict(options), "model": model.identity()},
+        models=asking(model),
+        work=work,
+    )
+
+
+def summarize_step(
+    clusters: Path, output: Path, *, model: ModelOptions, table: SummarizeTable
+) -> Step:
+    """Return the step that writes one system's summaries."""
+    options = SummarizeOptions(
+        strategy=table.strategy,
+        wishes=checked(Wishes, table.options, f"[[summarize]] {table.system}"),
+        temperature=table.temperature,
+        system=table.system,
+    )
+
+    def work(place: Workplace, run: Path) -> Done:
+        outcome = summarize_file(
+            clusters,
+            output,
+            options=options,
+            model=model,
+            run=run,
+            skip_bad=place.skip_bad,
+            progress=place.progress.counter(f"summaries by {table.system}"),
+            budget=place.budget,
+        )
+        n, n_failed = len(outcome.summaries), len(outcome.failed)
+        if outcome.failed and not n:
+            why = outcome.failed[0].why
+            raise RunError(f"no summary by {table.system}: {why.reason}: {why.detail}")
+        return Done(told=counted(n, "summary", "summaries"), n_items=n + n_failed, n_lost=n_failed)
+
+    return Step(
+        name=f"summarize {table.system}",
+        reads=(clusters,),
+        makes=(output,),
+        settings={"options": asdict(options), "model": model.identity()},
+        models=asking(model),
+        work=work,
+    )
+
+
+def gather_step(files: Sequence[Path], output: Path) -> Step:
+    """Return the step that puts the summaries of several files into one."""
+
+    def work(place: Workplace, _run: Path) -> Done:
+        loaded = [read_summaries(path, skip_bad=place.skip_bad) for path in files]
+        check_distinct(loaded)
+        rows = [one for file in loaded for one in file]
+        write_records(output, rows)
+        return Done(told=counted(len(rows), "summary", "summaries"))
+
+    return Step(name="summaries", reads=tuple(files), makes=(output,), settings={}, work=work)
+
+
+def judge_step(sources: Path, summaries: Path, output: Path, *, part: JudgePart, seed: int) -> Step:
+    """Return the step by which one judge, or a jury, judges all summaries."""
+    options, own = part.options, (part.options.prompt, part.options.scale)
+
+    def work(place: Workplace, run: Path) -> Done:
+        asked: dict[str, Any] = {
+            "options": options,
+            "run": run,
+            "skip_bad": place.skip_bad,
+            "progress": place.progress.counter(part.name),
+            "budget": place.budget,
+        }
+        files = (sources, summaries, output)
+        if len(part.models) > 1:
+            outcome = judge_with_jury(*files, members=part.models, rule=part.jury, **asked)
+        else:
+            outcome = judge_files(*files, model=part.models[0], **asked)
+        return _judged(outcome, seed)
+
+    return Step(
+        name=f"judge {part.name}",
+        reads=(
+            sources,
+            summaries,
+            *(path for path in (*own, *options.paraphrases) if path is not None),
+        ),
+        makes=(output,),
+        settings={
+            "options": asdict(options),
+            "jury": part.jury,
+            "models": [model.identity() for model in part.models],
+            "seed": seed,
+        },
+        models=asking(*part.models),
+        work=work,
+    )
+
+
+def _judged(outcome: JudgeOutcome, seed: int) -> Done:
+    n_lost = outcome.n_unscored + outcome.n_missing
+    n = len(outcome.judgements) + outcome.n_missing
+    first = outcome.ratings[0].judge if outcome.ratings else ""  # the jury, where there is one
+    rows = [row for row in outcome.judgements if row.judge == first]
+    boards = [of_leaderboard(board) for board in leaderboards(rows, seed=seed)]
+    told = f"{counted(n, 'judgement')}" + (f", {n_lost} without a result" if n_lost else "")
+    return Done(
+        told=told,
+        findings=tuple(text for board in boards for text in standing(board)),
+        next_step=next_step(boards[0]) if boards else "",
+        n_items=n,
+        n_lost=n_lost,
+    )
+
+
+def asking(*models: ModelOptions) -> tuple[ModelOptions, ...]:
+    """Return the language models among `models`."""
+    return tuple(one for one in models if one.target is not None)

@@ -1,0 +1,232 @@
+"""Where a quote stands in a text: word for word, or as the nearest passage.
+
+What models quote differs from the text in white space, quotation marks, dashes and case, and at
+times in a letter. The passage found is the text's own words, so a reader can look them up.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+LEAST_ALIKE = 0.9
+"""Share of a quote's characters that the nearest passage must have."""
+_LONGEST = 2000
+"""Characters up to which a quote's nearest passage is looked for; longer ones must be exact."""
+
+_QUOTES = "\"'`´‘’‚‛“”„‟′″«»‹›＂＇"
+_DASHES = "-‐‑‒–—―−﹘﹣－"
+_SAME = str.maketrans({**dict.fromkeys(_QUOTES, "'"), **dict.fromkeys(_DASHES, "-")})
+_ONCE = frozenset(" '-")
+"""Characters of which a run counts as one."""
+_CLUSTER = re.compile(r"[\x00-\x7f](?![\u0300-\u036f])|.[\u0300-\u036f]*", re.DOTALL)
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff]")
+"""Scripts that put no space between words."""
+_DOUBLE = '"\u201c\u201d\u201e\u00ab\u00bb'
+_IN_MARKS = re.compile(r"'((?:[^']|\b'\b)*)'")
+"""Normalised words between two marks, single ones as well; apostrophes may stand among them."""
+_EDGES = " '.,;:!?-\u2026*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Characters ``start`` to ``end`` (exclusive) of a text, counted from 0.
+
+    ``edits`` says how many characters of the quote would have to be put in, left out or replaced
+    to read as they do, space, quotation marks, dashes and case aside; 0 where it stands there.
+    """
+
+    start: int
+    end: int
+    edits: int
+
+
+class Quotable:
+    """A text, prepared for many quotes to be looked for in it."""
+
+    def __init__(self, text: str) -> None:
+        self._found = _normalised(text)
+
+    def find(self, quote: str) -> Span | None:
+        """Return where `quote` stands as one passage of whole words, None where it does not.
+
+        The first place that has it, normalised, word for word; else the passage with the least edit
+        distance, if that is at most a tenth of the quote's characters. A quote without a letter or
+        a digit stands nowhere, no passage is without one, and marks that only wrap or end a quote
+        need not stand there.
+        """
+        whole = _normalised(unwrapped(quote)).text.strip(" ")
+        if in_marks := _IN_MARKS.fullmatch(whole):
+            whole = in_marks[1]
+        wanted = whole.strip(_EDGES)
+        if not _has_words(wanted):
+            return None
+        for candidate in (whole, wanted):
+            place = _exact(candidate, self._found.text)
+            if place is not None:
+                return self._found.span(*place, edits=0)
+        near = _nearest(wanted, self._found.text) if len(wanted) <= _LONGEST else None
+        if near is None or not _has_words(self._found.text[near[1] : near[2]]):
+            return None
+        return self._found.span(*near[1:], edits=near[0])
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
+
+
+@lru_cache(maxsize=64)
+def _quotable(text: str) -> Quotable:
+    return Quotable(text)
+
+
+def find_quote(quote: str, text: str) -> Span | None:
+    """Return where `quote` stands in `text`, see `Quotable.find`; texts used last stay prepared."""
+    return _quotable(text).find(quote)
+
+
+def unwrapped(text: str) -> str:
+    """Return `text` without spaces, asterisks and quotation marks that only wrap it.
+
+    Marks that pair with one inside stay, and a mark without its fellow at either end goes.
+    """
+    text = text.strip(" \t\r\n*")
+    marks = [place for place, one in enumerate(text) if one in _DOUBLE]
+    if not marks or len(marks) > 2:
+        return text
+    if set(marks) <= {0, len(text) - 1}:
+        return text.strip(_DOUBLE).strip()
+    return text
+
+
+@dataclass(frozen=True, slots=True)
+class _Normalised:
+    """A text made comparable; character i comes from ``starts[i]`` to ``ends[i]`` of the text."""
+
+    text: str
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    def span(self, start: int, end: int, *, edits: int) -> Span:
+        return Span(start=self.starts[start], end=self.ends[end - 1], edits=edits)
+
+
+def _normalised(text: str) -> _Normalised:
+    kept: list[str] = []
+    starts: list[int] = []
+    ends: list[int] = []
+    for match in _CLUSTER.finditer(text):
+        for character in _plain(match.group()):
+            if kept and character == kept[-1] and character in _ONCE:
+                ends[-1] = match.end()
+            else:
+                kept.append(character)
+                starts.append(match.start())
+                ends.append(match.end())
+    return _Normalised("".join(kept), tuple(starts), tuple(ends))
+
+
+def _plain(cluster: str) -> str:
+    """Return a letter with its marks in its normal form; white space as a space, controls gone."""
+    if cluster.isascii() and cluster.isalnum():
+        return cluster.lower()
+    if cluster.isspace():
+        return " "
+    folded = unicodedata.normalize("NFKC", cluster.translate(_SAME)).casefold()
+    return "".join(c for c in folded if unicodedata.category(c) not in {"Cc", "Cf"})
+
+
+def _joined(text: str, place: int) -> bool:
+    """Say whether a word runs on across `place`: no passage begins or ends there."""
+    if not 0 < place < len(text):
+        return False
+    before, after = text[place - 1], text[place]
+    if not (before.isalnum() and after.isalnum()):
+        return False
+    return not (_UNSPACED.match(before) or _UNSPACED.match(after))
+
+
+def _exact(quote: str, text: str) -> tuple[int, int] | None:
+    at = text.find(quote)
+    while at >= 0:
+        end = at + len(quote)
+        if not (_joined(text, at) or _joined(text, end)):
+            return at, end
+        at = text.find(quote, at + 1)
+    return None
+
+
+def _nearest(quote: str, text: str) -> tuple[int, int, int] | None:
+    """Return edits, start and end of the whole-word passage nearest to `quote`, if they are few."""
+    most = int(len(quote) * (1 - LEAST_ALIKE) + 1e-9)
+    ends = ((distance, end) for end, distance in _distances(quote, text, anywhere=True))
+    last = _least(ends, most, lambda end, room: _to_word_end(text, end, room))
+    if last is None:
+        return None
+    end = last[1]
+    first = max(0, end - len(quote) - most)
+    reached = _distances(quote[::-1], text[first:end][::-1], anywhere=False)
+    starts = ((distance, end - length) for length, distance in reached)
+    rest = _to_word_end(text, end, most)
+    room = most - rest
+    began = _least(starts, room, lambda start, room: _to_word_start(text, start, room))
+    if began is None:
+        return None
+    distance, start = began
+    return distance + rest, *_trimmed(text, start - _to_word_start(text, start, most), end + rest)
+
+
+def _least(
+    places: Iterable[tuple[int, int]], most: int, missing: Callable[[int, int], int]
+) -> tuple[int, int] | None:
+    """Return the least (distance with the rest of a word, place), None if all exceed `most`."""
+    best: tuple[int, int] | None = None
+    for distance, place in places:
+        room = (most + 1 if best is None else best[0]) - distance
+        if room > 0 and (rest := missing(place, room)) < room:
+            best = distance + rest, place
+    return best
+
+
+def _to_word_start(text: str, place: int, most: int) -> int:
+    """Return how many characters of a word stand before `place`, counted up to `most`."""
+    return next((n for n in range(most) if not _joined(text, place - n)), most)
+
+
+def _to_word_end(text: str, place: int, most: int) -> int:
+    return next((n for n in range(most) if not _joined(text, place + n)), most)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    passage = text[start:end]
+    return start + len(passage) - len(passage.lstrip()), end - len(passage) + len(passage.rstrip())
+
+
+def _distances(pattern: str, text: str, *, anywhere: bool) -> Iterator[tuple[int, int]]:
+    """Yield (end, edit distance) of `pattern` and the nearest passage of `text` up to each end.
+
+    With `anywhere` a passage may begin at any place, else at 0. Myers' bit vectors (Journal of the
+    ACM 46(3), 1999) in Hyyrö's form: one integer holds a column of the table.
+    """
+    whole = (1 << len(pattern)) - 1
+    last = 1 << (len(pattern) - 1)
+    places: dict[str, int] = {}
+    for place, character in enumerate(pattern):
+        places[character] = places.get(character, 0) | 1 << place
+    up, down, distance = whole, 0, len(pattern)
+    yield 0, distance
+    for end, character in enumerate(text, 1):
+        equal = places.get(character, 0)
+        vertical = equal | down
+        horizontal = (((equal & up) + up) ^ up) | equal
+        more = down | (~(horizontal | up) & whole)
+        less = up & horizontal & whole
+        distance += bool(more & last) - bool(less & last)
+        yield end, distance
+        more = more << 1 | (not anywhere)
+        less = less << 1
+        up = (less | ~(vertical | more)) & whole
+        down = more & vertical & whole

@@ -1,0 +1,85 @@
+"""Adjudication: the widest disagreements first; what others said, after one's own answer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from annotation_tools import Annotator, rows, serve, write_world
+from cli_tools import finish, start
+
+from fairjudge.annotation.adjudication import Said
+
+REASON = "Everything is said, says the judge <b>."
+NOTE = "Half of it is missing."
+
+
+def disagreement(eid: str, system: str, gap: float) -> dict:
+    return {
+        "eid": eid, "system_a": system, "system_b": None, "unit": "summary", "judged": 3 + gap,
+        "people": 3.0, "gap": gap, "labels": {"anna-secret": 3.0}, "judge_reasons": [REASON],
+        "people_reasons": {"anna-secret": NOTE},
+    }  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    write_world(tmp_path)
+    listed = [disagreement("e0", "secret-x", -1.0), disagreement("e1", "secret-y", 2.0)]
+    groups = [{"aspect": "overall", "disagreements": listed}]
+    (tmp_path / "calibration.json").write_text(json.dumps({"groups": groups}))
+    return tmp_path
+
+
+def adjudicating(*more: str) -> tuple[str, ...]:
+    return ("--aspect", "overall", "--adjudicate", "calibration.json", *more)
+
+
+def test_reasons_stand_after_the_answer_and_not_before(folder):
+    server = serve(folder, *adjudicating(), task="rating")
+    who = Annotator(server.url, "judge of judges")
+    assert REASON[:20] not in who.page.text
+    assert NOTE not in who.page.text
+    who.label(3)
+    assert who.position == 1  # it stays, to be read
+    text = who.page.text
+    assert "The judge: 5" in text  # the widest gap first
+    assert "says the judge &lt;b&gt;." in text
+    assert "Person 1: 3" in text
+    assert NOTE in text
+    assert "secret" not in text
+    who.label(2)  # changed, and on to the next
+    assert who.position == 2
+    assert NOTE not in who.page.text
+    who.label(1)
+    assert "The judge: 2" in who.page.text
+    server.interrupt()
+    found = rows(folder / "labels.jsonl")
+    assert [(row["eid"], row["system"], row["value"]) for row in found] == [
+        ("e1", "secret-y", 3), ("e0", "secret-x", 2),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ('{"groups": [{"aspect": "other", "disagreements": []}]}', "none of its 0 disagreements"),
+        ('{"groups": 3}', "expected the JSON of 'fairjudge calibrate'"),
+        ("[]", "expected the JSON of 'fairjudge calibrate'"),
+    ],
+)
+def test_a_file_without_disagreements_of_these_items_is_refused(folder, content, said):
+    (folder / "calibration.json").write_text(content)
+    done = finish(
+        start("annotate", "references.json", "--task", "rating", "--summaries", "summaries.jsonl",
+              "-o", "labels.jsonl", *adjudicating("--dry-run"), cwd=folder)
+    )  # fmt: skip
+    assert done.code == 1
+    assert said in done.out + done.err
+
+
+def test_a_pairs_value_is_told_by_the_side_that_stands_there():
+    better = Said(who="The judge", value=0.5)
+    assert (better.in_words("ab"), better.in_words("ba")) == ("first", "second")
+    assert Said(who="The judge", value=0.0).in_words("ab") == "tie"
+    assert Said(who="The judge", value=2.5).in_words(None) == "2.5"

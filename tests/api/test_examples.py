@@ -1,0 +1,79 @@
+"""Every public name has an example in its docstring, and every example runs."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import shutil
+
+import pytest
+
+import fairjudge as fj
+import fairjudge.api
+from fairjudge.datasets import example_path
+
+FILES = ("clusters.json", "references.json", "summaries.jsonl", "labels.jsonl")
+MODULES = [f"fairjudge.api.{found.name}" for found in pkgutil.iter_modules(fairjudge.api.__path__)]
+NOT_CALLED = {"Estimate", "FairJudgeError", "Undefined", "__version__"}
+RESULTS = {"Calibration", "Cascade", "Findings", "JudgeResult", "References", "Summaries"}
+"""What calls return: the examples of the calls show them."""
+
+
+def public():
+    names = {name: getattr(fj, name) for name in fj.__all__ if name not in NOT_CALLED | RESULTS}
+    modules = {name: names.pop(name) for name in ("audit", "bias", "fairness")}
+    yield from names.items()
+    audit = modules["audit"]
+    for name, one in vars(audit).items():
+        if inspect.isfunction(one) and one.__module__ == audit.__name__:
+            yield f"audit.{name}", one
+    for package in ("bias", "fairness"):
+        for name in modules[package]._PUBLIC:
+            yield f"{package}.{name}", getattr(modules[package], name)
+
+
+def is_twin(name):
+    """Say whether `name` is the async twin of another: `abuild`, of `build`."""
+    head, _, last = name.rpartition(".")
+    sync = f"{head}.{last[1:]}" if head else last[1:]
+    return last.startswith("a") and sync in dict(public())
+
+
+@pytest.mark.parametrize(("name", "one"), list(public()))
+def test_every_public_name_says_what_it_does_with_an_example(name, one):
+    documentation = inspect.getdoc(one)
+    assert documentation
+    assert is_twin(name) or "\nExamples\n--------\n>>> " in documentation
+
+
+@pytest.mark.parametrize(("name", "one"), list(public()))
+def test_every_public_name_is_typed(name, one):
+    signature = inspect.signature(one.__init__ if inspect.isclass(one) else one)
+    untyped = [
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.annotation is parameter.empty and parameter.name != "self"
+    ]
+    assert untyped == []
+
+
+def examples():
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    for module in (*MODULES, "fairjudge.datasets.readers", "fairjudge.datasets.example"):
+        for found in finder.find(importlib.import_module(module), module):
+            if found.examples:
+                local = "local" in found.docstring
+                marks = [pytest.mark.local_model] if local else []
+                yield pytest.param(found, id=found.name.removeprefix("fairjudge."), marks=marks)
+
+
+@pytest.mark.parametrize("example", list(examples()))
+def test_examples_run(example, tmp_path, monkeypatch):
+    if "local" in example.docstring:
+        pytest.importorskip("torch", reason="needs the extra [local]")
+    for name in FILES:
+        shutil.copyfile(example_path(name), tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    said = []
+    doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example, out=said.append)
+    assert "".join(said) == ""

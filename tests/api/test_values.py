@@ -1,0 +1,308 @@
+"""What goes in, what comes out, and what is said of anything else."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from cli_tools import cluster, summary
+
+import fairjudge as fj
+from fairjudge.datasets import example_path
+
+ROW = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+JUDGED = [{**ROW, "value": 3}]
+LABELLED = [{"eid": "e", "system": "s", "aspect": "coverage", "annotator": "ann", "value": 3}]
+WRITTEN = [summary("s")]
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: fj.Model(3), "target: expected text, found the number 3"),
+        (lambda: fj.Model("openai:m", max_cost="five"), "max_cost: expected a number"),
+        (lambda: fj.Model("local", progress="no"), "progress: expected true/false"),
+        (lambda: fj.build(3), "clusters: expected a path, a list of clusters or a data frame"),
+        (lambda: fj.build([cluster()], model=4), "model: expected a fairjudge.Model or a string"),
+        (lambda: fj.build([cluster()], n_questions="many"), "n_questions: expected a whole number"),
+        (lambda: fj.summarize(3, model="openai:m"), "clusters: expected a path"),
+        (lambda: fj.summarize([cluster()], model=None), "model: expected a fairjudge.Model"),
+        (lambda: fj.summarize([cluster()], model="openai:m", n_words="ten"), "n_words: expected"),
+        (lambda: fj.Judge(None, aspect="coverage"), "model: expected a fairjudge.Model"),
+        (lambda: fj.Judge("local", aspect=3), "aspect: expected text, found the number 3"),
+        (lambda: fj.Judge("local", aspect="coverage", protocol="likrt"), "protocol: expected"),
+        (lambda: fj.Judge("local", aspect="coverage", cascade=3), "cascade: expected what"),
+        (
+            lambda: fj.Judge("local", aspect="coverage", protocol="likert")(3, WRITTEN),
+            "references: expected a path",
+        ),
+        (
+            lambda: fj.Judge("local", aspect="faithfulness", protocol="likert")([cluster()], 3),
+            "summaries: expected a path",
+        ),
+        (lambda: fj.calibrate(3, LABELLED), "judgements: expected a path"),
+        (lambda: fj.calibrate(JUDGED, 3), "labels: expected a path"),
+        (lambda: fj.calibrate(JUDGED, LABELLED, method=3), "method: expected one of"),
+        (lambda: fj.cascade(3, JUDGED, LABELLED), "local: expected a path"),
+        (lambda: fj.cascade(JUDGED, 3, LABELLED), "judged: expected a path"),
+        (lambda: fj.cascade(JUDGED, JUDGED, 3), "labels: expected a path"),
+        (lambda: fj.import_replies(3), "replies: expected a path"),
+        (lambda: fj.export(3, "x.csv"), "value: expected a result"),
+        (lambda: fj.export(JUDGED, "x.docx"), "format: expected one of 'csv'"),
+        (lambda: fj.report(3), "report: value 1 is a int"),
+        (lambda: fj.report(JUDGED), "report: value 1 is a list"),
+        (lambda: fj.audit.position(3), "judgements: expected a path"),
+        (lambda: fj.audit.verbosity(3), "judgements: expected a path"),
+        (lambda: fj.audit.lengthened(WRITTEN, 3), "clusters: expected a path"),
+        (lambda: fj.audit.length(JUDGED, 3), "summaries: expected a path"),
+        (lambda: fj.audit.parse(None), "judgements: expected a path"),
+        (lambda: fj.audit.covered(JUDGED, 3), "references: expected a path"),
+        (lambda: fj.audit.order(3, model="local"), "clusters: expected a path"),
+        (lambda: fj.audit.order([cluster()], model=3), "model: expected a fairjudge.Model"),
+        (lambda: fj.audit.checks(3, WRITTEN, model="local"), "references: expected a path"),
+        (lambda: fj.bias.words(3, WRITTEN), "clusters: expected a path"),
+        (lambda: fj.bias.words([cluster()], 3), "summaries: expected a path"),
+        (lambda: fj.bias.entities(3, WRITTEN), "clusters: expected a path"),
+        (lambda: fj.bias.distinguishability(3, WRITTEN), "clusters: expected a path"),
+        (lambda: fj.bias.inputs(3), "clusters: expected a path"),
+        (lambda: fj.fairness.coverage(3, [], attribute="p"), "clusters: expected a path"),
+        (
+            lambda: fj.fairness.coverage([cluster()], WRITTEN, attribute=3),
+            "attribute: expected text, found the number 3",
+        ),
+        (
+            lambda: fj.fairness.coverage([cluster()], WRITTEN, attribute="p", scorer=3),
+            "scorer: expected a path",
+        ),
+        (lambda: fj.fairness.proportionality([cluster()], 3, attribute="p"), "summaries: expected"),
+    ],
+)
+def test_errors_name_the_argument_and_what_was_expected(call, said):
+    with pytest.raises(fj.FairJudgeError) as found:
+        call()
+    assert said in str(found.value)
+
+
+def test_a_value_that_is_no_record_is_named_by_its_place():
+    with pytest.raises(fj.FairJudgeError, match="labels:2: expected an object"):
+        fj.calibrate(JUDGED, [*LABELLED, object()])
+
+
+def test_pandas_frames_go_in_and_come_out():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame([{"eid": "e", "system": "s", "text": "T.", "note": pd.NA}])
+    read = fj.read_summaries(frame)
+    assert read.records[0].to_json() == {"eid": "e", "system": "s", "text": "T."}
+    nested = pd.DataFrame([cluster()])
+    assert fj.read_clusters(nested).records[0].eid == cluster()["eid"]
+    table = fj.audit.parse(JUDGED).to_pandas()
+    assert list(table.columns) == ["of", "figure", "value", "low", "high", "why"]
+
+
+def test_frames_of_parquet_hold_arrays_and_are_read(tmp_path):
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame([cluster()]).to_parquet(tmp_path / "c.parquet")
+    frame = pd.read_parquet(tmp_path / "c.parquet")
+    assert fj.read_clusters(frame).records == fj.read_clusters([cluster()]).records
+
+
+class Dataset:
+    """What a Hugging Face data set is from outside: rows to iterate, and no columns attribute."""
+
+    column_names = ("eid", "system", "text")
+
+    def __init__(self, rows):
+        self._rows = rows
+
+    def __iter__(self):
+        return iter(self._rows)
+
+    def __len__(self):
+        return len(self._rows)
+
+
+def test_a_data_set_is_read_row_by_row():
+    assert fj.read_summaries(Dataset(WRITTEN)).records[0].text == WRITTEN[0]["text"]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "json", "jsonl"])
+def test_exported_records_are_read_again(suffix):
+    rows = fj.read_summaries(example_path("summaries.jsonl"))
+    fj.export(rows, f"out.{suffix}")
+    assert fj.read_summaries(f"out.{suffix}").records == rows.records
+
+
+@pytest.mark.parametrize("name", ["otel", "label-studio"])
+def test_judgements_are_exported_for_other_tools(name):
+    rows = fj.read_judgements(JUDGED)
+    fj.export(rows, "out.json", format=name)
+    assert Path("out.json").stat().st_size > 0
+    with pytest.raises(fj.FairJudgeError, match="only judgements can be written as"):
+        fj.export([{"text": "no judgement"}], "out.json", format=name)
+
+
+def test_a_table_is_exported_flat():
+    found = fj.audit.parse([*JUDGED, {**ROW, "eid": "f", "unscored": "refused"}])
+    fj.export(found, "parse.csv")
+    header, *rows = Path("parse.csv").read_text("utf-8").splitlines()
+    assert header == "of,figure,value,low,high,why"
+    assert '"j, coverage, likert",unscored refused,1,,,' in {
+        row.replace('"unscored, refused"', "unscored refused") for row in rows
+    }
+
+
+def test_parquet_holds_verdicts_beside_numbers():
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pair = {key: ROW[key] for key in ("eid", "aspect", "judge")}
+    rows = [
+        *JUDGED,
+        pair | {"system_a": "x", "system_b": "y", "protocol": "pairwise", "value": "tie"},
+    ]
+    fj.export(fj.read_judgements(rows), "judged.parquet")
+    read = pd.read_parquet("judged.parquet")
+    assert (read["value"][0], read["verdict"][1]) == (3.0, "tie")
+
+
+def test_judgements_are_written_for_other_tools_and_nothing_else_is():
+    fj.export(fj.read_judgements(JUDGED), "scores.jsonl", format="inspect-scores")
+    assert json.loads(Path("scores.jsonl").read_text("utf-8"))
+    with pytest.raises(fj.FairJudgeError, match="only judgements can be written as 'otel'"):
+        fj.export(fj.read_summaries(WRITTEN), "x.jsonl", format="otel")
+
+
+def test_what_cannot_be_written_says_why(tmp_path):
+    with pytest.raises(fj.FairJudgeError, match="cannot write"):
+        fj.export(WRITTEN, tmp_path / "nowhere" / "x.csv")
+
+
+def test_recorded_replies_become_a_result():
+    replies = [
+        {"eid": "a", "system": "s", "aspect": "coverage", "said": "Verdict: 4"},
+        {"eid": "b", "system": "s", "aspect": "coverage", "said": "Verdict: 9"},
+    ]
+    result = fj.import_replies(replies, scale="1-5", judge="j", columns={"response": "said"})
+    assert [row.value for row in result] == [4, None]
+    assert result[1].unscored == "off_scale"
+
+
+def test_findings_are_mappings_that_print_and_stand_in_reports():
+    found = fj.bias.words([cluster()], WRITTEN, lists={"x": ["he"], "y": ["she"]}, n_resamples=100)
+    assert set(found) == set(found.to_dict()) - {"findings"}
+    assert "<table" in found._repr_html_()
+    assert "Bias words" in str(found)
+    assert "Words of groups" in fj.report(found).html
+
+
+def rated(judge, values):
+    return [{**ROW, "eid": f"e{n}", "judge": judge, "value": v} for n, v in enumerate(values)]
+
+
+def test_a_cascade_is_fitted_saved_and_given_to_a_judge():
+    values = [1, 2, 3, 4, 5] * 12
+    labels = [{**LABELLED[0], "eid": f"e{n}", "value": v} for n, v in enumerate(values)]
+    found = fj.cascade(rated("local", values), rated("llm", values), labels)
+    assert found.figures["saved"]["value"] == 100.0
+    found.save("cascade.json")
+    assert json.loads(Path("cascade.json").read_text("utf-8")) == {
+        "low": found.low,
+        "high": found.high,
+    }
+    by_value = fj.Judge("openai:m", aspect="coverage", protocol="likert", cascade=found)
+    by_file = fj.Judge("openai:m", aspect="coverage", protocol="likert", cascade="cascade.json")
+    assert by_value.options == by_file.options
+    assert "saved" in str(found)
+
+
+def test_an_article_is_covered_as_far_as_its_answers_are():
+    # two of a's three answers are covered, one in part: (1 + 0.5 + 0) / 3; b's one is: 1
+    articles = [
+        {"aid": aid, "title": "", "content": f"Text of {aid}.", "attributes": {"party": aid}}
+        for aid in ("a", "b", "silent")
+    ]
+    groups = [["a", "b"], ["a"], ["a"]]
+    reference = {
+        "eid": "e",
+        "articles": articles,
+        "question_answers": [
+            {
+                "question": "What?",
+                "answer_groups": [[{"aid": x, "answer": "A."} for x in group] for group in groups],
+            }
+        ],
+    }
+    checklist = [
+        {"unit": f"answer:0.{place}", "covered": covered}
+        for place, covered in enumerate((1, 0.5, 0))
+    ]
+    row = {**ROW, "protocol": "checklist", "value": 0.5, "checklist": checklist}
+    from fairjudge.fairness.verdicts import answering, supports_from_checklists
+
+    references = fj.read_references([reference]).records
+    (support,) = supports_from_checklists(references, fj.read_judgements([row]).records)
+    assert support.aids == ("a", "b")
+    assert support.probabilities[:, 0].tolist() == [0.5, 1.0]
+    (kept,) = answering(fj.read_clusters([reference]).records, references)
+    assert [article.aid for article in kept.articles] == ["a", "b"]
+
+
+def test_order_and_checks_have_async_twins(server, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    model = fj.Model("openai:stub", base_url=f"{server.url}/v1", cache="cache", timeout=60)
+    articles = [
+        {"aid": str(n), "title": "", "content": f"Fact {n} of the matter was told in town. " * 5}
+        for n in range(3)
+    ]
+    clusters = [{"eid": "e", "articles": articles}]
+    found = asyncio.run(fj.audit.aorder(clusters, model=model))
+    assert found.to_dict() == fj.audit.order(clusters, model=model).to_dict()
+    written = [{"eid": "e", "system": "s", "text": "Fact 1 was told."}]
+    checked = asyncio.run(fj.audit.achecks(clusters, written, model=model, aspect="faithfulness"))
+    assert checked["aspect"] == "faithfulness"
+    assert {one["name"] for one in checked["checks"]} >= {"itself"}
+
+
+@pytest.mark.parametrize(("asked", "terminal", "shown"), [
+    (None, False, False), (None, True, True), (True, False, True), (False, True, False),
+])  # fmt: skip
+def test_progress_is_shown_where_it_is_asked_for_or_a_terminal_is_there(
+    asked, terminal, shown, monkeypatch, capsys
+):
+    from fairjudge.api.progress import bars
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    with bars(fj.Model("local", progress=asked)) as display:
+        display.counter("judging")(2)(1)
+    assert ("judging" in capsys.readouterr().err) == shown
+
+
+def test_words_of_a_table_show_nothing_by_themselves_in_a_notebook(monkeypatch):
+    import rich.console
+    import rich.jupyter
+
+    shown = []
+    monkeypatch.setattr(rich.console, "_is_jupyter", lambda: True)
+    monkeypatch.setattr(rich.jupyter, "display", lambda *given: shown.append(given))
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as Jupyter's kernel does
+    text = str(fj.audit.parse(JUDGED).table())
+    assert "coverage" in text
+    assert "\x1b" not in text
+    assert shown == []
+
+
+@pytest.mark.parametrize("as_path", [True, False])
+def test_a_report_knows_the_questions_of_references_however_they_are_given(as_path, tmp_path):
+    voices = [[{"aid": "a", "answer": "the rain"}], [{"aid": "b", "answer": "the cracks"}]]
+    articles = [{"aid": aid, "content": "It broke."} for aid in "ab"]
+    question = {"question": "Why did it break?", "answer_groups": voices}
+    reference = {"eid": "e", "articles": articles, "question_answers": [question]}
+    path = tmp_path / "references.jsonl"
+    path.write_text(json.dumps(reference) + "\n", "utf-8")
+    judged = rated("j", [3])
+    judged[0]["eid"] = "e"
+    page = fj.report(fj.import_replies(
+        [{**judged[0], "response": "Verdict: 3"}], scale="1-5", judge="j",
+    ), references=path if as_path else [reference]).html  # fmt: skip
+    assert "Answers and who gave them" in page

@@ -1,0 +1,376 @@
+"""Servers that answer twice, out of turn, without end or not at all, in real sockets."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import itertools
+import resource
+import time
+import zlib
+
+import aiohttp
+import pytest
+from raw_server import chat, http, number_of, raw_server
+
+from fairjudge.backends import open_backend, resolve_target
+from fairjudge.backends.caching import Caching
+from fairjudge.backends.lines import REST_SECONDS, Line, Manners
+from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.retrying import Retrying
+from fairjudge.cache import ReplyCache
+from fairjudge.errors import (
+    BackendError,
+    BadRequestError,
+    ConnectionFailedError,
+    MalformedReplyError,
+    MismatchedReplyError,
+    RequestTimeoutError,
+)
+from fairjudge.protocols import CompletionRequest, Message
+
+
+def asking(target, n):
+    return CompletionRequest(
+        target=target, messages=(Message(role="user", content=f"item {n}"),), max_output_tokens=50
+    )
+
+
+async def ask_all(server, cache_folder, *, n=64, at_once=8, said=None):
+    """Ask for `n` items through retries and a cache; return replies or errors, and the cache's."""
+    target = resolve_target("openai:m", base_url=server.url)
+    warn = (said if said is not None else []).append
+    client = open_backend(target, timeout_seconds=30, warn=warn)
+    retrying = Retrying(sleep=lambda _: asyncio.sleep(0))
+    cache = ReplyCache(cache_folder)
+    backend = Pipeline(client, Caching(cache=cache), retrying)
+    places = asyncio.Semaphore(at_once)
+
+    async def one(number):
+        async with places:
+            try:
+                return (await backend.complete(asking(target, number))).text
+            except BackendError as error:
+                return error
+
+    try:
+        found = await asyncio.gather(*map(one, range(n)))
+        return found, {value["reply"]["text"] for _, value in cache.items()}
+    finally:
+        await backend.aclose()
+        cache.close()
+
+
+def answering_twice(write, *, ids):
+    """Answer each request, and let `write` do it once more."""
+    names = itertools.count()
+
+    def serve(server, line):
+        while (body := line.read()) is not None:
+            server.asked.append(body)
+            name = f"chatcmpl-{next(names)}" if ids else "chatcmpl-1"
+            reply = http(chat(f"item {number_of(body)}", name=name))
+            write(line, reply)
+
+    return serve
+
+
+def in_one_write(line, reply):
+    line.write(reply + reply)
+
+
+def in_two_writes(line, reply):
+    line.write(reply)
+    line.write(reply)
+
+
+def some_time_later(line, reply):
+    line.write(reply)
+    line.closing.wait(5 * REST_SECONDS)
+    line.write(reply)
+
+
+@pytest.mark.parametrize("ids", [True, False])
+@pytest.mark.parametrize("at_once", [1, 8, 64])
+@pytest.mark.parametrize("write", [in_one_write, in_two_writes, some_time_later])
+async def test_no_reply_is_taken_for_another_requests(tmp_path, write, ids, at_once):
+    said = []
+    with raw_server(answering_twice(write, ids=ids)) as server:
+        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=said)
+    right = [text == f"item {n}" for n, text in enumerate(found)]
+    untrusted = [isinstance(one, MismatchedReplyError) for one in found]
+    assert [a or b for a, b in zip(right, untrusted, strict=True)] == [True] * 64
+    assert cached == {text for text in found if isinstance(text, str)}
+    if write is in_one_write:  # which of the two is right, nobody can say
+        assert all(untrusted)
+    if write is some_time_later:  # the first over each connection is
+        assert all(right)
+    # With a connection for each, or a reply that comes late, all may be done before it is seen.
+    if at_once == 64 or write is some_time_later:
+        assert len(said) <= 1
+    else:
+        assert len(said) == 1
+    assert all("more replies than it was asked for" in line for line in said)
+
+
+async def test_a_server_that_answers_twice_now_and_then_is_found_out_by_its_ids(tmp_path):
+    """From the 30th request on, and so late that the next request is on its way by then."""
+    numbers = itertools.count()
+
+    def serve(server, line):
+        late = b""
+        while (body := line.read()) is not None:
+            n = next(numbers)
+            if late:
+                line.write(late)  # in place of the reply to this one
+                late = b""
+                continue
+            reply = http(chat(f"item {number_of(body)}", name=f"chatcmpl-{n}"))
+            line.write(reply)
+            late = reply if n >= 30 else b""
+
+    with raw_server(serve) as server:
+        found, cached = await ask_all(server, tmp_path, at_once=2)
+    assert found == [f"item {n}" for n in range(64)]
+    assert cached == set(found)
+
+
+async def test_good_servers_keep_their_connections(tmp_path):
+    lines = []
+
+    def serve(server, line):
+        lines.append(line)
+        while (body := line.read()) is not None:
+            line.write(http(chat(f"item {number_of(body)}", name="always-the-same")))
+
+    said = []
+    with raw_server(serve) as server:
+        found, _ = await ask_all(server, tmp_path, n=200, at_once=4, said=said)
+    assert found == [f"item {n}" for n in range(200)]
+    assert said == []
+    assert len(lines) < 100
+
+
+async def test_what_is_said_before_a_request_answers_none():
+    said, closed = [], []
+
+    class Transport(asyncio.Transport):
+        def close(self):
+            closed.append(True)
+
+    line = Line(asyncio.get_running_loop(), manners=Manners(server="it", warn=said.append))
+    line.connection_made(Transport())
+    line.data_received(http(chat("item 0")))
+    line.set_response_params()
+    with pytest.raises(aiohttp.ServerDisconnectedError):
+        await line.read()
+    assert line.should_close
+    assert (len(said), closed) == (1, [True])
+
+
+async def once(serve, *, timeout_seconds=30.0, provider="openai"):
+    with raw_server(serve) as server:
+        target = resolve_target(f"{provider}:m", base_url=server.url)
+        backend = open_backend(target, timeout_seconds=timeout_seconds)
+        try:
+            return await backend.complete(asking(target, 1))
+        finally:
+            await backend.aclose()
+
+
+def packed_zeros(n_bytes: int) -> bytes:
+    """Return gzip of a JSON text that never ends."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    head = packer.compress(b'{"id": "') + packer.flush(zlib.Z_FULL_FLUSH)
+    # Packed from a fresh start, and so the same however often it is repeated.
+    block = packer.compress(b"0" * (1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
+    return head + block * (n_bytes >> 20)
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_a_reply_of_1_5_gb_takes_little_memory(provider):
+    bomb = http(packed_zeros(1_500_000_000), headers="content-encoding: gzip\r\n")
+
+    def serve(server, line):
+        line.read()
+        line.write(bomb)
+
+    before_kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(MalformedReplyError, match="more than 64 MiB"):
+        await once(serve, provider=provider)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 400_000
+
+
+def drop_by_drop(part: bytes, head: bytes):
+    """Send `head`, then `part` for ever, a little at a time."""
+
+    def serve(server, line):
+        line.read()
+        line.write(head)
+        while not line.closing.wait(0.02):
+            line.write(part)
+
+    return serve
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("head", "part"),
+    [
+        (b"", b"H"),
+        (b"HTTP/1.1 200 OK\r\n", b"a: b\r\n"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n", b" "),
+        (b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\n \r\n"),
+        (
+            b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 1000000\r\n\r\n"
+            + gzip.compress(b"{")[:10],
+            b"\x00",
+        ),
+        (b"HTTP/1.1 100 Continue\r\n\r\n", b"HTTP/1.1 100 Continue\r\n\r\n"),
+    ],
+    ids=["status", "headers", "body", "chunks", "gzip", "interim"],
+)
+async def test_a_server_that_takes_for_ever_is_left_after_the_timeout(provider, head, part):
+    began = time.monotonic()
+    with pytest.raises((RequestTimeoutError, ConnectionFailedError, BadRequestError)):
+        await once(drop_by_drop(part, head), timeout_seconds=1.0, provider=provider)
+    assert time.monotonic() - began < 30
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("status", ["301 Moved", "302 Found", "303 See", "307 Temporary", "308 P"])
+async def test_a_redirect_to_another_origin_is_refused(provider, status):
+    def trap(server, line):
+        server.asked.append(line.read())
+
+    with raw_server(trap) as other:
+
+        def serve(server, line):
+            line.read()
+            place = f"location: {other.url}/chat/completions?key=s3cret\r\n"
+            line.write(http(b"", status=status, headers=place))
+
+        with pytest.raises(BackendError, match="answered 30") as raised:
+            await once(serve, provider=provider)
+        assert "s3cret" not in str(raised.value)
+        if provider == "openai":
+            assert other.url.removesuffix("/v1") in str(raised.value)
+        assert other.asked == []
+
+
+async def test_a_redirect_within_the_origin_is_followed_and_ends():
+    def serve(server, line):
+        while (body := line.read()) is not None:
+            server.asked.append(body)
+            if len(server.asked) == 1:
+                line.write(http(b"", status="308 There", headers="location: /v1/there\r\n"))
+            else:
+                line.write(http(chat("here")))
+
+    assert (await once(serve)).text == "here"
+
+    def circle(server, line):
+        while line.read() is not None:
+            line.write(http(b"", status="307 Round", headers="location: /v1/again\r\n"))
+
+    with pytest.raises(BadRequestError, match="307"):
+        await once(circle)
+
+
+def saying(**fields):
+    body = chat("Verdict: 4", **fields)
+
+    def serve(server, line):
+        while line.read() is not None:
+            line.write(http(body))
+
+    return serve
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 11.0, "completion_tokens": 2.5}, (11, 3)),  # no fewer than it says
+        ({"prompt_tokens": -5, "completion_tokens": -1}, (None, None)),
+        ({"prompt_tokens": int("9" * 400), "completion_tokens": 1e300}, (None, None)),
+        ({"prompt_tokens": "11", "completion_tokens": True}, (None, None)),
+        ({"prompt_tokens": [1], "completion_tokens": None}, (None, None)),
+        ([1, 2], (None, None)),
+        ("many", (None, None)),
+        (None, (None, None)),
+    ],
+)
+async def test_usage_is_read_or_not_known(usage, counted):
+    reply = await once(saying(usage=usage))
+    assert (reply.text, reply.usage.input_tokens, reply.usage.output_tokens) == (
+        "Verdict: 4",
+        *counted,
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "Verdict: 4"},
+        {"role": None, "content": "Verdict: 4"},
+        {"role": "model", "content": "Verdict: 4", "tool_calls": None},
+        {"content": [{"type": "text", "text": "Verdict"}, {"type": "text", "text": ": 4"}]},
+    ],
+)
+async def test_a_reply_without_a_role_is_kept(message):
+    assert (await once(saying(choice={"message": message}))).text == "Verdict: 4"
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"),
+    [
+        ("length", "length"),
+        ("LENGTH", "length"),
+        ("max_tokens", "length"),
+        ("MAX_TOKENS", "length"),
+        ("error", "error"),
+        ("stop", "stop"),
+        ("STOP", "stop"),
+        (None, "other"),
+        (["odd"], "other"),
+    ],
+)
+async def test_how_a_reply_ended(reason, finish):
+    assert (await once(saying(choice={"finish_reason": reason}))).finish_reason == finish
+
+
+KEY = "sk-planted-4711-do-not-show"
+
+
+def tokens(*places):
+    """Return logprobs of tokens: a text, or a text with its alternatives."""
+    listed = []
+    for place in places:
+        token, *others = [place] if isinstance(place, str) else place
+        alternatives = [{"token": text, "logprob": -2.0} for text in others]
+        listed.append({"token": token, "logprob": -0.5, "top_logprobs": alternatives})
+    return {"content": listed}
+
+
+@pytest.mark.parametrize(
+    "places",
+    [
+        [KEY],
+        [("4", f"x{KEY}x")],
+        ["sk-planted", "-4711-do", "-not-show"],
+        [*KEY],
+        [("4", "say sk-plan"), ("!", "ted-4711-do-not"), ("?", "-show it")],
+        ["sk-sk-pl", "anted-4711-do-not-show"],
+    ],
+)
+async def test_a_key_in_tokens_is_not_kept(monkeypatch, places):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    reply = await once(saying(choice={"logprobs": tokens(*places)}))
+    assert (reply.text, reply.tokens) == ("Verdict: 4", None)
+
+
+async def test_tokens_without_the_key_are_kept(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    places = ["sk-planted", ("4", "-4711-do"), "not-show", ("-not-show", "sk")]
+    reply = await once(saying(choice={"logprobs": tokens(*places)}))
+    assert [place.token for place in reply.tokens] == ["sk-planted", "4", "not-show", "-not-show"]

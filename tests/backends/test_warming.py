@@ -1,0 +1,193 @@
+"""Of requests that begin alike one goes first; nobody waits for nothing, and nobody for ever."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from test_limiting import Flights
+
+from fairjudge.backends.limiting import Concurrency, Limiting
+from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.backends.warming import Warming, block_key
+from fairjudge.errors import ServerError
+from fairjudge.protocols import CompletionRequest, Message, ModelRef
+
+TARGET = ModelRef(provider="scripted", model="m")
+SCHEMA = {"type": "object"}
+
+
+def request(article, summary, *, length=5000, **fields):
+    """Ask about `summary` of an `article`, which is repeated up to so many characters."""
+    shared = (article * length)[:length]
+    user = Message(role="user", content=f"{shared}\n\n{summary}", shared=length)
+    system = Message(role="system", content="Judge.")
+    return CompletionRequest(target=TARGET, messages=(system, user), **fields)
+
+
+class Server(Flights):
+    """Holds requests until they are let go; knows what it was asked, and how many were marked."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked, self.marked = [], 0
+
+    async def __call__(self, request):
+        self.asked.append(request.messages[-1].content[-1])
+        self.marked += any(message.shared for message in request.messages)
+        return await super().__call__(request)
+
+    async def wait_for(self, n):
+        async with asyncio.timeout(20):
+            while len(self.asked) < n:
+                await asyncio.sleep(0.005)
+
+
+async def settled():
+    """Give everybody time to do what they should not do."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+async def test_one_of_those_that_begin_alike_goes_first_and_then_all_of_them():
+    server = Server()
+    warm = Pipeline(ScriptedBackend(server), Warming())
+    calls = [asyncio.create_task(warm.complete(request("a", n))) for n in "12345"]
+    await server.wait_for(1)
+    await settled()
+    assert server.asked == ["1"]
+    server.gate.set()
+    assert len(await asyncio.gather(*calls)) == 5
+    assert sorted(server.asked) == list("12345")
+    assert server.marked == 5
+
+
+async def test_all_but_the_first_are_under_way_together():
+    server = Server()
+    warm = Pipeline(ScriptedBackend(server), Warming())
+    first, *rest = [asyncio.create_task(warm.complete(request("a", n))) for n in "12345"]
+    await server.wait_for(1)
+    server.gate.set()
+    await first
+    server.gate.clear()
+    await server.wait_for(5)
+    assert server.now == 4
+    server.gate.set()
+    await asyncio.gather(*rest)
+
+
+async def test_those_that_begin_otherwise_wait_for_nobody():
+    """Other articles, another schema, and too little to share."""
+    server = Server()
+    warm = Pipeline(ScriptedBackend(server), Warming())
+    asked = [
+        *(request(article, n) for article in "abc" for n in "12"),
+        *(request("a", n, response_schema=SCHEMA) for n in "12"),
+        *(request("d", n, length=4096 - len("Judge.") - 1) for n in "12"),
+    ]
+    calls = [asyncio.create_task(warm.complete(one)) for one in asked]
+    await server.wait_for(6)
+    await settled()
+    assert sorted(server.asked) == list("111112")
+    server.gate.set()
+    await asyncio.gather(*calls)
+    assert server.marked == 8
+
+
+async def test_who_waits_takes_no_place_from_others():
+    server = Server()
+    warm = Pipeline(ScriptedBackend(server), Warming(), Limiting(Concurrency(3)))
+    asked = [request("a", n) for n in "12345"] + [request("b", n) for n in "67"]
+    calls = [asyncio.create_task(warm.complete(one)) for one in asked]
+    await server.wait_for(2)
+    await settled()
+    assert sorted(server.asked) == ["1", "6"]
+    server.gate.set()
+    assert len(await asyncio.gather(*calls)) == 7
+    assert server.most == 3
+
+
+async def test_a_request_that_is_alone_is_not_marked():
+    server = Server()
+    server.gate.set()
+    warm = Pipeline(ScriptedBackend(server), Warming())
+    await warm.complete(request("a", "1"))
+    assert server.marked == 0
+    await warm.complete(request("a", "2"))
+    await warm.complete(request("a", "3"))
+    assert server.marked == 2
+
+
+async def test_where_the_first_fails_the_others_go_together():
+    n_asked = 0
+
+    async def fail(_):
+        nonlocal n_asked
+        n_asked += 1
+        raise ServerError("500")
+
+    warm = Pipeline(ScriptedBackend(fail), Warming())
+    calls = (warm.complete(request("a", n)) for n in "123")
+    found = await asyncio.wait_for(asyncio.gather(*calls, return_exceptions=True), 20)
+    assert [type(one) for one in found] == [ServerError] * 3
+    assert n_asked == 3
+
+
+@pytest.mark.parametrize("sent", [False, True])
+async def test_where_the_first_is_cancelled_the_others_are_asked(sent):
+    server = Server()
+    warm = Pipeline(ScriptedBackend(server), Warming())
+    first, *rest = [asyncio.create_task(warm.complete(request("a", n))) for n in "123"]
+    await (server.wait_for(1) if sent else asyncio.sleep(0))
+    first.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    server.gate.set()
+    assert len(await asyncio.wait_for(asyncio.gather(*rest), 20)) == 2
+
+
+async def test_who_waits_can_be_cancelled():
+    server = Server()
+    warm = Pipeline(ScriptedBackend(server), Warming())
+    first, second = [asyncio.create_task(warm.complete(request("a", n))) for n in "12"]
+    await server.wait_for(1)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    server.gate.set()
+    await first
+    assert server.asked == ["1"]
+
+
+async def test_what_was_last_used_long_ago_is_sent_first_again():
+    now = 0.0
+    server = Server()
+    server.gate.set()
+    warm = Pipeline(ScriptedBackend(server), Warming(clock=lambda: now))
+    await asyncio.gather(*(warm.complete(request("a", n)) for n in "12"))
+    server.gate.clear()
+    now = 200.0  # still known, and used again
+    kept = [asyncio.create_task(warm.complete(request("a", n))) for n in "34"]
+    await server.wait_for(4)
+    now = 400.0
+    kept += [asyncio.create_task(warm.complete(request("a", n))) for n in "56"]
+    await server.wait_for(6)
+    now = 700.0  # providers keep it for five minutes
+    late = [asyncio.create_task(warm.complete(request("a", n))) for n in "78"]
+    await server.wait_for(7)
+    await settled()
+    assert len(server.asked) == 7
+    server.gate.set()
+    await asyncio.gather(*kept, *late)
+
+
+def test_what_requests_share_counts_from_the_first_message_on():
+    assert block_key(request("a", "1")) == block_key(request("a", "2", temperature=1.0))
+    assert block_key(request("a", "1")) != block_key(request("b", "1"))
+    assert block_key(request("a", "1", length=4096 - len("Judge."))) is not None
+    assert block_key(request("a", "1", length=4096 - len("Judge.") - 1)) is None
+    plain = CompletionRequest(
+        target=TARGET, messages=(Message(role="user", content="long" * 5000),)
+    )
+    assert block_key(plain) is None

@@ -1,0 +1,87 @@
+"""Agreement of baselines on pairs, and of people who share few items."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats as scipy_stats
+
+from fairjudge.calibration.agreement import Resampling, baseline_agreement, human_agreement
+from fairjudge.calibration.items import join
+from fairjudge.domain import Estimate, Judgement, Label, Undefined
+
+FAST = Resampling(n_resamples=50)
+
+
+def rng():
+    return np.random.default_rng(0)
+
+
+def pairs(n):
+    """Pairs of x and y: in every third a wins, in every third b, else a tie."""
+    rows, labels = [], []
+    for i in range(n):
+        verdict = ("a", "b", "tie")[i % 3]
+        sides = {"eid": f"d{i}", "aspect": "coverage", "system_a": "x", "system_b": "y"}
+        rows += [
+            Judgement(**sides, order=order, protocol="pairwise", judge="j", value=verdict)
+            for order in ("ab", "ba")
+        ]
+        labels.append(Label(**sides, annotator="p", value=verdict))
+    (joined,) = join(rows, labels)
+    return joined
+
+
+def test_verdicts_run_from_the_seconds_win_to_the_firsts():
+    joined = pairs(3)
+    assert (joined.judge_scale, joined.label_scale) == ((-1.0, 1.0), (-1.0, 1.0))
+    assert joined.human.tolist() == [1.0, -1.0, 0.0]
+
+
+def test_a_baseline_of_a_pair_is_the_first_ones_less_the_seconds():
+    joined = pairs(30)
+    drawn = rng().normal(size=(30, 2))
+    table = {(f"d{i}", s): float(drawn[i, k]) for i in range(30) for k, s in enumerate("xy")}
+    found = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
+    wins = [(1, -1, 0)[i % 3] for i in range(30)]
+    expected = scipy_stats.kendalltau(drawn[:, 0] - drawn[:, 1], wins).statistic
+    assert found["pooled"]["kendall"].value == pytest.approx(expected)
+    assert found["pooled"]["kendall"].n == 30
+
+
+@pytest.mark.parametrize("side", ["x", "y"])
+def test_a_pair_with_a_side_that_has_no_score_is_left_out_and_counted(side):
+    joined = pairs(12)
+    table = {(f"d{i}", s): float(i * (s == "x")) for i in range(12) for s in "xy"}
+    for i in (0, 1):
+        del table[f"d{i}", side]
+    found = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
+    kendall = found["pooled"]["kendall"]
+    assert (kendall.n, kendall.n_excluded) == (10, 2)
+    del table["d2", side]
+    few = baseline_agreement(joined, {"some": table}, resampling=FAST, rng=rng())["some"]
+    assert few == Undefined(why="such a score for 9 of 12 items: too few")
+
+
+@pytest.mark.parametrize(("n_shared", "told"), [(10, True), (9, False)])
+def test_people_are_compared_on_ten_shared_items_at_least(n_shared, told):
+    """Two people; the second labelled the first `n_shared` of 20 documents."""
+    rows = [
+        Judgement(eid=f"d{i:02}", system="s", aspect="coverage", protocol="likert", judge="j",
+                  value=1 + i % 5)
+        for i in range(20)
+    ]  # fmt: skip
+    labels = [
+        Label(eid=f"d{i:02}", system="s", aspect="coverage", annotator=who, value=1 + (i + k) % 5)
+        for k, who in enumerate(("p", "q"))
+        for i in range(20 if who == "p" else n_shared)
+    ]
+    (joined,) = join(rows, labels)
+    found = human_agreement(joined, resampling=FAST, rng=rng())["pooled"]
+    assert isinstance(found["spearman"], Estimate) == told
+    if told:
+        assert found["raw_agreement"].value == 0.0
+        assert found["raw_agreement"].n == 10
+        assert isinstance(found["kappa"], Estimate)
+    else:
+        assert found["spearman"].why == "no annotator shares 10 items with another"

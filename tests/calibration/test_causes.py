@@ -1,0 +1,79 @@
+"""What the widest gaps have in common, counted beside all items."""
+
+from __future__ import annotations
+
+from fairjudge.calibration.causes import causes_of, count_causes
+from fairjudge.calibration.items import join
+from fairjudge.domain import Judgement, Label
+
+WHERE = {"system": "s", "aspect": "coverage"}
+
+
+def judged(n: int, value: float | None, **more: object) -> Judgement:
+    unscored = None if value is not None else "refused"
+    return Judgement.model_validate(
+        {**WHERE, "eid": f"d{n}", "protocol": "likert", "judge": "j", "value": value,
+         "unscored": unscored, **more}
+    )  # fmt: skip
+
+
+def label(n: int, value: float, annotator: str = "p") -> Label:
+    return Label(eid=f"d{n}", annotator=annotator, value=value, **WHERE)
+
+
+def causes(rows, labels, words=None):
+    (joined,) = join(rows, labels)
+    found = causes_of(joined, rows, words=words or {})
+    return {key[0]: some for key, some in found.items()}
+
+
+def test_each_rule_is_told_from_the_records():
+    reason = "x" * 50
+    rows = [
+        judged(0, 5, raw=reason),
+        judged(1, 5, raw="Verdict: 5"),
+        judged(2, 5, raw=reason, repeat=0),
+        judged(2, None, raw=reason, repeat=1),
+        judged(3, 4, raw=reason, fallback_for="refused"),
+        *(judged(4, value, raw=reason, repeat=n) for n, value in enumerate((1, 2, 3))),
+        judged(5, 3, raw=reason),
+        judged(6, 2.5, scored_by="embedding"),
+    ]
+    labels = [*(label(n, 3) for n in range(7)), label(0, 1, "q"), label(5, 4, "q")]
+    found = causes(rows, labels)
+    assert found == {
+        "d0": ("people_differ",),  # 3 and 1 on 1 to 5
+        "d1": ("no_reason",),
+        "d2": ("partly_unscored",),
+        "d3": ("filled_in",),
+        "d4": ("judge_unsure",),
+        "d5": (),
+        "d6": (),
+    }
+
+
+def test_thirds_of_lengths_are_long_and_short():
+    rows = [judged(n, 1 + n % 5, raw="x" * 50) for n in range(6)]
+    words = {(f"d{n}", "s"): 100 * n for n in range(6)}
+    found = causes(rows, [label(n, 3) for n in range(6)], words)
+    assert [found[f"d{n}"] for n in range(6)] == [
+        ("short",), ("short",), (), (), ("long",), ("long",),
+    ]  # fmt: skip
+
+
+def test_a_pair_that_follows_the_place_is_one_of_position():
+    pair = {"eid": "d", "system_a": "x", "system_b": "y", "aspect": "coverage", "judge": "j",
+            "protocol": "pairwise", "unscored": None, "raw": "x" * 50}  # fmt: skip
+    both = [("ab", "a"), ("ba", "b")]
+    rows = [Judgement.model_validate({**pair, "order": o, "value": v, "flipped": True})
+            for o, v in both]  # fmt: skip
+    labels = [Label(eid="d", system_a="x", system_b="y", aspect="coverage", annotator="p",
+                    value="a")]  # fmt: skip
+    assert causes(rows, labels) == {"d": ("judge_unsure", "position")}
+    assert causes(rows[:1], labels) == {"d": ("position", "one_order")}
+
+
+def test_causes_are_counted_beside_all_items():
+    found = {(f"d{n}", "s", "", "summary"): ("long",) if n < 4 else () for n in range(10)}
+    (one,) = count_causes(found, list(found)[:3])
+    assert (one.cause, one.n_listed, one.listed, one.n_all, one.all) == ("long", 3, 3, 4, 10)

@@ -1,0 +1,114 @@
+"""Items on which a judge and people differ most, with both reasons."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.calibration.disagreements import largest_disagreements
+from fairjudge.calibration.items import join
+from fairjudge.domain import Judgement, Label
+
+
+def judged(eid, value, raw=None, **more):
+    given = {"eid": eid, "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+    return Judgement(**given | {"value": value, "raw": raw} | more)
+
+
+def label(eid, value, annotator="a", **more):
+    return Label(
+        **{"eid": eid, "system": "s", "aspect": "coverage"} | more, annotator=annotator, value=value
+    )
+
+
+def test_the_widest_gap_stands_first_with_what_both_said():
+    rows = [judged("d1", 5, "All there."), judged("d2", 2, "Half."), judged("d3", 3)]
+    people = [label("d1", 1, note="Nothing of it."), label("d2", 3), label("d3", 3)]
+    (joined,) = join(rows, people)
+    found = largest_disagreements(joined, rows, people)
+    assert [(one.eid, one.gap) for one in found] == [("d1", 4.0), ("d2", -1.0)]
+    first = found[0]
+    assert first.judge_reasons == ("All there.",)
+    assert first.people_reasons == {"a": "Nothing of it."}
+    assert first.labels == {"a": 1.0}
+    assert len(largest_disagreements(joined, rows, people, limit=1)) == 1
+
+
+def test_of_equal_gaps_those_on_which_people_are_at_one_stand_first():
+    rows = [judged("d1", 5), judged("d2", 5)]
+    people = [label("d1", 1), label("d1", 5, "b"), label("d2", 3), label("d2", 3, "b")]
+    (joined,) = join(rows, people)
+    assert [one.eid for one in largest_disagreements(joined, rows, people)] == ["d2", "d1"]
+
+
+def test_of_pairs_both_orders_replies_are_kept():
+    pair = {"system": None, "system_a": "y", "system_b": "x", "protocol": "pairwise"}
+    rows = [
+        judged("d1", "a", "First.", order="ab", **pair),
+        judged("d1", "a", "Second.", order="ba", **pair),
+    ]
+    sides = {"system": None, "system_a": "x", "system_b": "y"}
+    people = [label("d1", "a", **sides)]
+    (joined,) = join(rows, people)
+    (one,) = largest_disagreements(joined, rows, people)
+    assert (one.system_a, one.system_b) == ("x", "y")
+    assert (one.judged, one.people) == (-1.0, 1.0)
+    assert one.judge_reasons == ("First.", "Second.")
+
+
+def test_a_judge_that_is_right_leaves_nothing_to_list():
+    rows, people = [judged("d1", 4)], [label("d1", 4)]
+    (joined,) = join(rows, people)
+    assert largest_disagreements(joined, rows, people) == ()
+
+
+def test_the_twenty_widest_are_told_unless_more_are_asked_for():
+    rows = [judged(f"d{i:02}", 5) for i in range(25)]
+    people = [label(f"d{i:02}", 1 + i % 2) for i in range(25)]
+    (joined,) = join(rows, people)
+    found = largest_disagreements(joined, rows, people)
+    assert len(found) == 20
+    assert [one.gap for one in found] == [4.0] * 13 + [3.0] * 7
+    assert [one.eid for one in found[:3]] == ["d00", "d02", "d04"]
+    assert len(largest_disagreements(joined, rows, people, limit=25)) == 25
+
+
+def test_a_long_reason_is_cut_and_an_empty_one_left_out():
+    rows = [judged("d1", 5, "x" * 2001), judged("d2", 5, "  ")]
+    people = [label("d1", 1, note="y" * 2001), label("d2", 1, note=" ")]
+    (joined,) = join(rows, people)
+    long, empty = largest_disagreements(joined, rows, people)
+    assert long.judge_reasons == ("x" * 2000,)
+    assert long.people_reasons == {"a": "y" * 2000}
+    assert empty.judge_reasons == ()
+    assert empty.people_reasons == {}
+
+
+def test_a_stated_reason_stands_before_the_reply():
+    rows = [judged("d1", 5, "The whole reply.", reason="All there.")]
+    people = [label("d1", 1, reason="Nothing.")]
+    (joined,) = join(rows, people)
+    (one,) = largest_disagreements(joined, rows, people)
+    assert one.judge_reasons == ("All there.",)
+    assert one.people_reasons == {"a": "Nothing."}
+
+
+def test_reasons_of_other_judges_and_aspects_are_not_its_own():
+    rows = [judged("d1", 5, "Mine."), judged("d1", 4, "Other's.", judge="other"),
+            judged("d1", 4, "Other's.", aspect="fluency")]  # fmt: skip
+    people = [label("d1", 1, note="Mine."), label("d1", 2, note="Other's.", aspect="fluency")]
+    (joined,) = [one for one in join(rows, people) if (one.judge, one.aspect) == ("j", "coverage")]
+    (one,) = largest_disagreements(joined, rows, people)
+    assert one.judge_reasons == ("Mine.",)
+    assert one.people_reasons == {"a": "Mine."}
+
+
+def test_values_of_the_judge_are_told_on_the_labels_scale():
+    """A yes-or-no judge's 1 is a 5 of 1 to 5, a gap of 2 from a label of 3."""
+    rows = [judged("d1", 1, protocol="binary"), judged("d2", 0, protocol="binary")]
+    people = [label("d1", 3), label("d2", 1), label("d2", 2, "b")]
+    (joined,) = join(rows, people)
+    found = largest_disagreements(joined, rows, people)
+    assert [(one.eid, one.judged, one.people, one.gap) for one in found] == [
+        ("d1", pytest.approx(5.0), 3.0, pytest.approx(2.0)),
+        ("d2", pytest.approx(1.0), 1.5, pytest.approx(-0.5)),
+    ]

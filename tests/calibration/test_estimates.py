@@ -1,0 +1,145 @@
+"""Means, differences and win rates of systems, and plans from a pilot, against hand counts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fairjudge.calibration.estimates import MOST_SYSTEMS_IN_PAIRS, plan_labels, system_estimates
+from fairjudge.calibration.items import join
+from fairjudge.calibration.planning import pilot, planning_curve
+from fairjudge.calibration.ppi import ppi_mean
+from fairjudge.domain import Judgement, Label, Undefined
+
+
+def judged(eid, value, **more):
+    given = {"aspect": "coverage", "protocol": "likert", "judge": "j"} | more
+    return Judgement(eid=eid, value=value, **given)
+
+
+def label(eid, value, **more):
+    return Label(**{"eid": eid, "aspect": "coverage", "annotator": "p", "value": value} | more)
+
+
+def both_orders(eid, says, **more):
+    """Judgements of a pair in both orders; `says` is the verdict of each."""
+    sides = {"system_a": "x", "system_b": "y", "protocol": "pairwise"} | more
+    return [judged(eid, v, order=o, **sides) for v, o in zip(says, ("ab", "ba"), strict=True)]
+
+
+def pairs_of(labelled, alone):
+    """Joined pairs of x and y: (the judge's two verdicts, people's) each, and the judge's alone."""
+    rows, labels = [], []
+    for n, (says, people) in enumerate(labelled):
+        rows += both_orders(f"d{n}", says)
+        labels.append(label(f"d{n}", people, system_a="x", system_b="y"))
+    for n, says in enumerate(alone):
+        rows += both_orders(f"e{n}", says)
+    (joined,) = join(rows, labels)
+    return joined
+
+
+def test_verdicts_are_wins_ties_and_losses_of_the_first():
+    """People: a, a, tie, b: (1 + 1 + 0.5 + 0) / 4. The judge, by mean of orders: aa 1, ab 0.5 (a
+    tie), a tie 0.75, bb 0; of the others aa, bb and a tie with b, 0.25."""
+    joined = pairs_of(
+        [("aa", "a"), ("ab", "a"), (("a", "tie"), "tie"), ("bb", "b")],
+        ["aa", "bb", ("tie", "b")],
+    )
+    (found,) = system_estimates(joined, level=0.9)
+    assert (found.kind, found.systems) == ("win_rate", ("x", "y"))
+    assert (found.n_labelled, found.n_unlabelled) == (4, 3)
+    assert found.classical.value == pytest.approx(0.625)
+    expected = ppi_mean(
+        [1, 1, 0.5, 0], [1, 0.5, 0.75, 0], [1, 0, 0.25], level=0.9,
+        documents=list("abcd"), documents_unlabelled=list("efg"),
+    )  # fmt: skip
+    for ours, theirs in ((found.classical, expected.classical), (found.naive, expected.naive),
+                         (found.ppi.ppi_plus, expected.ppi_plus)):  # fmt: skip
+        assert ours.value == pytest.approx(theirs.value)
+        assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high))
+        assert ours.level == 0.9
+
+
+def scores(n=60, n_labelled=40, seed=0):
+    """Two systems of different level on the same documents, and what was drawn for them."""
+    rng = np.random.default_rng(seed)
+    truth = np.clip(np.round(np.array([2.0, 4.0]) + rng.normal(size=(n, 2))), 1, 5)
+    said = np.clip(np.round(truth + 0.7 * rng.normal(size=(n, 2))), 1, 5)
+    rows = [judged(f"d{i:02}", float(said[i, s]), system=f"s{s}") for i in range(n) for s in (0, 1)]
+    labels = [
+        label(f"d{i:02}", float(truth[i, s]), system=f"s{s}")
+        for i in range(n_labelled)
+        for s in (0, 1)
+    ]
+    (joined,) = join(rows, labels)
+    return truth, said, joined
+
+
+def test_a_difference_is_of_both_systems_in_each_document():
+    truth, said, joined = scores()
+    found = system_estimates(joined, level=0.95)
+    assert [(one.kind, one.systems) for one in found] == [
+        ("mean", ("s0",)), ("mean", ("s1",)), ("difference", ("s0", "s1"))
+    ]  # fmt: skip
+    difference, others = truth[:, 0] - truth[:, 1], said[:, 0] - said[:, 1]
+    documents = {"documents": list(range(40)), "documents_unlabelled": list(range(40, 60))}
+    expected = ppi_mean(difference[:40], others[:40], others[40:], **documents)
+    ours = found[2]
+    assert (ours.n_labelled, ours.n_unlabelled) == (40, 20)
+    assert ours.classical.value == pytest.approx(difference[:40].mean())
+    assert ours.naive.value == pytest.approx(others.mean())
+    assert ours.ppi.ppi_plus.value == pytest.approx(expected.ppi_plus.value)
+    assert ours.ppi.ppi_plus.low == pytest.approx(expected.ppi_plus.low)
+
+
+def test_without_other_items_the_judges_and_peoples_means_still_stand():
+    truth, said, joined = scores(n=20, n_labelled=20)
+    one, _, _ = system_estimates(joined, level=0.95)
+    assert isinstance(one.ppi, Undefined)
+    assert one.classical.value == pytest.approx(truth[:, 0].mean())
+    assert one.naive.value == pytest.approx(said[:, 0].mean())
+    assert one.classical.low < one.classical.value < one.classical.high
+
+
+def test_plans_take_the_spread_within_systems():
+    """Systems two points apart are no spread that labels of one could take away."""
+    truth, said, joined = scores()
+    plan = plan_labels(joined, level=0.9, n_judged=500)
+    centred = [
+        np.concatenate([values[:40, s] - values[:40, s].mean() for s in (0, 1)])
+        for values in (truth, said)
+    ]
+    expected = planning_curve(pilot(*centred), n_judged=500, level=0.9)
+    assert [one.n_labels for one in plan.curve] == [one.n_labels for one in expected]
+    assert [one.with_judge for one in plan.curve] == pytest.approx(
+        [one.with_judge for one in expected]
+    )
+    (pair,) = plan.separations
+    assert (pair.system_a, pair.system_b) == ("s0", "s1")
+    assert pair.difference == pytest.approx((truth[:40, 0] - truth[:40, 1]).mean())
+    assert plan.n_judged == 500
+
+
+def test_unlabelled_systems_have_no_plan():
+    rows = [judged(f"d{i}", 1.0 + i % 5, system=s) for i in range(12) for s in ("s", "t")]
+    (joined,) = join(rows, [label("d0", 3.0, system="s")])
+    plan = plan_labels(joined, level=0.95, n_judged=50)
+    assert isinstance(plan.curve, Undefined)
+    (pair,) = plan.separations
+    assert pair.difference == 0.0
+    assert isinstance(pair.plan, Undefined)
+
+
+def test_pairs_are_told_of_20_systems_at_the_most():
+    assert MOST_SYSTEMS_IN_PAIRS == 20
+    for n, n_pairs in ((20, 190), (21, 0)):
+        rows = [
+            judged(f"d{i}", 1.0 + (i + s) % 5, system=f"s{s:02}")
+            for i in range(2)
+            for s in range(n)
+        ]
+        labels = [label(one.eid, one.value, system=one.system) for one in rows]
+        (joined,) = join(rows, labels)
+        found = system_estimates(joined, level=0.95)
+        assert sum(one.kind == "difference" for one in found) == n_pairs

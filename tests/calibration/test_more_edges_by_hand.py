@@ -1,0 +1,91 @@
+"""More edges of the figures of calibration: groups, simultaneous ranks, judges that never lose."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.stats import studentized_range
+
+from fairjudge.calibration import ranking
+from fairjudge.calibration.groups import error_by_group
+from fairjudge.calibration.replaceability import (
+    FEWEST_ITEMS,
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+)
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.clustered import within
+from fairjudge.stats.multiplicity import benjamini_hochberg
+
+
+def test_each_groups_two_gaps_have_their_own_adjusted_p_values():
+    rng = np.random.default_rng(3)
+    n = 40
+    groups = ["a", "b", "c"] * n
+    error = np.where(np.array(groups) == "a", rng.choice([-2.0, 2.0], 3 * n), 0.1)
+    error = error + rng.normal(scale=0.3, size=3 * n) + np.where(np.array(groups) == "b", 0.4, 0)
+    found = error_by_group(error, np.zeros(3 * n), groups, documents=list(range(3 * n)))
+    raw = [gap.p_value for one in found for gap in (one.error_gap, one.absolute_error_gap)]
+    given = [p for one in found for p in one.adjusted_p_values]
+    assert given == pytest.approx(benjamini_hochberg(raw).tolist())
+    assert len(set(given)) > 2
+
+
+@pytest.mark.parametrize(("freedom", "k"), [(5, 3), (12, 5)])
+def test_ranks_hold_for_all_pairs_at_once(freedom, k):
+    """With equal variances the largest |t| over pairs is Tukey's studentized range by root 2."""
+    critical = studentized_range.ppf(0.95, k, freedom) / np.sqrt(2)
+
+    def above(gap):
+        strengths = np.zeros(k)
+        strengths[0] = gap * np.sqrt(2)  # in standard errors of a difference
+        model = SimpleNamespace(
+            n_systems=k,
+            freedom=freedom,
+            covariance=np.eye(k),
+            level=0.95,
+            coefficients=strengths,
+            strengths=strengths,
+        )
+        return ranking._surely_above(model, np.random.default_rng(0))
+
+    assert not above(critical * 0.92)[0, 1:].any()
+    assert above(critical * 1.08)[0, 1:].all()
+
+
+def replaced(documents, epsilon):
+    """Three people who agree, and a judge who is right where each of them is off by one."""
+    n = FEWEST_ITEMS
+    people = np.tile([1.0, 1.0, 1.0], (n, 1))
+    return alternative_annotator_test(
+        np.full(n, 1.0),
+        people,
+        np.ones((n, 3), dtype=bool),
+        annotators=["x", "y", "z"],
+        epsilon=epsilon,
+        documents=documents,
+    )
+
+
+def test_differences_without_variance_are_certain_from_two_documents_on():
+    n = FEWEST_ITEMS
+    two = replaced([place % 2 for place in range(n)], 0.1)
+    assert isinstance(two, AlternativeAnnotatorTest)
+    assert two.passes
+    one = replaced(["d"] * n, 0.1)
+    assert isinstance(one, Undefined) or not one.passes
+
+
+def test_estimates_cut_to_their_range_keep_their_value_and_those_without_ends_stay():
+    found = Estimate(value=0.9, low=0.7, high=1.2, level=0.95, n=9, n_excluded=0, method="m")
+    cut = within(found, 0.0, 1.0)
+    assert (cut.value, cut.low, cut.high) == (0.9, 0.7, 1.0)
+    low = within(replace(found, low=-0.2), 0.0, 1.0)
+    assert (low.low, low.high) == (0.0, 1.0)
+    bare = replace(found, low=None, high=None)
+    assert within(bare, 0.0, 1.0) is bare
+    none = Undefined(why="no values")
+    assert within(none, 0.0, 1.0) is none

@@ -1,0 +1,534 @@
+"""Bradley-Terry with ties and position, against published figures and another implementation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import statsmodels.api as sm
+from scipy.optimize import approx_fprime
+from scipy.stats import studentized_range
+from scipy.stats import t as student_t
+
+from fairjudge.calibration.ranking import Comparisons, rank_systems
+from fairjudge.domain import Undefined
+from fairjudge.errors import StatisticsError
+
+HOME_GAMES = {
+    "Milwaukee": "Detroit 4 3,Toronto 4 2,New York 4 3,Boston 6 1,Cleveland 4 2,Baltimore 6 0",
+    "Detroit": "Milwaukee 3 3,Toronto 4 2,New York 4 3,Boston 6 0,Cleveland 6 1,Baltimore 4 3",
+    "Toronto": "Milwaukee 2 5,Detroit 4 3,New York 2 4,Boston 4 3,Cleveland 4 2,Baltimore 6 0",
+    "New York": "Milwaukee 3 3,Detroit 5 1,Toronto 2 5,Boston 4 3,Cleveland 4 2,Baltimore 6 1",
+    "Boston": "Milwaukee 5 1,Detroit 2 5,Toronto 3 3,New York 4 2,Cleveland 5 2,Baltimore 6 0",
+    "Cleveland": "Milwaukee 2 5,Detroit 3 3,Toronto 3 4,New York 4 3,Boston 4 2,Baltimore 2 4",
+    "Baltimore": "Milwaukee 2 5,Detroit 1 5,Toronto 1 6,New York 2 4,Boston 1 6,Cleveland 3 4",
+}
+"""Home wins and losses of the American League's East, 1987: Agresti (2002), table 10.10."""
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
+
+
+def drawn(strengths, *, position=0.0, tie=-1.0, n_documents=60, seed=0, per_document=12):
+    """Draw judgements from the model itself; documents share nothing."""
+    random = np.random.default_rng(seed)
+    n = n_documents * per_document
+    k = len(strengths)
+    pairs = np.array([random.permutation(k)[:2] for _ in range(n)])
+    positions = random.choice([-1.0, 1.0], n)
+    d = np.asarray(strengths)[pairs[:, 0]] - np.asarray(strengths)[pairs[:, 1]]
+    d = d + position * positions
+    weights = np.exp(np.column_stack([d / 2, -d / 2, np.full(n, tie)]))
+    weights /= weights.sum(axis=1, keepdims=True)
+    rolled = random.random(n)
+    wins = np.where(rolled < weights[:, 0], 1.0, np.where(rolled < weights[:, :2].sum(1), 0.0, 0.5))
+    return Comparisons(
+        wins=wins,
+        system_a=tuple(f"s{i}" for i in pairs[:, 0]),
+        system_b=tuple(f"s{i}" for i in pairs[:, 1]),
+        positions=positions,
+        documents=tuple((np.arange(n) // per_document).tolist()),
+    )
+
+
+def test_strengths_and_the_effect_of_position_are_those_published():
+    """Agresti (2002), and R's BradleyTerry2 in its vignette: Baltimore is 0, at home 0.3023."""
+    wins, a, b = [], [], []
+    for home, games in HOME_GAMES.items():
+        for game in games.split(","):
+            away, won, lost = game.rsplit(" ", 2)
+            for value, times in ((1.0, int(won)), (0.0, int(lost))):
+                wins += [value] * times
+                a += [home] * times
+                b += [away] * times
+    found = rank_systems(
+        Comparisons(
+            wins=np.array(wins),
+            system_a=tuple(a),
+            system_b=tuple(b),
+            positions=np.ones(len(wins)),
+            documents=tuple(range(len(wins))),
+        ),
+        rng=rng(),
+    )
+    strength = {one.system: one.strength.value for one in found.systems}
+    published = {"Milwaukee": 1.6196, "Detroit": 1.4754, "Toronto": 1.3271}
+    published |= {"New York": 1.2813, "Boston": 1.1438, "Cleveland": 0.7047}
+    for team, value in published.items():
+        assert strength[team] - strength["Baltimore"] == pytest.approx(value, abs=3e-4)
+    assert found.position_effect.value == pytest.approx(0.3023, abs=1e-4)
+    assert found.tie_weight == Undefined(why="no ties")
+    assert [one.system for one in found.systems][:2] == ["Milwaukee", "Detroit"]
+    assert found.systems[-1].system == "Baltimore"
+    assert sum(strength.values()) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_with_ties_it_is_the_log_linear_model_that_statsmodels_fits():
+    """Fienberg and Larntz (1976): Davidson's model is a Poisson regression on the counts of a win,
+    a loss and a tie, with an intercept for every pair and place."""
+    given = drawn((0.8, 0.2, -0.3, -0.7), position=0.4, tie=-0.5)
+    counts: dict[tuple, int] = {}
+    for row in zip(given.system_a, given.system_b, given.positions, given.wins, strict=True):
+        counts[row] = counts.get(row, 0) + 1
+    settings = sorted({row[:3] for row in counts})
+    design, seen = [], []
+    for place, (a, b, position) in enumerate(settings):
+        for wins in (1.0, 0.0, 0.5):
+            row = np.zeros(len(settings) + 5)
+            row[place] = 1.0
+            side = {1.0: 0.5, 0.0: -0.5, 0.5: 0.0}[wins]
+            for name, sign in ((a, side), (b, -side)):
+                if name != "s3":
+                    row[len(settings) + int(name[1])] += sign
+            row[len(settings) + 3] = side * position
+            row[len(settings) + 4] = wins == 0.5
+            design.append(row)
+            seen.append(counts.get((a, b, position, wins), 0))
+    fit = sm.GLM(np.array(seen), np.array(design), family=sm.families.Poisson()).fit()
+    theirs = fit.params[len(settings) :]
+    found = rank_systems(given, rng=rng())
+    strength = {one.system: one.strength.value for one in found.systems}
+    ours = [strength[f"s{i}"] - strength["s3"] for i in range(3)]
+    ours += [found.position_effect.value, found.tie_weight.value]
+    assert ours == pytest.approx(theirs, abs=1e-4)
+
+
+def test_planted_strengths_position_and_order_are_found():
+    strengths = (1.5, 0.5, -0.5, -1.5)
+    found = rank_systems(drawn(strengths, position=0.5, n_documents=150), rng=rng())
+    assert [one.system for one in found.systems] == ["s0", "s1", "s2", "s3"]
+    assert [(one.best_rank, one.worst_rank) for one in found.systems] == [
+        (1, 1), (2, 2), (3, 3), (4, 4)
+    ]  # fmt: skip
+    for one, truth in zip(found.systems, strengths, strict=True):
+        assert one.strength.value == pytest.approx(truth, abs=0.25)
+        assert one.strength.low < one.strength.value < one.strength.high
+    assert found.position_effect.low <= 0.5 <= found.position_effect.high
+    assert found.position_effect.p_value < 0.001
+
+
+def test_two_systems_are_told_apart_where_the_interval_of_their_strength_leaves_out_0():
+    """Strengths sum to 0: the difference and its error are twice one's strength and its error."""
+    sure = []
+    for n_won in range(20, 36):
+        found = rank_systems(
+            Comparisons(
+                wins=np.repeat([1.0, 0.0], [n_won, 40 - n_won]),
+                system_a=("first",) * 40,
+                system_b=("second",) * 40,
+                positions=np.tile([1.0, -1.0], 20),
+                documents=tuple(range(40)),
+            ),
+            rng=rng(),
+        )
+        best = next(one for one in found.systems if one.system == "first")
+        sure.append(best.best_rank == best.worst_rank)
+        assert sure[-1] == (best.strength.low > 0.0), n_won
+    assert True in sure
+    assert False in sure
+
+
+def test_a_system_that_is_seldom_judged_has_its_rank_where_it_is_far_below():
+    """240 judgements of the other two, 24 and 26 of theirs with it, of which it wins 2 each."""
+    meetings = [
+        ("first", "second", 180, 60),
+        ("first", "seldom", 22, 2),
+        ("second", "seldom", 24, 2),
+    ]
+    wins, a, b = [], [], []
+    for one, other, n_won, n_lost in meetings:
+        wins += [1.0] * n_won + [0.0] * n_lost
+        a += [one] * (n_won + n_lost)
+        b += [other] * (n_won + n_lost)
+    found = rank_systems(
+        Comparisons(
+            wins=np.array(wins),
+            system_a=tuple(a),
+            system_b=tuple(b),
+            positions=np.resize([1.0, -1.0], len(wins)),
+            documents=tuple(range(len(wins))),
+        ),
+        rng=rng(),
+    )
+    ranks = {one.system: (one.best_rank, one.worst_rank) for one in found.systems}
+    assert ranks == {"first": (1, 1), "second": (2, 2), "seldom": (3, 3)}
+
+
+def test_equal_systems_are_not_told_apart():
+    found = rank_systems(drawn((0.0,) * 4), rng=rng())
+    assert {(one.best_rank, one.worst_rank) for one in found.systems} == {(1, 4)}
+    assert found.position_effect.p_value > 0.05
+
+
+def test_a_system_that_met_weak_ones_alone_wins_often_and_ranks_low():
+    """A beats B and C half the time each; D beats only the weakest, nine times of ten.
+
+    D meets C alone, which loses to all: its win rate is 0.9, A's 0.7; but A beats C more often.
+    """
+    wins, a, b = [], [], []
+    for one, other, won, lost in (("A", "B", 10, 10), ("A", "C", 19, 1), ("B", "C", 19, 1),
+                                  ("D", "C", 18, 2)):  # fmt: skip
+        wins += [1.0] * won + [0.0] * lost
+        a += [one] * (won + lost)
+        b += [other] * (won + lost)
+    found = rank_systems(
+        Comparisons(
+            wins=np.array(wins),
+            system_a=tuple(a),
+            system_b=tuple(b),
+            positions=np.zeros(len(wins)),
+            documents=tuple(i % 10 for i in range(len(wins))),
+        ),
+        rng=rng(),
+    )
+    by_name = {one.system: one for one in found.systems}
+    assert by_name["D"].win_rate.value > by_name["A"].win_rate.value
+    assert by_name["D"].rank == 3
+    assert by_name["A"].strength.value == pytest.approx(by_name["B"].strength.value, abs=1e-6)
+
+
+def test_two_systems_have_the_share_that_was_won_as_expected_win_rate():
+    """Seven wins, two ties and one loss: (7 + 1) / 10, whatever the model."""
+    wins = np.array([1.0] * 7 + [0.5] * 2 + [0.0])
+    found = rank_systems(
+        Comparisons(
+            wins=wins,
+            system_a=("x",) * 10,
+            system_b=("y",) * 10,
+            positions=np.zeros(10),
+            documents=tuple(range(10)),
+        ),
+        rng=rng(),
+    )
+    assert found.systems[0].expected_win_rate.value == pytest.approx(0.8, abs=1e-4)
+    assert found.systems[0].win_rate.value == pytest.approx(0.8)
+    assert found.position_effect == Undefined(why="no judgement says which summary stood first")
+
+
+def test_a_system_that_always_wins_is_said_to_be_beyond_comparison():
+    found = rank_systems(
+        Comparisons(
+            wins=np.ones(20),
+            system_a=("x",) * 20,
+            system_b=("y",) * 20,
+            positions=np.tile([1.0, -1.0], 10),
+            documents=tuple(range(20)),
+        ),
+        rng=rng(),
+    )
+    assert found.separated
+    assert found.systems[0].system == "x"
+    assert np.isfinite(found.systems[0].strength.value)
+    assert found.systems[0].strength.low is None
+    assert found.systems[0].best_rank is None
+
+
+def test_place_and_system_are_not_told_apart_where_the_same_always_stood_first():
+    found = rank_systems(
+        Comparisons(
+            wins=np.tile([1.0, 1.0, 0.0], 10),
+            system_a=("x",) * 30,
+            system_b=("y",) * 30,
+            positions=np.ones(30),
+            documents=tuple(range(30)),
+        ),
+        rng=rng(),
+    )
+    assert found.position_effect == Undefined(
+        why="place and system cannot be told apart: the same stood first"
+    )
+    assert found.systems[0].win_rate.value == pytest.approx(2 / 3)
+
+
+def test_systems_that_never_met_are_not_ranked():
+    given = Comparisons(
+        wins=np.array([1.0, 0.0]),
+        system_a=("a", "c"),
+        system_b=("b", "d"),
+        positions=np.zeros(2),
+        documents=(1, 2),
+    )
+    assert rank_systems(given, rng=rng()) == Undefined(
+        why="systems fall into 2 sets that are never compared"
+    )
+
+
+def test_few_documents_give_an_order_without_intervals():
+    found = rank_systems(drawn((1.0, -1.0), n_documents=3), rng=rng())
+    assert [one.rank for one in found.systems] == [1, 2]
+    assert {one.strength.low for one in found.systems} == {None}
+    assert {one.best_rank for one in found.systems} == {None}
+
+
+def test_a_system_against_itself_is_refused():
+    with pytest.raises(StatisticsError, match="'a' twice"):
+        rank_systems(
+            Comparisons(
+                wins=np.ones(1),
+                system_a=("a",),
+                system_b=("a",),
+                positions=np.zeros(1),
+                documents=(1,),
+            ),
+            rng=rng(),
+        )
+
+
+def slopes(function, at):
+    """Differentiate by central differences; rows are the values of `function`."""
+    at = np.asarray(at, dtype=float)
+    forward = approx_fprime(at, function, 1e-5)
+    backward = approx_fprime(at, function, -1e-5)
+    return np.atleast_2d((forward + backward) / 2)
+
+
+def davidson(strengths, position, tie):
+    """Return P(a), P(b), P(tie) in the terms of Davidson (1970), for strengths of shape (n, 2).
+
+    With worth w = exp(s), they are as w_a, w_b and nu sqrt(w_a w_b), the first shown counting
+    exp(g) times as much (Davidson and Beaver 1977, with half of the effect on either side).
+    """
+    worth = np.exp(strengths + np.column_stack([position, -position]) / 2)
+    draws = np.exp(tie) * np.sqrt(worth[:, 0] * worth[:, 1])
+    every = np.column_stack([worth, draws])
+    return every / every.sum(axis=1, keepdims=True)
+
+
+def test_without_ties_errors_are_those_of_logistic_regression_clustered_by_document():
+    """statsmodels' logit with errors over documents; one system has strength 0 in it."""
+    given = drawn((0.6, 0.0, -0.6), position=0.4, tie=-40.0, n_documents=25, per_document=6)
+    n, names = len(given.wins), ("s0", "s1", "s2")
+    design = np.zeros((n, 4))
+    for row, (a, b) in enumerate(zip(given.system_a, given.system_b, strict=True)):
+        design[row, names.index(a)] += 1
+        design[row, names.index(b)] -= 1
+    design[:, 3] = given.positions
+    kept = design[:, [0, 1, 3]]
+    options = {"groups": np.asarray(given.documents), "use_correction": False}
+    fit = sm.Logit(given.wins, kept).fit(disp=0, cov_type="cluster", cov_kwds=options)
+    covariance = fit.cov_params() * 25 / 24
+    quantile = student_t.ppf(0.95, 24)
+    found = rank_systems(given, rng=rng(), level=0.9)
+
+    def matches(estimate, value, error, null=0.0):
+        assert estimate.value == pytest.approx(value, abs=1e-3)
+        assert estimate.low == pytest.approx(value - quantile * error, abs=1e-3)
+        assert estimate.high == pytest.approx(value + quantile * error, abs=1e-3)
+        assert estimate.level == 0.9
+        if null is None:
+            assert estimate.p_value is None
+        else:
+            expected = 2 * student_t.sf(abs(value) / error, 24)
+            assert estimate.p_value == pytest.approx(expected, rel=0.02)
+
+    matches(found.position_effect, fit.params[2], np.sqrt(covariance[2, 2]))
+    assert found.position_effect.n == n
+    by_name = {one.system: one for one in found.systems}
+    for system, name in enumerate(names):
+
+        def strength(b, system=system):
+            return np.append(b[:2], 0.0)[system] - b[:2].sum() / 3
+
+        def rate(b, system=system):
+            level = np.append(b[:2], 0.0)
+            return np.mean(1 / (1 + np.exp(np.delete(level, system) - level[system])))
+
+        met = sum(name in pair for pair in zip(given.system_a, given.system_b, strict=True))
+        one = by_name[name]
+        for estimate, function, null in (
+            (one.strength, strength, 0.0),
+            (one.expected_win_rate, rate, None),
+        ):
+            slope = slopes(function, fit.params)[0]
+            error = np.sqrt(slope @ covariance @ slope)
+            matches(estimate, function(fit.params), error, null)
+            assert estimate.n == met
+        assert one.win_rate.n == met
+
+
+def test_with_ties_errors_are_those_of_the_likelihood_differentiated_by_numbers():
+    """Sandwich of Davidson's likelihood: curvature and scores by finite differences."""
+    given = drawn((0.9, 0.1, -1.0), position=0.3, tie=-0.2, n_documents=20, per_document=6)
+    places = np.array(
+        [[int(a[1]), int(b[1])] for a, b in zip(given.system_a, given.system_b, strict=True)]
+    )
+    column = np.where(given.wins == 1.0, 0, np.where(given.wins == 0.0, 1, 2))
+
+    def every(b):
+        return np.array([b[0], b[1], -b[0] - b[1]])
+
+    def log_likelihood(b):
+        p = davidson(every(b)[places], b[2] * given.positions, b[3])
+        return np.log(p[np.arange(len(column)), column])
+
+    found = rank_systems(given, rng=rng())
+    by_name = {one.system: one for one in found.systems}
+    at = [by_name[name].strength.value for name in ("s0", "s1")]
+    at += [found.position_effect.value, found.tie_weight.value]
+    scores = slopes(log_likelihood, at)
+    assert scores.sum(axis=0) == pytest.approx(0.0, abs=1e-2)
+    curvature = slopes(lambda b: slopes(log_likelihood, b).sum(axis=0), at)
+    sums = np.array([scores[np.array(given.documents) == d].sum(axis=0) for d in range(20)])
+    inverse = np.linalg.inv(curvature)
+    covariance = inverse @ (sums.T @ sums * 20 / 19) @ inverse
+    quantile = student_t.ppf(0.975, 19)
+
+    def rate(system):
+        def function(b):
+            level = every(b)
+            pairs = np.array([[level[system], one] for one in np.delete(level, system)])
+            p = davidson(pairs, np.zeros(2), b[3])
+            return np.mean(p[:, 0] + p[:, 2] / 2)
+
+        return function
+
+    expected = [(found.position_effect, lambda b: b[2]), (found.tie_weight, lambda b: b[3])]
+    for system in range(3):
+        one = by_name[f"s{system}"]
+        expected.append((one.strength, lambda b, system=system: every(b)[system]))
+        expected.append((one.expected_win_rate, rate(system)))
+    for estimate, function in expected:
+        slope = slopes(function, at)[0]
+        half = quantile * np.sqrt(slope @ covariance @ slope)
+        assert estimate.value == pytest.approx(function(np.array(at)), abs=1e-4)
+        assert estimate.high - estimate.low == pytest.approx(2 * half, rel=2e-3)
+    assert found.n_ties == np.sum(column == 2)
+    assert found.n_comparisons == 120
+    assert found.n_documents == 20
+
+
+def played(scores, *, positions=None):
+    """Judgements of pairs, (a, b, times a won, times b won, ties), each a document."""
+    wins, a, b = [], [], []
+    for one, other, won, lost, tied in scores:
+        wins += [1.0] * won + [0.0] * lost + [0.5] * tied
+        a += [one] * (won + lost + tied)
+        b += [other] * (won + lost + tied)
+    return Comparisons(
+        wins=np.array(wins),
+        system_a=tuple(a),
+        system_b=tuple(b),
+        positions=np.zeros(len(wins)) if positions is None else np.asarray(positions),
+        documents=tuple(range(len(wins))),
+    )
+
+
+def test_ranks_of_three_equal_rounds_hold_by_tukeys_range():
+    """Differences of equal error, all at once: the studentised range over sqrt(2).
+
+    Of 3 systems and 74 degrees it is 2.39, where a single difference would need 1.99.
+    """
+    tukey = studentized_range.ppf(0.95, 3, 74) / np.sqrt(2)
+    told, between = set(), 0
+    for n_won in range(13, 22):
+        lost = 25 - n_won
+        found = rank_systems(
+            played([("x", "y", n_won, lost, 0), ("y", "z", 12, 13, 0), ("x", "z", n_won, lost, 0)]),
+            rng=rng(),
+        )
+        systems = {one.system: one for one in found.systems}
+        # y and z are alike, so that x's strength is two thirds of its distance to them
+        error = (systems["x"].strength.high - systems["x"].strength.value) / student_t.ppf(
+            0.975, 74
+        )
+        t = systems["x"].strength.value / error
+        ours = systems["x"].worst_rank == 1
+        # its distance to each has a larger error than to their mean: sqrt(4 / 3) times
+        t_of_pair = t * np.sqrt(3) / 2
+        if abs(t_of_pair - tukey) > 0.2:
+            assert ours == (t_of_pair > tukey), n_won
+            told.add(ours)
+        between += 1.99 < t_of_pair < tukey - 0.2
+    assert told == {True, False}
+    assert between
+
+
+@pytest.mark.parametrize(
+    ("scores", "separated"),
+    [
+        ((9, 0, 0), True), ((0, 9, 0), True), ((9, 0, 1), False), ((0, 9, 1), False),
+        ((0, 0, 9), False), ((8, 1, 0), False),
+    ],
+)  # fmt: skip
+def test_a_loss_or_a_tie_holds_systems_together(scores, separated):
+    found = rank_systems(played([("x", "y", *scores)]), rng=rng())
+    assert found.separated == separated
+    method = found.systems[0].strength.method
+    if separated:
+        assert method == "no interval: some systems never lose to the others"
+    else:
+        assert method.startswith("Bradley-Terry with ties (Davidson)")
+
+
+@pytest.mark.parametrize(("n_documents", "has"), [(4, False), (5, True)])
+def test_five_documents_are_the_fewest_with_intervals(n_documents, has):
+    given = drawn((0.5, -0.5), n_documents=n_documents)
+    (one, other) = rank_systems(given, rng=rng()).systems
+    assert (one.strength.low is not None) == has
+    assert (other.worst_rank is not None) == has
+    if not has:
+        assert one.strength.method == "no interval: fewer than 5 documents"
+
+
+def test_place_is_told_from_systems_by_pairs_shown_both_ways_alone():
+    """x and z always first, against y: their advantage may be the place's; with x against z too,
+    the place shows."""
+    two = [("x", "y", 6, 4, 0), ("z", "y", 7, 3, 0)]
+    found = rank_systems(played(two, positions=np.ones(20)), rng=rng())
+    assert found.position_effect.why.startswith("place and system cannot be told apart")
+    plain = rank_systems(played(two), rng=rng())
+    ours = [one.strength.value for one in found.systems]
+    assert ours == pytest.approx([one.strength.value for one in plain.systems], abs=1e-9)
+    more = played([*two, ("x", "z", 6, 4, 0)], positions=np.ones(30))
+    assert isinstance(rank_systems(more, rng=rng()).position_effect.value, float)
+
+
+def test_nothing_compared_is_no_ranking():
+    assert rank_systems(played([]), rng=rng()) == Undefined(why="no comparisons")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "what"),
+    [("wins", 0.75, "wins must be"), ("wins", 1.5, "wins must be"), ("wins", 2.0, "wins must be"),
+     ("positions", 0.5, "positions must be"), ("positions", -2.0, "positions must be")],
+)  # fmt: skip
+def test_values_that_are_no_outcome_or_place_are_refused(name, value, what):
+    given = {"wins": [1.0], "positions": [0.0]} | {name: [value]}
+    with pytest.raises(StatisticsError, match=what):
+        rank_systems(
+            Comparisons(
+                wins=np.array(given["wins"]),
+                positions=np.array(given["positions"]),
+                system_a=("a",),
+                system_b=("b",),
+                documents=(1,),
+            ),
+            rng=rng(),
+        )
+
+
+def test_of_equally_strong_systems_both_have_the_better_rank_in_order_of_name():
+    found = rank_systems(played([("b", "a", 5, 5, 0), ("a", "c", 8, 2, 0), ("b", "c", 8, 2, 0)]),
+                         rng=rng())  # fmt: skip
+    assert [(one.system, one.rank) for one in found.systems] == [("a", 1), ("b", 1), ("c", 3)]
+    assert found.systems[0].win_rate.value == pytest.approx(13 / 20)

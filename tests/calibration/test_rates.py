@@ -1,0 +1,284 @@
+"""A yes-or-no judge's error rates, and shares corrected for them, by hand and planted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import t as student_t
+
+from fairjudge.calibration.ppi import ppi_mean
+from fairjudge.calibration.rates import Sample, error_rates, prevalence, rogan_gladen
+from fairjudge.domain import Undefined
+from fairjudge.errors import StatisticsError
+
+
+def sample(hits, misses, alarms, refusals, yes, no):
+    """Labelled items by what people and the judge say, and the judge's answers on others."""
+    judged = np.array([1.0] * hits + [0.0] * misses + [1.0] * alarms + [0.0] * refusals)
+    labels = np.array([1.0] * (hits + misses) + [0.0] * (alarms + refusals))
+    rest = np.array([1.0] * yes + [0.0] * no)
+    return Sample(
+        judged=judged,
+        labels=labels,
+        documents=tuple(f"l{i}" for i in range(judged.size)),
+        rest=rest,
+        rest_documents=tuple(f"r{i}" for i in range(rest.size)),
+    )
+
+
+def test_rates_are_those_of_the_table():
+    """40 hits of 50, 45 of 50 rejected: 0.8 and 0.9; 40 of 45 yes and 45 of 55 no are right."""
+    one = sample(40, 10, 5, 45, 0, 0)
+    found = error_rates(one.judged, one.labels, one.documents)
+    assert found.sensitivity.value == pytest.approx(0.8)
+    assert found.specificity.value == pytest.approx(0.9)
+    assert found.positive_predictive_value.value == pytest.approx(40 / 45)
+    assert found.negative_predictive_value.value == pytest.approx(45 / 55)
+    assert (found.n_yes, found.n_no) == (50, 50)
+    assert found.sensitivity.low < 0.8 < found.sensitivity.high
+
+
+def test_a_share_is_corrected_by_the_formula_of_rogan_and_gladen():
+    """Sensitivity 0.8, specificity 0.9, judged 0.38: (0.38 + 0.9 - 1) / (0.8 + 0.9 - 1) = 0.4."""
+    found = rogan_gladen(sample(40, 10, 5, 45, 38, 62))
+    assert found.value == pytest.approx(0.4)
+    assert found.low < 0.4 < found.high
+
+
+def test_with_very_many_items_the_interval_is_that_of_the_delta_method():
+    """Independent items: V = (p(1-p)/n + s^2 q1(1-q1)/m1 + (1-s)^2 q0(1-q0)/m0) / (q1+q0-1)^2
+    (Lee et al. 2025, arXiv:2511.21140, eq. of the variance), times 1.96 to either side."""
+    found = rogan_gladen(sample(4000, 1000, 500, 4500, 7600, 12400))
+    variance = 0.38 * 0.62 / 20000 + 0.4**2 * 0.8 * 0.2 / 5000 + 0.6**2 * 0.9 * 0.1 / 5000
+    half = 1.96 * np.sqrt(variance) / 0.7
+    assert found.low == pytest.approx(0.4 - half, abs=5e-4)
+    assert found.high == pytest.approx(0.4 + half, abs=5e-4)
+
+
+def test_a_judge_without_observed_errors_still_has_an_interval():
+    found = rogan_gladen(sample(10, 0, 0, 10, 50, 50))
+    assert found.value == pytest.approx(0.5)
+    assert found.high - found.low > 0.15
+
+
+def test_a_judge_hardly_better_than_chance_leaves_all_open():
+    found = rogan_gladen(sample(11, 9, 10, 10, 50, 50))
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+def test_a_judge_that_says_yes_where_people_say_no_corrects_nothing():
+    found = rogan_gladen(sample(4, 16, 16, 4, 50, 50))
+    assert found == Undefined(why="the judge says yes no more often where people do than where not")
+
+
+def test_few_labels_of_one_kind_correct_nothing():
+    found = rogan_gladen(sample(40, 10, 1, 2, 50, 50))
+    assert found == Undefined(why="labels of yes: 50, of no: 3; 5 of each are needed")
+
+
+def test_all_labelled_there_is_nothing_to_correct():
+    found = prevalence(sample(40, 10, 5, 45, 0, 0))
+    assert found.labelled.value == pytest.approx(0.5)
+    assert isinstance(found.corrected, Undefined)
+    assert found.n_labelled == 100
+
+
+def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
+    """Planted: half of the labelled are yes, a fifth of the others; the judge errs alike."""
+    rng = np.random.default_rng(3)
+    truth = rng.random(400) < 0.5
+    judged = np.where(truth, rng.random(400) < 0.85, rng.random(400) < 0.2)
+    other = rng.random(3000) < 0.2
+    rest = np.where(other, rng.random(3000) < 0.85, rng.random(3000) < 0.2)
+    found = prevalence(
+        Sample(
+            judged=judged.astype(float),
+            labels=truth.astype(float),
+            documents=tuple(range(400)),
+            rest=rest.astype(float),
+            rest_documents=tuple(range(1000, 4000)),
+        )
+    )
+    assert (found.n, found.n_labelled) == (3000, 0)  # the share is that of the others alone
+    assert found.corrected.low <= 0.2 <= found.corrected.high
+    assert found.ppi.low > 0.2
+    assert found.judged.low > 0.2
+
+
+def test_rows_of_one_document_widen_the_interval():
+    one = sample(40, 10, 5, 45, 38, 62)
+    together = Sample(
+        judged=one.judged,
+        labels=one.labels,
+        documents=tuple(i // 5 for i in range(100)),
+        rest=one.rest,
+        rest_documents=tuple(1000 + i // 5 for i in range(100)),
+    )
+    narrow, wide = rogan_gladen(one), rogan_gladen(together)
+    assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_answers_other_than_yes_and_no_are_refused():
+    with pytest.raises(StatisticsError, match="judged must be 0 or 1"):
+        Sample(
+            judged=np.array([0.5]),
+            labels=np.array([1.0]),
+            documents=("a",),
+            rest=np.array([]),
+            rest_documents=(),
+        )
+
+
+def shares_within(one, *, freedom, level=0.95):
+    """Scan shares s for those with |p - s h - (1 - s) a| within its error: Fieller's set.
+
+    h, a and p with half an item of each answer added; the error from each document's sum of
+    influences, as the docstring says it.
+    """
+    rows = [
+        (x, "yes" if y else "no", d, 1.0)
+        for x, y, d in zip(one.judged, one.labels, one.documents, strict=True)
+    ]
+    rows += [(x, "rest", d, 1.0) for x, d in zip(one.rest, one.rest_documents, strict=True)]
+    rows += [(x, side, (side, x), 0.5) for side in ("yes", "no", "rest") for x in (0.0, 1.0)]
+    means, counts = {}, {}
+    for side in ("yes", "no", "rest"):
+        counts[side] = sum(w for _, s, _, w in rows if s == side)
+        means[side] = sum(w * x for x, s, _, w in rows if s == side) / counts[side]
+    quantile = student_t.ppf((1 + level) / 2, freedom)
+    kept = []
+    for share in np.linspace(0, 1, 10001):
+        factor = {"rest": 1.0, "yes": -share, "no": -(1 - share)}
+        by_document: dict = {}
+        for x, side, d, w in rows:
+            part = factor[side] * w * (x - means[side]) / counts[side]
+            by_document[d] = by_document.get(d, 0.0) + part
+        error = np.sqrt(sum(v * v for v in by_document.values()))
+        distance = means["rest"] - share * means["yes"] - (1 - share) * means["no"]
+        if abs(distance) <= quantile * error:
+            kept.append(share)
+    return min(kept), max(kept)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.8])
+def test_the_interval_holds_the_shares_that_the_answers_do_not_rule_out(level):
+    """17 answers without a label are fewer than the 40 labels: 16 degrees of freedom."""
+    one = sample(18, 2, 3, 17, 8, 9)
+    found = rogan_gladen(one, level=level)
+    low, high = shares_within(one, freedom=16, level=level)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=2e-4)
+    assert 0.0 < found.low < found.value < found.high < 1.0
+    assert (found.n, found.level) == (17, level)
+
+
+def test_documents_with_labelled_and_other_items_count_once():
+    """Ten documents, in each four labelled items and three others: sums over documents."""
+    one = sample(18, 2, 3, 17, 12, 18)
+    shared = Sample(
+        judged=one.judged,
+        labels=one.labels,
+        documents=tuple(i % 10 for i in range(40)),
+        rest=one.rest,
+        rest_documents=tuple(i // 3 for i in range(30)),
+    )
+    found = rogan_gladen(shared)
+    assert (found.low, found.high) == pytest.approx(shares_within(shared, freedom=9), abs=2e-4)
+
+
+def test_one_document_of_others_gives_no_interval():
+    one = sample(18, 2, 3, 17, 12, 18)
+    alone = Sample(judged=one.judged, labels=one.labels, documents=one.documents, rest=one.rest,
+                   rest_documents=("r",) * 30)  # fmt: skip
+    found = rogan_gladen(alone)
+    assert found.value == pytest.approx((0.4 - 0.15) / (0.9 - 0.15))
+    assert found.low is None
+    assert found.method == "no interval: fewer than 2 documents"
+    assert found.n == 30
+    two = Sample(judged=one.judged, labels=one.labels, documents=one.documents, rest=one.rest,
+                 rest_documents=("r",) * 15 + ("q",) * 15)  # fmt: skip
+    assert rogan_gladen(two).low is not None
+
+
+@pytest.mark.parametrize(("yes", "no", "value"), [(0, 50, 0.0), (50, 0, 1.0)])
+def test_a_share_beyond_the_rates_is_cut_and_stands_in_its_interval(yes, no, value):
+    """No yes at all, where one in ten no is a yes: (0 - 0.1) / 0.7 is below 0."""
+    found = rogan_gladen(sample(40, 10, 5, 45, yes, no))
+    assert found.value == value
+    assert found.low <= value <= found.high
+    assert found.high - found.low < 0.5
+
+
+@pytest.mark.parametrize(("of_yes", "of_no"), [(5, 4), (4, 5)])
+def test_five_labels_of_each_kind_are_enough(of_yes, of_no):
+    assert rogan_gladen(sample(5, 0, 1, 4, 5, 5)).value == pytest.approx((0.5 - 0.2) / 0.8)
+    found = rogan_gladen(sample(of_yes, 0, 0, of_no, 5, 5))
+    assert found.why == f"labels of yes: {of_yes}, of no: {of_no}; 5 of each are needed"
+
+
+def test_a_judge_that_says_yes_as_often_to_either_corrects_nothing():
+    assert isinstance(rogan_gladen(sample(5, 5, 5, 5, 5, 5)), Undefined)
+
+
+def test_without_other_items_nothing_is_corrected():
+    found = rogan_gladen(sample(40, 10, 5, 45, 0, 0))
+    assert found == Undefined(why="no items without a label")
+
+
+def test_the_parts_of_a_table_are_counted_by_what_people_say():
+    """30 yes of which 20 found, 70 no of which 63: intervals by Wilson over items."""
+    one = sample(20, 10, 7, 63, 0, 0)
+    found = error_rates(one.judged, one.labels, one.documents, level=0.9)
+    assert (found.n_yes, found.n_no) == (30, 70)
+    assert [rate.n for rate in (
+        found.sensitivity, found.specificity, found.positive_predictive_value,
+        found.negative_predictive_value,
+    )] == [30, 70, 27, 73]  # fmt: skip
+    z = 1.6448536
+    middle, half = (
+        (20 / 30 + z * z / 60) / (1 + z * z / 30),
+        z / (1 + z * z / 30) * np.sqrt(20 / 30 * 10 / 30 / 30 + z * z / 3600),
+    )
+    assert found.sensitivity.level == 0.9
+    assert found.sensitivity.low == pytest.approx(middle - half, abs=0.02)
+    assert found.sensitivity.high == pytest.approx(middle + half, abs=0.02)
+    assert isinstance(error_rates([1.0], [1.0], ["d"]).specificity, Undefined)
+
+
+def test_each_estimate_of_prevalence_is_of_the_items_without_a_label():
+    """38 of 100 others are a yes to the judge; half of the 100 labels are one."""
+    found = prevalence(sample(40, 10, 5, 45, 38, 62), level=0.9)
+    assert found.judged.value == pytest.approx(0.38)
+    assert found.labelled.value == pytest.approx(0.5)
+    assert found.corrected.value == pytest.approx(0.4)
+    assert (found.n, found.n_labelled) == (100, 0)
+    for one in (found.judged, found.labelled, found.corrected, found.ppi):
+        assert one.level == 0.9
+    alone = prevalence(sample(40, 10, 5, 45, 0, 0), level=0.9)
+    assert alone.judged.value == pytest.approx(0.45)
+    assert (alone.n, alone.n_labelled) == (100, 100)
+    assert alone.judged.level == 0.9
+
+
+def test_rates_that_may_be_alike_leave_all_shares_open():
+    """12 of 20 against 8 of 20: the line through them may be level, so no share is ruled out."""
+    found = rogan_gladen(sample(12, 8, 8, 12, 26, 24))
+    assert found.value == pytest.approx((0.52 - 0.4) / (0.6 - 0.4))
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(("flip", "ends"), [(False, "high"), (True, "low")])
+def test_an_interval_of_a_share_ends_at_0_and_1(flip, ends):
+    one = sample(8, 1, 1, 0, 30, 2)
+    if flip:
+        one = Sample(judged=1 - one.judged, labels=1 - one.labels, documents=one.documents,
+                     rest=1 - one.rest, rest_documents=one.rest_documents)  # fmt: skip
+    found = prevalence(one)
+    bare = ppi_mean(
+        one.labels, one.judged, one.rest, documents=one.documents,
+        documents_unlabelled=one.rest_documents,
+    ).ppi_plus  # fmt: skip
+    cut = 0.0 if flip else 1.0
+    assert (getattr(bare, ends) < 0.0) if flip else (getattr(bare, ends) > 1.0)
+    for share in (found.labelled, found.ppi):
+        assert getattr(share, ends) == cut
+        assert 0.0 <= share.low < share.value < share.high <= 1.0

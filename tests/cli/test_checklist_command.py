@@ -1,0 +1,113 @@
+"""``judge --protocol checklist`` as users run it: one call a summary, and who is left out."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import openai, reference, summary, write_jsonl
+from click.testing import Result
+from stub_server import StubServer
+from typer.testing import CliRunner
+
+from fairjudge.cli._main import app
+
+
+def run(*args: object) -> Result:
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+@pytest.fixture
+def asked(tmp_path: Path) -> tuple[object, ...]:
+    """Two clusters of four answers each, of which the first and third are said to be covered."""
+    references = write_jsonl(tmp_path / "r.jsonl", [reference("bridge"), reference("dam")])
+    summaries = [summary(system, eid) for eid in ("bridge", "dam") for system in ("s", "t")]
+    summaries.append(summary("once", "dam"))
+    given = write_jsonl(tmp_path / "s.jsonl", summaries)
+    return ("--references", references, "--summaries", given, "--aspect", "coverage")
+
+
+def test_one_call_a_summary_names_whom_each_system_leaves_out(
+    asked: tuple[object, ...], server: StubServer
+) -> None:
+    options = ("--preset", "recommended", "--derive", "likert", "--derive", "pairwise")
+    command = ("judge", *asked, *options, "-o", "j.jsonl", "--json", "j.json", *openai(server))
+    first = run(*command)
+    assert first.exit_code == 0, first.output
+    assert len(server.calls) == 5
+    rows = [json.loads(line) for line in Path("j.jsonl").read_text("utf-8").splitlines()]
+    assert [row["protocol"] for row in rows[:5]] == ["checklist"] * 5
+    assert {row["value"] for row in rows[:5]} == {0.5}
+    assert {row["value"] for row in rows if row["protocol"] == "likert"} == {3}
+    assert {row["value"] for row in rows if row["protocol"] == "pairwise"} == {"tie"}
+    report = json.loads(Path("j.json").read_text("utf-8"))
+    assert {name: one["ranked"] for name, one in report["systems"].items()} == {
+        "s": True,
+        "t": True,
+        "once": False,
+    }
+    group = next(one for one in report["covered"] if one["system"] == "s")
+    shares = {name: one["value"] for name, one in group["slices"]["coverage by outlet"].items()}
+    assert shares == {
+        **{f"{eid}{n}.example": 1.0 for eid in ("bridge", "dam") for n in (0, 2)},
+        **{f"{eid}{n}.example": 0.0 for eid in ("bridge", "dam") for n in (1, 3)},
+    }
+    assert "s leaves out 4 of 8 answers" in first.output
+    assert "Not ranked: once, scored on fewer than 2 clusters." in first.output
+    assert "clusters the same" in first.output
+    again = run(*command)  # the run is whole: nothing is asked again
+    assert again.exit_code == 0, again.output
+    assert len(server.calls) == 5
+
+
+def test_what_was_paid_is_not_paid_again(asked: tuple[object, ...], server: StubServer) -> None:
+    command = ("judge", *asked, "--protocol", "checklist", "-o", "j.jsonl", *openai(server))
+    stopped = run(*command, "--max-calls", 2)
+    assert stopped.exit_code == 3
+    assert len(server.calls) == 2
+    assert run(*command).exit_code == 0
+    assert len(server.calls) == 5
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--expected",), "--expected does not go with --protocol checklist"),
+        (("--samples", 3), "--samples does not go with --protocol checklist"),
+        (("--reference-unit", "qa_pair"), "for coverage against all QA pairs"),
+    ],
+)
+def test_what_a_checklist_cannot_do_is_refused(
+    asked: tuple[object, ...], server: StubServer, options: tuple[object, ...], why: str
+) -> None:
+    given = ("--protocol", "checklist", *options)
+    done = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+    assert done.exit_code == 1
+    assert why in str(done.exception)
+    assert server.calls == []
+
+
+def test_derive_needs_checklists(asked: tuple[object, ...], server: StubServer) -> None:
+    given = ("--protocol", "likert", "--derive", "pairwise")
+    done = run("judge", *asked, *given, "-o", "j.jsonl", *openai(server))
+    assert done.exit_code == 1
+    assert "--derive" in str(done.exception)
+
+
+def test_the_plan_counts_one_call_a_summary(asked: tuple[object, ...], server: StubServer) -> None:
+    done = run(
+        "plan",
+        *asked,
+        "--protocol",
+        "checklist",
+        "--json",
+        "-",
+        *openai(server),
+        "--batch",
+        "b.jsonl",
+    )
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["calls"] == 5
+    assert len(Path("b.jsonl").read_text("utf-8").splitlines()) == 5
+    assert server.calls == []

@@ -1,0 +1,167 @@
+"""Checklists by every way that judgements are made: one call a summary, and the same rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_tools import (
+    Done,
+    Usual,
+    journalist,
+    openai,
+    prompts_of,
+    reference,
+    summary,
+    text_of,
+    write_jsonl,
+)
+from stub_server import Reply
+
+EIDS, SYSTEMS = ("bridge", "dam"), ("s0", "s1", "s2")
+N = len(EIDS) * len(SYSTEMS)
+INPUTS = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
+ASKED = (*INPUTS, "--preset", "recommended", "--aspect", "coverage")
+
+
+@pytest.fixture(autouse=True)
+def inputs(own_home: None) -> None:
+    write_jsonl(Path("references.jsonl"), [reference(eid) for eid in EIDS])
+    rows = [summary(system, eid) for eid in EIDS for system in SYSTEMS]
+    write_jsonl(Path("summaries.jsonl"), rows)
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(name).read_text("utf-8").splitlines()]
+
+
+def batch_results(name: str) -> Path:
+    """Answer a batch file as the provider would."""
+
+    class Asked:
+        def __init__(self, body: dict[str, Any]) -> None:
+            self.body = body
+
+    results = []
+    for line in rows_of(name):
+        message = {"role": "assistant", "content": journalist(Asked(line["body"]))}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        body = {"model": line["body"]["model"], "choices": [choice]}
+        response = {"status_code": 200, "body": body}
+        results.append({"custom_id": line["custom_id"], "response": response, "error": None})
+    return write_jsonl(Path("results.jsonl"), results)
+
+
+def in_pieces(cli, server, *options: object) -> Done:
+    """Stop for want of calls, twice, and go on."""
+    for _ in range(2):
+        stopped = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--max-calls", 2, *options)
+        assert stopped.code == 3, stopped.err
+    return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
+
+
+def by_batch(cli, server, *options: object) -> Done:
+    """Write the calls as a batch, load its results, and judge from them alone."""
+    kept = [option for option in options if option not in {"--run", "named"}]
+    planned = cli("plan", *ASKED, *openai(server), "--batch", "batch.jsonl", *kept)
+    assert planned.code == 0, planned.err
+    loaded = cli("load-batch", batch_results("batch.jsonl"), *kept)
+    assert (loaded.code, loaded.out) == (0, f"{N} replies stored, 0 lines without one\n")
+    return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
+
+
+def at_once(cli, server, *options: object) -> Done:
+    return cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", *options)
+
+
+@pytest.mark.parametrize("stored", [False, True], ids=["folder", "store"])
+@pytest.mark.parametrize("way", [at_once, in_pieces, by_batch])
+def test_every_way_gives_the_same_rows_for_one_call_a_summary(cli, server, request, way, stored):
+    where = ("--store", request.getfixturevalue("store_url"), "--run", "named") if stored else ()
+    done = way(cli, server, *where)
+    assert done.code == 0, done.err
+    assert len(server.calls) == (0 if way is by_batch else N)
+    assert set(prompts_of(server).values()) <= {1}
+    again = cli("judge", *ASKED, *openai(server), "-o", "again.jsonl", *where)
+    assert (again.code, "Calls: 0" in again.out) == (0, True)
+    fresh = cli(
+        *("judge", *ASKED, *openai(server), "-o", "fresh.jsonl", "--cache", "fresh"),
+        *("--run", "fresh"),
+    )
+    assert fresh.code == 0
+    written = Path("fresh.jsonl").read_bytes()
+    assert Path("j.jsonl").read_bytes() == written == Path("again.jsonl").read_bytes()
+    assert [row["value"] for row in rows_of("j.jsonl")] == [0.5] * N
+
+
+def test_each_member_of_a_jury_keeps_its_list(cli, server):
+    server.answer = lambda call: (
+        Reply(text=None, refusal="no") if call.body["model"] == "shy" else journalist(call)
+    )
+    members = ("--backend", "openai:bold", "--backend", "openai:shy", "--backend", "local")
+    url = ("--base-url", server.v1)
+    derive = ("--derive", "likert", "--derive", "pairwise")
+    done = cli("judge", *ASKED, *members, *url, "-o", "j.jsonl", *derive, "--max-unscored", "1")
+    assert done.code == 0, done.err
+    assert len(server.calls) == 2 * N
+    rows = [row for row in rows_of("j.jsonl") if row["protocol"] == "checklist"]
+    jury, bold, shy, local = (rows[N * n : N * (n + 1)] for n in range(4))
+    assert {row["unscored"] for row in shy} == {"refused"}
+    assert all(len(row["checklist"]) == 4 for row in (*bold, *local))
+    for together, *each in zip(jury, bold, local, strict=True):
+        assert together["value"] == pytest.approx(sum(row["value"] for row in each) / 2)
+        assert (together["n_scored"], "checklist" in together) == (2, False)
+    judges = {row["judge"] for row in rows_of("j.jsonl") if row["protocol"] == "pairwise"}
+    assert judges == {row["judge"] for row in rows}
+
+
+def test_a_cascade_asks_where_the_scorer_is_unsure_and_every_row_is_a_list(cli, server):
+    alone = cli("judge", *ASKED, "-o", "local.jsonl")
+    assert alone.code == 0
+    values = sorted(row["value"] for row in rows_of("local.jsonl"))
+    Path("thresholds.json").write_text(json.dumps({"low": -1, "high": values[-1]}))
+    done = cli(*("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--cascade", "thresholds.json"))
+    assert done.code == 0, done.err
+    rows = rows_of("j.jsonl")
+    routed = [row["routed"] for row in rows]
+    assert routed.count("judge") == len(server.calls) < N
+    assert {len(row["checklist"]) for row in rows} == {4}
+    assert {row["judge"] for row in rows if row["routed"] == "local"} == {rows[0]["judge"]}
+
+
+def test_a_scorer_fills_in_a_list_where_the_model_gives_none(cli, server):
+    server.answer = lambda call: (
+        Reply(text=None, refusal="no") if "s1 says" in text_of(call) else journalist(call)
+    )
+    done = cli("judge", *ASKED, *openai(server), "-o", "j.jsonl", "--fallback", "embedding")
+    assert done.code == 0, done.err
+    assert len(server.calls) == N
+    found = [(row["system"], row["scored_by"], len(row["checklist"])) for row in rows_of("j.jsonl")]
+    assert found == [
+        (system, "embedding" if system == "s1" else "llm", 4) for _ in EIDS for system in SYSTEMS
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--samples", 3), "--samples does not go with --protocol checklist"),
+        (("--expected",), "--expected does not go with --protocol checklist"),
+        (("--scale", "own.toml"), "--scale does not go with --protocol checklist"),
+        (("--prompt", "own.md"), "--prompt does not go with --protocol checklist"),
+        (("--reference-unit", "qa_pair"), "for coverage against all QA pairs"),
+        (("--text-unit", "sentence"), "single sentences are judged by likert or binary"),
+        (("--aspect", "faithfulness", "--protocol", "checklist"), "for coverage against all QA"),
+        (("--backend", "systemone:m"), "a decision model cannot give one"),
+    ],
+)
+@pytest.mark.parametrize("command", ["judge", "plan"])
+def test_what_a_checklist_cannot_do_is_refused_before_any_call(cli, server, command, options, why):
+    Path("own.toml").write_text("")
+    Path("own.md").write_text("")
+    usual = map(Usual, (*ASKED, *openai(server)))
+    done = cli(command, *usual, "-o", "j.jsonl", *options)
+    assert (done.code, why in done.err) == (1, True), done.err
+    assert server.calls == []

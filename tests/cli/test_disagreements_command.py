@@ -1,0 +1,61 @@
+"""The widest gaps between judge and people, in what calibrate shows and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cli_tools import write_jsonl
+
+
+def test_items_stand_by_gap_with_both_reasons(cli):
+    where = {"system": "s", "aspect": "coverage"}
+    rows = [
+        {**where, "eid": f"d{n}", "protocol": "likert", "judge": "j", "value": 1 + n % 5}
+        for n in range(20)
+    ]
+    people = [{**where, "eid": f"d{n}", "annotator": "a", "value": 1 + n % 5} for n in range(20)]
+    rows[4] |= {"raw": "Everything is covered."}
+    people[4] |= {"value": 1, "note": "It is about something else."}
+    write_jsonl(Path("judged.jsonl"), rows)
+    write_jsonl(Path("labels.jsonl"), people)
+    done = cli(
+        "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
+        "--resamples", "100", "--html", "page.html",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    (one,) = group["disagreements"]
+    assert (one["eid"], one["gap"]) == ("d4", 4.0)
+    assert one["judge_reasons"] == ["Everything is covered."]
+    assert one["people_reasons"] == {"a": "It is about something else."}
+    text = " ".join(done.out.split())
+    assert "Largest disagreements, j, coverage, likert" in text
+    assert "1 of the 1 in the JSON" in text
+    assert "It is about something else." in Path("page.html").read_text()
+
+
+def test_what_the_gaps_share_stands_beside_what_all_items_share(cli):
+    """The judge is wrong about the three items of which it gave no reason, and right elsewhere."""
+    where = {"system": "s", "aspect": "coverage"}
+    rows = [
+        {**where, "eid": f"d{n}", "protocol": "likert", "judge": "j",
+         "value": 5 if n < 3 else 1 + n % 5, "raw": "5" if n < 3 else "Reasons. " * 9}
+        for n in range(20)
+    ]  # fmt: skip
+    people = [
+        {**where, "eid": f"d{n}", "annotator": "a", "value": 1 if n < 3 else 1 + n % 5}
+        for n in range(20)
+    ]
+    write_jsonl(Path("judged.jsonl"), rows)
+    write_jsonl(Path("labels.jsonl"), people)
+    done = cli(
+        "calibrate", "judged.jsonl", "--labels", "labels.jsonl", "--json", "out.json",
+        "--resamples", "100",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    assert group["disagreement_causes"] == [
+        {"cause": "no_reason", "n_listed": 3, "listed": 3, "n_all": 3, "all": 20}
+    ]
+    assert "What the largest disagreements share" in " ".join(done.out.split())

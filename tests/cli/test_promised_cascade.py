@@ -1,0 +1,108 @@
+"""A promise of agreement, from labels to a live cascade."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from cli_tools import reference, summary, text_of, write_jsonl
+from stub_server import Reply
+
+N, SURE = 60, 45
+"""Pairs, and how many of them the cheap judge tells whatever their order."""
+ASKED = ("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl",
+         "--aspect", "coverage", "--protocol", "pairwise")  # fmt: skip
+
+
+def number(call) -> int:
+    return int(re.search(r"document (\d+)", text_of(call))[1])
+
+
+def pairs(call) -> Reply:
+    """Whose summary is good wins; the cheap judge takes the first of the later documents."""
+    good_first = text_of(call).index("good") < text_of(call).index("bad")
+    if call.body["model"] == "cheap" and number(call) >= SURE:
+        return Reply(text="Verdict: 1")
+    return Reply(text=f"Verdict: {1 if good_first else 2}")
+
+
+@pytest.fixture
+def promised(cli, server):
+    server.answer = pairs
+    eids = [f"d{n}" for n in range(N)]
+    write_jsonl(Path("references.jsonl"), [reference(eid) for eid in eids])
+    written = [
+        {**summary(system, eid), "text": f"A {said} text on document {n}."}
+        for n, eid in enumerate(eids)
+        for system, said in (("x", "good"), ("y", "bad"))
+    ]
+    write_jsonl(Path("summaries.jsonl"), written)
+    people = [
+        {"eid": eid, "system_a": "x", "system_b": "y", "aspect": "coverage", "annotator": "p",
+         "value": "a"}
+        for eid in eids
+    ]  # fmt: skip
+    write_jsonl(Path("people.jsonl"), people)
+    done = cli(*ASKED, *backend(server, "cheap"), "-o", "cheap.jsonl")
+    assert done.code == 0, done.err
+    done = cli("cascade", "--local", "cheap.jsonl", "--labels", "people.jsonl", "--guarantee",
+               "0.8", "-o", "kept.json")  # fmt: skip
+    assert done.code == 0, done.err
+    server.calls.clear()
+    return server
+
+
+def backend(server, name: str) -> tuple[str, ...]:
+    return ("--backend", f"openai:{name}", "--base-url", server.v1)
+
+
+def test_the_better_judge_is_asked_where_the_first_is_not_sure(cli, promised):
+    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
+    assert done.code == 0, done.err
+    assert {call.body["model"] for call in promised.calls} == {"strong"}  # the first is cached
+    assert sorted(number(call) for call in promised.calls) == [
+        n for n in range(SURE, N) for _ in "ab"
+    ]
+    rows = [json.loads(line) for line in Path("out.jsonl").read_text().splitlines()]
+    assert len(rows) == 2 * N
+    assert {row["judge"] for row in rows} == {"cascade(openai:cheap>openai:strong)"}
+    assert [row["routed"] for row in rows] == ["first"] * 2 * SURE + ["judge"] * 2 * (N - SURE)
+    assert {row["value"] for row in rows} == {"a"}
+    assert rows[0]["first_confidence"] == 1.0
+
+
+def test_the_plan_says_what_it_costs_at_most(cli, promised):
+    asked = ("plan", *ASKED[1:], *backend(promised, "strong"), "--cascade", "kept.json")
+    done = cli(*asked, "--json", "-")
+    assert done.code == 0, done.err
+    first, better = json.loads(done.out)["models"]
+    assert (first["model"], first["calls"], first["cached"]) == ("openai:cheap", 0, 2 * N)
+    assert (better["model"], better["calls"]) == ("openai:strong", 2 * N)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"threshold": None}, "keeps no answer"),
+        ({"aspect": "faithfulness"}, "the promise is on faithfulness by pairwise"),
+        ({"signature": "parser:4"}, "cannot be asked here"),
+        ({"signature": None}, "cannot be asked here"),
+    ],
+)
+def test_a_promise_that_does_not_fit_is_refused(cli, promised, change, said):
+    kept = json.loads(Path("kept.json").read_text())
+    Path("kept.json").write_text(json.dumps(kept | change))
+    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
+    assert done.code == 1
+    assert said in done.err
+    assert promised.calls == []
+
+
+def test_a_promise_on_another_prompt_is_refused(cli, promised):
+    kept = Path("kept.json").read_text()
+    Path("kept.json").write_text(kept.replace("coverage-pairwise.v2", "coverage-pairwise.v1"))
+    done = cli(*ASKED, *backend(promised, "strong"), "--cascade", "kept.json", "-o", "out.jsonl")
+    assert done.code == 1
+    assert "the promise was made for another judge" in done.err

@@ -1,0 +1,65 @@
+"""Ranking systems from a file of pairwise judgements."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import write_jsonl
+
+
+def pair(n: int, a: str, b: str, value: str | None, order: str = "ab") -> dict:
+    return {
+        "eid": f"d{n}",
+        "system_a": a,
+        "system_b": b,
+        "order": order,
+        "aspect": "coverage",
+        "unit": "summary",
+        "protocol": "pairwise",
+        "judge": "j",
+        "value": value,
+        "unscored": None if value else "unparseable",
+    }
+
+
+def test_the_better_system_leads_and_position_is_told_apart(cli):
+    """Of 20 documents in both orders, A wins both in 14, whatever stands first wins both in 6."""
+    rows = []
+    for n in range(20):
+        first = ("a", "b") if n < 6 else ("a", "a")
+        rows += [pair(n, "A", "B", first[0]), pair(n, "A", "B", first[1], "ba")]
+    write_jsonl(Path("pairs.jsonl"), rows)
+    done = cli("rank", "pairs.jsonl", "--json", "out.json")
+    assert done.code == 0, done.err
+    assert "Ranking by j, coverage" in done.out
+    assert "Standing first adds" in done.out
+    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    assert [one["system"] for one in group["systems"]] == ["A", "B"]
+    assert group["systems"][0]["win_rate"]["value"] == pytest.approx(34 / 40)
+    assert [(one["best_rank"], one["worst_rank"]) for one in group["systems"]] == [(1, 1), (2, 2)]
+    assert group["position_effect"]["value"] > 0
+
+
+def test_many_without_a_score_end_with_3_and_are_counted(cli):
+    rows = [pair(n, "A", "B", "a" if n % 2 else "b") for n in range(8)]
+    write_jsonl(Path("pairs.jsonl"), [*rows, pair(9, "A", "B", None), pair(10, "A", "B", None)])
+    done = cli("rank", "pairs.jsonl")
+    assert done.code == 3
+    assert "Left out: 2 without a score." in done.out
+
+
+def test_without_pairs_there_is_one_line_of_error(cli):
+    row = {"eid": "d", "system": "A", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+    write_jsonl(Path("ratings.jsonl"), [{**row, "value": 3}])
+    done = cli("rank", "ratings.jsonl")
+    assert done.code == 1
+    assert "pairwise judgements" in done.err
+
+
+def test_systems_that_never_met_are_said_so(cli):
+    write_jsonl(Path("pairs.jsonl"), [pair(1, "A", "B", "a"), pair(2, "C", "D", "a")])
+    done = cli("rank", "pairs.jsonl")
+    assert done.code == 0
+    assert "No ranking: systems fall into 2 sets that are never compared." in done.out

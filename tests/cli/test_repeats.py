@@ -1,0 +1,99 @@
+"""Live judging, several times and by several wordings of the prompt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import judging, openai, text_of
+from stub_server import Reply
+
+ASKED = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
+TWICE = ("--repeats", "2", "--prompt-variants", "3")
+
+
+def rows() -> list[dict]:
+    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+
+
+def by_wording(call) -> Reply:
+    """The reordered prompt alone gives 5, the others 3."""
+    verdict = "5" if "Here is the question to settle" in text_of(call) else "3"
+    return Reply(text=f"Verdict: {verdict}")
+
+
+def test_every_repeat_and_wording_is_kept_and_measured(cli, references, summaries, server):
+    server.answer = by_wording
+    done = cli(*judging(server), *TWICE, "--json", "out.json")
+    assert done.code == 0, done.err
+    found = rows()
+    assert len(server.calls) == len(found) == 6 * 2 * 3
+    assert [(row["variant"], row["repeat"]) for row in found[:6]] == [
+        (name, repeat)
+        for name in ("coverage-single.v2", "coverage-single-reworded.v1",
+                     "coverage-single-reordered.v1")
+        for repeat in (0, 1)
+    ]  # fmt: skip
+    assert len({row["signature"] for row in found}) == 3
+    report = json.loads(Path("out.json").read_text())
+    assert report["systems"]["system0"]["mean"] == pytest.approx((3 + 3 + 5) / 3)
+    (group,) = report["stability"]
+    assert group["flips"]["value"] == 0.0
+    # of three pairs of prompts two differ
+    assert group["flips_between_variants"]["value"] == pytest.approx(2 / 3)
+    assert "Stability of" in done.out
+
+
+def test_live_prompts_that_agree_are_no_copies(cli, references, summaries, server):
+    server.answer = lambda call: Reply(text="Verdict: 3")
+    done = cli(*judging(server), "--prompt-variants", "3", "--json", "out.json")
+    assert done.code == 0, done.err
+    (group,) = json.loads(Path("out.json").read_text())["stability"]
+    assert (group["flips_between_variants"]["value"], group["alike"]) == (0.0, False)
+
+
+def test_what_was_judged_once_is_not_asked_again(cli, references, summaries, server):
+    cli(*judging(server))
+    n_once = len(server.calls)
+    assert cli(*judging(server), "--repeats", "3").code == 0
+    assert (n_once, len(server.calls)) == (6, 18)
+
+
+def test_the_plan_counts_repeats_and_wordings(cli, references, summaries, server):
+    done = cli("plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget", *TWICE,
+               "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
+    assert done.code == 0, done.err
+    (plan,) = json.loads(done.out)["models"]
+    once = cli("plan", *ASKED, "--aspect", "faithfulness", "--preset", "budget",
+               "--backend", "openai:stub-model", "--json", "-")  # fmt: skip
+    assert plan["calls"] == 6 * json.loads(once.out)["models"][0]["calls"]
+
+
+def test_a_wording_of_ones_own_stands_beside_the_first(cli, references, summaries, server):
+    Path("own.md").write_text(
+        '+++\ntask = "own"\nname = "mine"\nversion = 1\nabout = "x"\n+++\n'
+        "## user\n{{articles}} {{text}} Judge! {{scale}}\n"
+    )
+    assert cli(*judging(server), "--paraphrase", "own.md").code == 0
+    assert {row["variant"] for row in rows()} == {"coverage-single.v2", "mine.v1"}
+    assert all("repeat" not in row for row in rows())
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--backend", "local", "--repeats", "2"), "--repeats needs an LLM"),
+        (("--backend", "local", "--prompt-variants", "2"), "--prompt-variants needs an LLM"),
+        (
+            ("--aspect", "coverage", "--protocol", "checklist", "--prompt-variants", "2"),
+            "a checklist has one prompt",
+        ),
+    ],
+)
+def test_what_cannot_be_repeated_is_said(cli, references, summaries, server, more, said):
+    base = () if "--backend" in more else openai(server)
+    aspect = () if "--aspect" in more else ("--aspect", "coverage", "--protocol", "likert")
+    done = cli("judge", *ASKED, "-o", "judgements.jsonl", *aspect, *base, *more)
+    assert done.code == 1
+    assert said in done.err

@@ -1,0 +1,335 @@
+"""A whole study in one file: each step once, in the record, resumed, planned, and as alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from cli_tools import cluster, finish, journalist, start, summary, text_of, write_jsonl
+from stub_server import Reply
+from waiting import wait_until
+
+N = 3
+
+STUDY = """\
+[data]
+clusters = "clusters.jsonl"
+summaries = "summaries.jsonl"
+labels = "labels.jsonl"
+
+[models.main]
+backend = "openai:stub-model"
+base_url = "{url}"
+
+[build]
+model = "main"
+n_questions = 3
+consolidation = "llm"
+
+[[summarize]]
+model = "main"
+system = "written"
+
+[[judge]]
+name = "who"
+model = "main"
+aspect = "coverage"
+protocol = "checklist"
+
+[[judge]]
+name = "faithful"
+model = "main"
+aspect = "faithfulness"
+protocol = "likert"
+
+[calibrate]
+resamples = 200
+
+[[fairness]]
+attribute = "kind"
+measures = ["proportional"]
+"""
+
+
+def answer(call) -> Reply:
+    """Write summaries that hold what the stub's checklists quote."""
+    said = journalist(call)
+    return Reply(text=said.replace("The bridge closed.", "The bridge is closed."))
+
+
+def slowly(seconds: float):
+    def later(call) -> Reply:
+        time.sleep(seconds)
+        return answer(call)
+
+    return later
+
+
+@pytest.fixture
+def written(server) -> Path:
+    server.answer = answer
+    clusters = [cluster(eid) for eid in ("bridge", "dam")]
+    for one in clusters:
+        for place, article in enumerate(one["articles"]):
+            article["attributes"] = {"kind": ("local", "national")[place % 2]}
+    write_jsonl(Path("clusters.jsonl"), clusters)
+    rows = [summary(f"system{n}", one["eid"]) for n in range(N) for one in clusters]
+    write_jsonl(Path("summaries.jsonl"), rows)
+    label = {"aspect": "faithfulness", "annotator": "p", "value": 3}
+    write_jsonl(
+        Path("labels.jsonl"), [label | {"eid": r["eid"], "system": r["system"]} for r in rows]
+    )
+    path = Path("study.toml")
+    path.write_text(STUDY.format(url=server.v1))
+    return path
+
+
+def record() -> dict:
+    return json.loads(Path("study/study.json").read_text())["fairjudge_study"]
+
+
+def test_everything_is_made_in_one_command_and_nothing_twice(cli, written, server):
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    assert "In short:" in done.out
+    assert "written" in Path("study/summaries.jsonl").read_text()
+    assert [*record()] == [
+        "build", "summarize written", "summaries", "judge who", "audit parse: who",
+        "audit covered: who", "judge faithful", "audit parse: faithful", "calibrate",
+        "fairness proportional: kind", "report",
+    ]  # fmt: skip
+    assert "Equal" not in done.out
+    n_calls = len(server.calls)
+    assert f"All starts together: {n_calls} calls" in done.out
+    again = cli("study", written)
+    assert again.code == 0
+    assert len(server.calls) == n_calls
+    assert again.out.count(" kept ") == len(record())
+    assert again.err == ""
+
+
+def test_figures_are_those_of_the_single_commands(cli, written, server):
+    assert cli("study", written).code == 0
+    model = ("--backend", "openai:stub-model", "--base-url", server.v1)
+    asked = len(server.calls)
+    cli("build", "clusters.jsonl", "-o", "refs.jsonl", *model, "--questions", "3",
+        "--consolidation", "llm")  # fmt: skip
+    assert Path("refs.jsonl").read_text() == Path("study/references.jsonl").read_text()
+    for name, aspect, protocol in (
+        ("who", "coverage", "checklist"), ("faithful", "faithfulness", "likert"),
+    ):  # fmt: skip
+        cli("judge", "--references", "refs.jsonl", "--summaries", "study/summaries.jsonl",
+            "--aspect", aspect, "--protocol", protocol, *model, "-o", f"{name}.jsonl")  # fmt: skip
+        one, other = Path(f"{name}.jsonl"), Path(f"study/judgements/{name}.jsonl")
+        assert one.read_text() == other.read_text()
+    assert len(server.calls) == asked  # from the cache
+    cli("audit", "covered", "who.jsonl", "--references", "refs.jsonl", "--json", "covered.json")
+    assert json.loads(Path("covered.json").read_text()) == json.loads(
+        Path("study/audits/who.covered.json").read_text()
+    )
+    cli("fairness", "proportional", "clusters.jsonl", "--summaries", "study/summaries.jsonl",
+        "--attribute", "kind", "--json", "fair.json")  # fmt: skip
+    assert json.loads(Path("fair.json").read_text()) == json.loads(
+        Path("study/fairness/kind.proportional.json").read_text()
+    )
+    judged = [Path(f"{name}.jsonl").read_text() for name in ("who", "faithful")]
+    Path("both.jsonl").write_text("".join(judged))
+    done = cli("calibrate", "both.jsonl", "--labels", "labels.jsonl", "--summaries",
+               "study/summaries.jsonl", "--clusters", "refs.jsonl", "--resamples", "200",
+               "--json", "alone.json")  # fmt: skip
+    assert done.code == 0, done.err
+    assert (
+        json.loads(Path("alone.json").read_text())["groups"]
+        == (json.loads(Path("study/calibration.json").read_text())["groups"])
+    )
+
+
+def test_a_changed_step_runs_again_with_what_builds_on_it_alone(cli, written, server):
+    assert cli("study", written).code == 0
+    before = record()
+    text = written.read_text().replace('name = "faithful"', 'name = "faithful"\nrepeats = 2')
+    written.write_text(text)
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    changed = {name for name, one in record().items() if before.get(name) != one}
+    assert changed == {
+        "judge faithful", "audit parse: faithful", "audit stability: faithful", "calibrate",
+        "report",
+    }  # fmt: skip
+    Path("study/references.jsonl").write_text("")  # somebody's hand
+    server.calls.clear()
+    assert cli("study", written).code == 0
+    assert not server.calls  # built again from the run that was kept
+    assert Path("study/references.jsonl").read_text()
+
+
+def test_the_plan_is_what_the_study_asks(cli, written, server):
+    done = cli("study", written, "--plan", "--json", "plan.json")
+    assert done.code == 0, done.err
+    assert not server.calls
+    planned = json.loads(Path("plan.json").read_text())
+    by_step = {one["step"]: one["calls"] for one in planned["steps"]}
+    assert [*by_step] == ["build", "summarize written", "judge who", "judge faithful"]
+    assert cli("study", written).code == 0
+    assert by_step["summarize written"] == 2
+    assert by_step["judge who"] == by_step["judge faithful"] == 2 * (N + 1)
+    assert planned["calls"] == sum(by_step.values()) == len(server.calls)
+    after = cli("study", written, "--plan", "--json", "-")
+    assert {one["done"] for one in json.loads(after.out)["steps"]} == {True}
+
+
+def test_a_killed_study_goes_on_where_it_stopped(cli, written, server):
+    server.answer = slowly(0.2)
+    process = start("study", written, "-q")
+    wait_until(lambda: Path("study/judgements").is_dir() and len(server.calls) > 12)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=30)
+    first = [text_of(call) for call in server.calls]
+    assert "judge faithful" not in record()
+    server.calls.clear()
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    again = {text_of(call) for call in server.calls}
+    assert len(again & set(first)) <= 8  # those under way
+    assert not any('"questions"' in text for text in again)
+
+
+def test_an_interrupt_says_one_thing(cli, written, server):
+    server.answer = slowly(0.5)
+    process = start("study", written, "-q")
+    wait_until(lambda: len(server.calls) > 1)
+    process.send_signal(signal.SIGINT)
+    done = finish(process)
+    assert done.code == 130
+    assert cli("study", written).code == 0
+
+
+def test_one_budget_is_for_all_steps_and_starts(cli, written, server):
+    limited = written.read_text() + "\n[budget]\nmax_calls = {}\n"
+    written.write_text(limited.format(13))
+    done = cli("study", written)
+    assert done.code == 1
+    assert "error: no summary by written: budget: " in done.err
+    assert "the limit of 13 calls is reached" in done.err
+    written.write_text(limited.format(20))
+    done = cli("study", written)
+    assert done.code == 3
+    assert len(server.calls) == 20
+    assert "have no result (judge who, judge faithful)" in done.out
+    assert cli("study", written).code == 3
+    assert len(server.calls) == 20
+    written.write_text(limited.format(1000))
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    assert "Every item has a result." in done.out
+
+
+def test_two_starts_do_not_share_a_folder(cli, written, server):
+    server.answer = slowly(0.5)
+    process = start("study", written, "-q")
+    wait_until(lambda: bool(server.calls))
+    done = cli("study", written)
+    assert done.code == 1
+    assert done.err == "error: study: this study is running already\n"
+    process.kill()
+    process.communicate(timeout=30)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('protocol = "likert"', 'protocl = "likert"', "did you mean 'protocol'?"),
+        ("[data]", "[dat]", "data"),
+        ('aspect = "coverage"', "", "give an aspect, or a criterion that names one"),
+        ('labels = "labels.jsonl"', "", "[calibrate] needs [data] labels"),
+        ('name = "faithful"', 'name = "who"', "two are called 'who'"),
+        ('system = "written"', 'system = "a/b"', "system"),
+        (
+            '[[judge]]\nname = "who"\nmodel = "main"',
+            '[[judge]]\nname = "who"\nmodel = "mian"',
+            "[[judge]] who: no [models.mian]; there are: local, main",
+        ),
+        ('protocol = "checklist"', 'protocol = "checklists"', "expected 'likert', 'binary'"),
+        ('clusters = "clusters.jsonl"', 'references = "clusters.jsonl"', "leave out [build]"),
+        ('attribute = "kind"', 'attribute = "kind"\nscorer = "x"', "no scorer 'x'; known: local"),
+        ('base_url = "', 'max_cost = 1\nbase_url = "', "budgets are in [budget]"),
+    ],
+)
+def test_mistakes_in_the_file_are_named_before_any_call(cli, written, server, old, new, said):
+    text = written.read_text()
+    assert old in text
+    written.write_text(text.replace(old, new, 1))
+    done = cli("study", written)
+    assert done.code == 1
+    (line,) = done.err.splitlines()
+    assert line.startswith("error: study.toml")
+    assert said in line
+    assert not server.calls
+    assert not Path("study").exists()
+
+
+def test_a_folder_with_another_study_json_is_refused(cli, written):
+    Path("study").mkdir()
+    Path("study/study.json").write_text("{}")
+    done = cli("study", written)
+    assert done.code == 1
+    assert "not the record of a study; choose another folder" in done.err
+
+
+def test_a_folder_of_other_files_is_not_written_to(cli, written, server):
+    done = cli("study", written, "-o", ".")
+    assert done.code == 1
+    assert "this folder holds other files than a study's; choose another by -o" in done.err
+    assert not server.calls
+
+
+def test_audits_that_ask_are_asked_and_planned(cli, written, server):
+    text = written.read_text().replace(
+        'name = "faithful"', 'name = "faithful"\naudits = ["checks", "order", "verbosity"]'
+    )
+    written.write_text(text)
+    planned = json.loads(cli("study", written, "--plan", "--json", "-").out)
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    assert planned["calls"] == len(server.calls)  # what two audits ask alike is asked once
+    page = Path("study/report.html").read_text()
+    assert "order" in page
+    assert {"audit checks: faithful", "audit order: faithful"} <= record().keys()
+
+
+def test_init_writes_a_study_file_from_what_is_there(cli, written, server):
+    written.unlink()
+    done = cli("study", "init")
+    assert done.code == 0, done.err
+    text = Path("study.toml").read_text()
+    assert re.search(r'clusters = "clusters.jsonl" +# 2 clusters, 8 articles', text)
+    assert re.search(r'summaries = \["summaries.jsonl"\] +# 6 summaries by 3 systems', text)
+    assert re.search(r'attribute = "kind" +# local, national', text)
+    assert "[calibrate]" in text
+    assert "[build]" in text
+    assert cli("study", "init").err == (
+        "error: study.toml: is there already; choose another -o, or --force\n"
+    )
+    planned = cli("study", "study.toml", "--plan")
+    assert planned.code == 0, planned.err
+    assert "nothing to pay" in planned.out
+
+
+def test_init_says_where_nothing_is(cli):
+    Path("empty").mkdir()
+    done = cli("study", "init", "empty")
+    assert done.code == 1
+    assert "no clusters or references here" in done.err
+
+
+def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
+    assert cli("study", written).code == 0
+    page = Path("study/report.html").read_text()
+    short = page[page.index('id="short"') : page.index('id="systems"')]
+    assert "in coverage, but 2 clusters cannot tell systems apart." in short
+    assert "Fewer than 5 summaries a system tell nothing about kind." in short
+    assert "Who is covered, by openai:stub-model" in page

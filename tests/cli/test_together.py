@@ -1,0 +1,176 @@
+"""Several criteria in one call, and two runs compared."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import openai, text_of, write_jsonl
+from stub_server import Reply
+
+ASKED = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
+BOTH = (*ASKED, "--aspect", "faithfulness", "--aspect", "coverage", "--together")
+
+
+def together(server, *more: str, protocol: str = "likert") -> tuple[str, ...]:
+    return ("judge", *BOTH, "--protocol", protocol, *openai(server), "-o", "out.jsonl", *more)
+
+
+def rows(path: str = "out.jsonl") -> list[dict]:
+    return [json.loads(line) for line in Path(path).read_text().splitlines()]
+
+
+def said(faithfulness: str, coverage: str) -> Reply:
+    entries = {"faithfulness": {"verdict": faithfulness}, "coverage": {"verdict": coverage}}
+    return Reply(text=json.dumps(entries))
+
+
+def test_one_call_an_item_gives_a_judgement_an_aspect(cli, references, summaries, server):
+    server.answer = lambda call: said("5", "2")
+    done = cli(*together(server), "--json", "out.json")
+    assert done.code == 0, done.err
+    assert len(server.calls) == 6
+    found = rows()
+    assert [(row["aspect"], row["value"]) for row in found[:2]] == [
+        ("faithfulness", 5), ("coverage", 2),
+    ]  # fmt: skip
+    assert len(found) == 12
+    assert found[0]["together"] == ["faithfulness", "coverage"]
+    one, other = json.loads(Path("out.json").read_text())["together"]
+    assert one["systems"]["system0"]["mean"] == 5
+    assert (other["aspect"], other["systems"]["system0"]["mean"]) == ("coverage", 2)
+    prompt = text_of(server.calls[0])
+    assert 'Criterion "faithfulness"' in prompt
+    assert 'Criterion "coverage"' in prompt
+    assert "<article" in prompt
+    assert "<reference" in prompt
+
+
+def test_two_aspects_without_together_are_an_error(cli, references, summaries, server):
+    done = cli(*(part for part in together(server) if part != "--together"))
+    assert done.code == 2
+    assert "several aspects need --together" in done.err
+    assert not server.calls
+
+
+def test_a_verdict_that_is_missing_is_asked_for_alone(cli, references, summaries, server):
+    """Coverage is left out, and so is it when asked again: the faithfulness stands."""
+    server.answer = lambda call: Reply(text="Faithfulness: 4")
+    done = cli(*together(server))
+    assert done.code == 3
+    assert [(row["value"], row["unscored"]) for row in rows()[:2]] == [
+        (4, None), (None, "unparseable"),
+    ]  # fmt: skip
+    again = [text_of(call) for call in server.calls if "on the criterion" in text_of(call)]
+    assert again
+    assert all('the criterion "coverage" alone' in text for text in again)
+
+
+def test_a_repaired_verdict_counts_for_its_criterion(cli, references, summaries, server):
+    server.answer = lambda call: Reply(
+        text="Verdict: 3" if "on the criterion" in text_of(call) else "Faithfulness: 4"
+    )
+    assert cli(*together(server)).code == 0
+    assert [row["value"] for row in rows()[:2]] == [4, 3]
+
+
+def test_a_criterion_of_ones_own_is_stated_by_its_rule(cli, references, summaries, server):
+    Path("p.md").write_text(
+        '+++\ntask = "own"\nname = "p"\nversion = 1\nabout = "x"\n+++\n'
+        "## user\n{{text}} {{scale}}\n"
+    )
+    Path("s.toml").write_text(
+        'name = "s"\nkind = "number"\n[[levels]]\nanswer = "1"\nvalue = 1\n'
+        '[[levels]]\nanswer = "2"\nvalue = 2\n'
+    )
+    own = {"aspect": "fluency", "prompt": "p.md", "scale": "s.toml", "rule": "Does it read well?"}
+    Path("c.toml").write_text("".join(f"{k} = {json.dumps(v)}\n" for k, v in own.items()))
+    server.answer = lambda call: Reply(text="Faithfulness: 4\nFluency: 2")
+    done = cli("judge", *ASKED, "--aspect", "faithfulness", "--criterion", "c.toml", "--together",
+               "--protocol", "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
+    assert done.code == 0, done.err
+    assert [row["value"] for row in rows()[:2]] == [4, 2]
+    assert "Does it read well?" in text_of(server.calls[0])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--samples", "3"), "--samples does not go with --together"),
+        (("--aspect", "clarity"), "its criterion file needs a 'rule'"),
+        (("--aspect", "coverage"), "different aspects"),
+        (("--backend", "anthropic:x"), "--together takes one --backend"),
+    ],
+)
+def test_what_cannot_be_judged_together_is_said(
+    cli, references, summaries, server, monkeypatch, more, message
+):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "x")
+    done = cli(*together(server, *more))
+    assert done.code == 1
+    assert message in done.err
+
+
+def test_pairs_are_not_judged_together(cli, references, summaries, server):
+    done = cli(*together(server, protocol="pairwise"))
+    assert done.code == 1
+    assert "--together takes ratings or yes and no (likert, binary), not pairwise" in done.err
+
+
+def test_several_aspects_without_together_are_no_run(cli, references, summaries, server):
+    done = cli("judge", *ASKED, "--aspect", "faithfulness", "--aspect", "coverage", "--protocol",
+               "likert", *openai(server), "-o", "out.jsonl")  # fmt: skip
+    assert done.code == 2
+    assert "--together" in done.err
+
+
+def test_the_plan_counts_one_call_an_item(cli, references, summaries, server):
+    done = cli("plan", *BOTH, "--protocol", "likert", "--backend", "openai:stub-model",
+               "--json", "-")  # fmt: skip
+    assert json.loads(done.out)["models"][0]["calls"] == 6
+
+
+def rated(n: int, value: float | None, **more: object) -> dict:
+    row = {"eid": f"d{n // 2}", "system": f"s{n % 2}", "aspect": "coverage", "judge": "j"}
+    unscored = None if value is not None else "refused"
+    return {**row, "protocol": "likert", "value": value, "unscored": unscored, **more}
+
+
+def test_two_runs_are_compared_item_by_item(cli):
+    """System s1 rises by 1 on all 10 documents: half agree, the mean shift is 0.5."""
+    write_jsonl(Path("a.jsonl"), [rated(n, 1 + n % 4) for n in range(20)])
+    write_jsonl(Path("b.jsonl"), [rated(n, 1 + n % 4 + n % 2) for n in range(20)] + [rated(40, 1)])
+    done = cli("compare", "a.jsonl", "b.jsonl", "--json", "out.json", "--html", "page.html")
+    assert done.code == 0, done.err
+    (group,) = json.loads(Path("out.json").read_text())["groups"]
+    assert (group["n_items"], group["n_only_second"]) == (20, 1)
+    assert group["agreement"]["value"] == group["shift"]["value"] == 0.5
+    shifts = {one["system"]: one["shift"]["value"] for one in group["systems"]}
+    assert shifts == {"s0": 0.0, "s1": 1.0}
+    assert "Systems in both runs" in done.out
+    page = Path("page.html").read_text()
+    assert "Two runs side by side" in page
+    assert "1.00 [1.00, 1.00]" in page
+
+
+def test_repeats_are_averaged_and_pairs_turned_before_they_are_compared(cli):
+    pair = {"eid": "d", "aspect": "coverage", "judge": "j", "protocol": "pairwise"}
+    one = {**pair, "system_a": "x", "system_b": "y", "order": "ab", "value": "a"}
+    turned = {**pair, "system_a": "y", "system_b": "x", "order": "ab", "value": "b"}
+    repeats = [rated(0, value, repeat=n) for n, value in enumerate((2, 4))]
+    write_jsonl(Path("a.jsonl"), [*repeats, rated(1, None), one])
+    write_jsonl(Path("b.jsonl"), [rated(0, 3), rated(1, 5), turned])
+    done = cli("compare", "a.jsonl", "b.jsonl", "--json", "-")
+    assert done.code == 0, done.err
+    groups = json.loads(done.out)["groups"]
+    assert [group["agreement"]["value"] for group in groups] == [1.0, 1.0]
+    assert groups[0]["n_unscored_first"] == 1
+
+
+def test_runs_with_nothing_in_common_are_refused(cli):
+    write_jsonl(Path("a.jsonl"), [rated(0, 2)])
+    write_jsonl(Path("b.jsonl"), [rated(0, 2, aspect="faithfulness")])
+    done = cli("compare", "a.jsonl", "b.jsonl")
+    assert done.code == 1
+    assert "nothing to compare" in done.err

@@ -1,0 +1,15 @@
+"""What docs/audits.md quotes is what the scripts' results hold."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_measured_blocks_are_those_of_the_results() -> None:
+    script = ROOT / "benchmarks" / "audits_page.py"
+    done = subprocess.run(
+        [sys.executable, str(script), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr or "run benchmarks/audits_page.py"

@@ -1,0 +1,81 @@
+"""Every notebook in examples/ runs from its first cell to its last, as in Jupyter: in a loop."""
+
+import ast
+import asyncio
+import inspect
+import json
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOTEBOOKS = sorted(EXAMPLES.glob("*.ipynb"))
+LARGEST_BYTES = 100_000
+
+
+def code_cells(path):
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return [cell for cell in cells if cell["cell_type"] == "code"]
+
+
+async def run_all(path):
+    """Run the cells one after the other, each within the running loop; return the names."""
+    names = {"__name__": "__main__"}
+    for number, cell in enumerate(code_cells(path), start=1):
+        code = compile(
+            "".join(cell["source"]),
+            f"{path.name}:{number}",
+            "exec",
+            flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT,
+        )
+        found = eval(code, names)  # noqa: S307  # our own notebook
+        if inspect.isawaitable(found):
+            await found
+    return names
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_there_are_notebooks():
+    assert [path.name for path in NOTEBOOKS] == [
+        "study_of_summaries.ipynb",
+        "trusting_a_judge.ipynb",
+    ]
+
+
+@pytest.mark.local_model
+def test_a_study_of_summaries(folder):
+    pytest.importorskip("torch", reason="needs the extra [local]")
+    names = asyncio.run(run_all(EXAMPLES / "study_of_summaries.ipynb"))
+    assert names["result"].leaderboard()[0]["system"] == "thorough"
+    assert names["again"].judgements == names["result"].judgements
+    assert (folder / "leaderboard.csv").read_text("utf-8").startswith("judge,aspect,")
+    assert "outlet_type" in (folder / "report.html").read_text("utf-8")
+
+
+@pytest.mark.local_model
+def test_trusting_a_judge(folder):
+    pytest.importorskip("torch", reason="needs the extra [local]")
+    names = asyncio.run(run_all(EXAMPLES / "trusting_a_judge.ipynb"))
+    assert names["report"].agreement.spearman.value > 0
+    assert len(names["calibrated"]) == 117  # 39 groups of answers, three systems
+    assert all("uncalibrated" in row.model_extra for row in names["calibrated"])
+    assert [row.unscored for row in names["other"]] == [None, "off_scale"]
+    assert (folder / "calibrated.jsonl").read_text("utf-8").count("\n") == 117
+    assert (folder / "report.html").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_outputs_are_kept_small_and_name_no_machine(path):
+    text = path.read_text("utf-8")
+    assert len(text) < LARGEST_BYTES
+    assert not [place for place in ("/home/", "/root/", "/tmp/", "/work/") if place in text]  # noqa: S108
+    cells = code_cells(path)
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    outputs = [output for cell in cells for output in cell["outputs"]]
+    assert {output["output_type"] for output in outputs} == {"execute_result"}

@@ -1,0 +1,259 @@
+"""Judgements as other tools want them, and back where they come back.
+
+Layouts: inspect_ai ``scorer/_precomputed.py``; OpenTelemetry's semantic conventions for GenAI
+events and the JSON encoding of OTLP; labelstud.io/guide/task_format.
+"""
+
+import csv
+import gzip
+import io
+import json
+import sys
+
+import pytest
+from missing import missing
+from typer.testing import CliRunner
+
+from fairjudge.cli._main import app
+from fairjudge.datasets import write_records
+from fairjudge.domain import Judgement, Summary
+from fairjudge.errors import InputError, MissingExtraError
+from fairjudge.exporting import TARGETS, export_judgements
+from fairjudge.importing import import_file
+
+
+def single(eid="e1", system="lead", value=3.5, **more):
+    fields = {"aspect": "coverage", "protocol": "likert", "judge": "j", "raw": f"Score: {value}"}
+    return Judgement(**{"eid": eid, "system": system, "value": value, **fields, **more})
+
+
+def pair(value="a", order="ab", eid="e1", **more):
+    fields = {"aspect": "coverage", "protocol": "pairwise", "judge": "j"}
+    return Judgement(
+        **{"eid": eid, "system_a": "x", "system_b": "y", "order": order, "value": value, **fields},
+        **more,
+    )
+
+
+def unscored(**more):
+    return single(value=None, unscored="refused", raw="No.", **more)
+
+
+MIXED = (
+    single(raw='=1+1, "quoted"\nand – more', probabilities={"3": 0.5, "4": 0.5}, signature="s"),
+    single("e2", repeat=1),
+    unscored(eid="e3"),
+    pair("tie", "ba"),
+)
+
+
+def exported(tmp_path, judgements, to, name="file", **more):
+    path = tmp_path / name
+    return path, export_judgements(judgements, path, to=to, **more)
+
+
+def test_csv_has_a_row_for_each_judgement_and_loses_no_text(tmp_path):
+    path, told = exported(tmp_path, MIXED, "csv")
+    rows = list(csv.DictReader(io.StringIO(path.read_text("utf-8"), newline="")))
+    assert told.n_rows == len(rows) == 4
+    assert [row["value"] for row in rows] == ["3.5", "3.5", "", ""]
+    assert [row["verdict"] for row in rows] == ["", "", "", "tie"]
+    assert [row["unscored"] for row in rows] == ["", "", "refused", ""]
+    assert [row["repeat"] for row in rows] == ["", "1", "", ""]
+    assert rows[0]["raw"] == MIXED[0].raw
+    assert json.loads(rows[0]["probabilities"]) == {"3": 0.5, "4": 0.5}
+    assert (rows[3]["system_a"], rows[3]["system_b"], rows[3]["order"]) == ("x", "y", "ba")
+
+
+def test_parquet_has_the_same_rows_with_typed_columns(tmp_path):
+    try:
+        import pyarrow.parquet as pq
+    except ImportError:
+        missing("pyarrow: it comes with an extra")
+    path, told = exported(tmp_path, MIXED, "parquet")
+    table = pq.read_table(path)
+    assert told.n_rows == table.num_rows == 4
+    assert table.column("value").to_pylist() == [3.5, 3.5, None, None]
+    assert table.column("repeat").to_pylist() == [None, 1, None, None]
+    assert table.column("raw").to_pylist()[0] == MIXED[0].raw
+    types = {field.name: str(field.type) for field in table.schema}
+    assert (types["value"], types["repeat"], types["eid"]) == ("double", "int64", "string")
+
+
+def test_parquet_without_pyarrow_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"fairjudge\[parquet\]"):
+        exported(tmp_path, MIXED, "parquet")
+    assert list(tmp_path.iterdir()) == []
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_inspect_scores_are_of_one_judge_and_leave_out_what_has_no_score(tmp_path):
+    rows = [single(), single("e2", repeat=0), single("e2", repeat=1, value=1), unscored(eid="e3")]
+    path, told = exported(tmp_path, rows, "inspect-scores")
+    assert (told.n_rows, told.n_left_out) == (3, 1)
+    got = lines(path)
+    assert [(one["id"], one["value"], one.get("epoch")) for one in got] == [
+        ("e1", 3.5, None),
+        ("e2", 3.5, 1),
+        ("e2", 1, 2),
+    ]
+    assert got[0]["explanation"] == "Score: 3.5"
+    assert got[0]["metadata"]["judge"] == "j"
+    assert {key for one in got for key in one} <= {
+        "id", "value", "epoch", "answer", "explanation", "metadata",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        ([pair()], "judgements of pairs"),
+        ([single(), single(system="other")], "of one system, here are 'lead', 'other'"),
+        ([single(), single(judge="k", eid="e2")], "of one judge"),
+        ([single(), single()], "two judgements of 'e1', repeat 0"),
+    ],
+)
+def test_what_inspect_has_no_place_for_is_refused(tmp_path, rows, problem):
+    with pytest.raises(InputError, match=problem):
+        exported(tmp_path, rows, "inspect-scores")
+    assert list(tmp_path.iterdir()) == []
+
+
+def plain(attributes):
+    """Return OTLP's attributes as a mapping; integers are texts there."""
+    return {
+        one["key"]: int(v) if kind == "intValue" else v
+        for one in attributes
+        for kind, v in one["value"].items()
+    }
+
+
+def test_events_have_the_attributes_of_the_conventions(tmp_path):
+    rows = [*MIXED, single(trace_id="0" * 31 + "A", span_id="not an id", response_id="r-1")]
+    path, told = exported(tmp_path, rows, "otel", observed_unix_nano=5)
+    requests = lines(path)
+    assert told.n_rows == len(requests) == 5
+    (resource,) = requests[0]["resourceLogs"]
+    assert plain(resource["resource"]["attributes"]) == {"service.name": "fairjudge"}
+    events = [one["resourceLogs"][0]["scopeLogs"][0]["logRecords"][0] for one in requests]
+    assert {(one["eventName"], one["observedTimeUnixNano"]) for one in events} == {
+        ("gen_ai.evaluation.result", "5")
+    }
+    found = [plain(one["attributes"]) for one in events]
+    assert {one["gen_ai.evaluation.name"] for one in found} == {"coverage"}
+    assert found[0]["gen_ai.evaluation.score.value"] == 3.5
+    assert found[0]["gen_ai.evaluation.explanation"] == MIXED[0].raw
+    assert found[1]["fairjudge.repeat"] == 1
+    assert found[2]["error.type"] == "refused"
+    assert "gen_ai.evaluation.score.value" not in found[2]
+    assert found[3]["gen_ai.evaluation.score.label"] == "tie"
+    assert found[4]["gen_ai.response.id"] == "r-1"
+    assert (events[4]["traceId"], "spanId" in events[4]) == ("0" * 31 + "a", False)
+
+
+def identity(one):
+    systems = (one.system, one.system_a, one.system_b)
+    value = one.value if isinstance(one.value, str) else float(one.value)
+    return (one.eid, *systems, one.unit, one.aspect, one.judge, value)
+
+
+def test_label_studio_tasks_come_back_as_the_judgements_that_they_were(tmp_path):
+    rows = [
+        single(),
+        single(judge="k", value=2),
+        single(aspect="faithful", protocol="binary", value=1),
+        single("e2", value=4),
+        pair("a"),
+        pair("b", eid="e2", order="ba"),
+        pair("tie", eid="e3"),
+    ]
+    path, told = exported(tmp_path, [*rows, unscored(eid="e2")], "label-studio")
+    assert told.n_rows == 5
+    found = import_file(path)
+    assert found.tool == "label-studio"
+    assert sorted(map(repr, map(identity, found.judgements))) == sorted(
+        map(repr, map(identity, rows))
+    )
+
+
+def test_repeats_and_both_orders_are_predictions_of_one_task(tmp_path):
+    rows = [single(repeat=0), single(repeat=1, value=2), pair("a"), pair("b", "ba")]
+    path, told = exported(tmp_path, rows, "label-studio")
+    assert told.n_rows == 2
+    one, two = json.loads(path.read_text())
+    assert [len(one["predictions"]), len(two["predictions"])] == [2, 2]
+    assert [p["result"][0]["value"] for p in two["predictions"]] == [
+        {"selected": "left"},
+        {"selected": "right"},
+    ]
+    back = import_file(path).judgements
+    assert [(each.order, each.repeat, each.value) for each in back] == [
+        (each.order, each.repeat, each.value) for each in rows
+    ]
+
+
+def test_label_studio_shows_the_summaries_in_their_order(tmp_path):
+    texts = [Summary(eid="e1", system=name, text=f"by {name}") for name in ("lead", "x", "y")]
+    rows = [single(), pair("a", "ba")]
+    path, _ = exported(tmp_path, rows, "label-studio", summaries=texts)
+    one, two = json.loads(path.read_text())
+    assert one["data"]["text"] == "by lead"
+    assert (two["data"]["left"], two["data"]["right"]) == ("by y", "by x")
+    assert two["predictions"][0]["result"][0]["value"] == {"selected": "right"}
+    with pytest.raises(InputError, match="no summary of 'e2' by 'lead'"):
+        exported(tmp_path, [single("e2")], "label-studio", summaries=texts)
+
+
+def test_people_who_annotate_the_exported_tasks_are_read_back(tmp_path):
+    path, _ = exported(tmp_path, [single(), pair("a", "ba")], "label-studio")
+    tasks = json.loads(path.read_text())
+    for task in tasks:
+        (prediction,) = task["predictions"]
+        task["annotations"] = [{"completed_by": 3, "result": prediction["result"]}]
+    path.write_text(json.dumps(tasks))
+    labels = import_file(path).labels
+    assert [(one.annotator, one.aspect, one.value) for one in labels] == [
+        ("3", "coverage", 3.5),
+        ("3", "coverage", "a"),
+    ]
+
+
+@pytest.mark.parametrize("to", sorted(set(TARGETS) - {"parquet"}))
+def test_gzip_holds_the_same(tmp_path, to):
+    rows = [single()]
+    plain_file, _ = exported(tmp_path, rows, to, name="file")
+    packed, _ = exported(tmp_path, rows, to, name="file.gz")
+    assert gzip.decompress(packed.read_bytes()) == plain_file.read_bytes()
+
+
+def test_nothing_to_export_and_unknown_targets_are_refused(tmp_path):
+    with pytest.raises(InputError, match="there are no judgements"):
+        exported(tmp_path, [], "csv")
+    with pytest.raises(InputError, match="no target 'xlsx'; known are csv"):
+        exported(tmp_path, [single()], "xlsx")
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["export", *map(str, arguments)])
+
+
+def test_the_command_chooses_by_aspect_system_and_judge(tmp_path):
+    source, out = tmp_path / "j.jsonl", tmp_path / "scores.jsonl"
+    write_records(source, [single(), single(system="other"), single("e2"), unscored(eid="e3")])
+    done = run(source, "-o", out, "--to", "inspect-scores", "--system", "lead")
+    assert done.exit_code == 0, done.output
+    assert "3 judgements of 4: 2 rows written" in done.output
+    assert "1 without a score left out" in done.output
+    assert [one["id"] for one in lines(out)] == ["e1", "e2"]
+    nothing = run(source, "-o", out, "--to", "csv", "--judge", "nobody")
+    assert "holds no judgement of that" in str(nothing.exception)
+    assert run(source, "-o", out, "--to", "csv", "--summaries", source).exit_code == 2
+
+
+def test_the_command_takes_every_target():
+    done = run("--help")
+    assert all(name.split("-")[0] in done.output for name in TARGETS)

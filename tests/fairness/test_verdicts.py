@@ -1,0 +1,62 @@
+"""Verdicts of judges on single articles as support of them, on any scale, by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Answer, Article, Cluster, Judgement, QuestionAnswers, Reference
+from fairjudge.errors import InputError
+from fairjudge.fairness.verdicts import answering, supports_from_judgements
+
+ARTICLES = tuple(Article(aid=aid, content=f"Article {aid}.") for aid in "abc")
+CLUSTER = Cluster(eid="d", articles=ARTICLES)
+
+
+def verdict(value, aid="a", protocol="likert", **more):
+    given = {"eid": "d", "system": "s", "aspect": "coverage", "judge": "j"} | more
+    return Judgement(**{"unit": f"article:{aid}"} | given, protocol=protocol, value=value)
+
+
+def support(*values, protocol="likert", **more):
+    verdicts = [verdict(v, aid, protocol) for v, aid in zip(values, "abc", strict=False)]
+    (found,) = supports_from_judgements([CLUSTER], verdicts, **more)
+    assert found.aids == ("a", "b", "c")
+    return found.probabilities[:, 0].tolist()
+
+
+def test_support_is_the_place_on_the_scale():
+    assert support(1.0, 2.0, 5.0) == [0.0, 0.25, 1.0]
+    assert support(0.0, 0.25, 1.0, protocol="binary") == [0.0, 0.25, 1.0]
+    assert support(2.0, 4.0, 6.0, ranges={"likert": (2.0, 6.0)}) == [0.0, 0.5, 1.0]
+
+
+@pytest.mark.parametrize(("value", "protocol"), [(0.5, "likert"), (5.5, "likert"), (1.5, "binary")])
+def test_a_verdict_off_its_scale_is_refused(value, protocol):
+    with pytest.raises(InputError, match=f"the {protocol} scale from"):
+        supports_from_judgements([CLUSTER], [verdict(value, protocol=protocol)])
+
+
+def test_a_summary_without_a_verdict_on_each_article_stays_unscored():
+    two = [verdict(3.0, "a"), verdict(3.0, "b")]
+    assert supports_from_judgements([CLUSTER], two) == []
+    assert supports_from_judgements([], [*two, verdict(3.0, "c")]) == []
+
+
+def test_verdicts_on_whole_summaries_are_none_on_articles():
+    with pytest.raises(InputError, match="no verdict is about a single article"):
+        supports_from_judgements([CLUSTER], [verdict(3.0, unit="summary")])
+
+
+def test_articles_that_answer_nothing_take_no_part():
+    said = QuestionAnswers(
+        question="Why?",
+        answer_groups=((Answer(aid="c", answer="So."),), (Answer(aid="a", answer="Not so."),)),
+    )
+    silent = Cluster(eid="e", articles=ARTICLES)
+    references = [
+        Reference(eid="d", articles=ARTICLES, question_answers=(said,)),
+        Reference(eid="e", articles=ARTICLES, question_answers=()),
+    ]
+    (found,) = answering([CLUSTER, silent, Cluster(eid="f", articles=ARTICLES)], references)
+    assert found.eid == "d"
+    assert [article.aid for article in found.articles] == ["a", "c"]

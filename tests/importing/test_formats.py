@@ -1,0 +1,189 @@
+"""Which tool wrote a file, and what becomes of files that are wrong, in every format."""
+
+import gzip
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from fairjudge.cli._main import app
+from fairjudge.errors import InputError
+from fairjudge.importing import FORMATS, import_file
+
+ROWS = {
+    "mt-bench": {
+        "question_id": 1, "model": "m", "judge": ["gpt-4", "p"], "judgment": "[[3]]", "score": 3,
+    },
+    "alpaca-eval": {
+        "instruction": "?", "output_1": "a", "generator_1": "x", "output_2": "b",
+        "generator_2": "y", "annotator": "j", "preference": 1,
+    },
+    "llmbar": {
+        "input": "?", "output_1": "a", "output_2": "b", "label": 1,
+        "results": [{"swap = False": {"completion": ["Output (a)", "stop"], "winner": "1"}}],
+    },
+    "judgebench": {
+        "pair_id": "p", "response_A": "a", "response_B": "b", "label": "A>B",
+        "judge_name": "vanilla",
+        "judgments": [{"judgment": {"response": "Output (a)"}, "decision": "A>B"}],
+    },
+    "lm-eval": {
+        "doc_id": 0, "doc": {}, "resps": [], "filtered_resps": ["x"], "filter": "none",
+        "metrics": ["acc"], "acc": 1,
+    },
+    "mlflow": {
+        "trace_id": "t", "name": "ok", "feedback": {"value": True},
+        "source": {"source_type": "LLM_JUDGE", "source_id": "j"},
+    },
+    "label-studio": {
+        "data": {"eid": "e", "system": "s"},
+        "annotations": [
+            {"result": [{"from_name": "q", "type": "rating", "value": {"rating": 3}}]}
+        ],
+    },
+    "summeval": {
+        "id": "e", "model_id": "m", "decoded": "", "expert_annotations": [{"coherence": 3}],
+    },
+    "promptfoo": {
+        "provider": {"id": "p"}, "testIdx": 0,
+        "gradingResult": {"pass": True, "score": 1, "assertion": {"type": "g-eval"}},
+    },
+    "inspect": {
+        "eval": {"task": "t", "model": "m"},
+        "samples": [{"id": 1, "epoch": 1, "scores": {"match": {"value": "C"}}}],
+    },
+    "deepeval": {
+        "testCases": [{"name": "t", "metricsData": [{"name": "m", "score": 1}]}], "testPassed": 1,
+    },
+}  # fmt: skip
+NAMES = sorted(ROWS)
+
+
+def n_found(found):
+    return len(found.judgements) + len(found.labels)
+
+
+def test_every_format_but_the_folder_has_a_row_here():
+    assert set(ROWS) == set(FORMATS) - {"realsumm"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("extension", [".json", ".jsonl", ".json.gz"])
+def test_a_file_is_told_by_its_content_whatever_its_name(tmp_path, name, extension):
+    path = tmp_path / f"file{extension}"
+    data = json.dumps(ROWS[name]).encode()
+    path.write_bytes(gzip.compress(data) if extension.endswith(".gz") else data)
+    found = import_file(path)
+    assert found.tool == name
+    assert n_found(found) > 0
+    assert import_file(path, tool=name) == found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_one_tool_wrote_is_no_other_tools(written, name):
+    path = written("file.json", ROWS[name])
+    for other in set(FORMATS) - {name}:
+        with pytest.raises(InputError) as error:
+            import_file(path, tool=other)
+        assert str(path) in str(error.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_bad_row_is_named_or_listed(tmp_path, name):
+    good = json.dumps(ROWS[name])
+    bad = [
+        "{",
+        '["x"]',
+        "[" * 200 + "]" * 200,
+        '{"a": 1, "a": 2}',
+        '{"a": 1e999}',
+        '{"a": Infinity}',
+    ]
+    path = tmp_path / "file.jsonl"
+    for text in bad:
+        path.write_text(f"{good}\n{text}\n")
+        with pytest.raises(InputError) as error:
+            import_file(path)
+        assert str(error.value).startswith(f"{path}:2: ")
+        found = import_file(path, skip_bad=True)
+        assert [one.line for one in found.skipped if one.line == 2] == [2]
+        assert n_found(found) == n_found(import_file(path, skip_bad=True, tool=name)) > 0
+
+
+def places(value, path=()):
+    """Yield the path of every value within `value`."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield (*path, key)
+        if isinstance(item, dict | list):
+            yield from places(item, (*path, key))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_value_of_another_type_is_one_message_or_read_but_never_a_crash(written, name):
+    messages = set()
+    for place in places(ROWS[name]):
+        for odd in (None, True, 7, -1.5, "", "x" * 50, [], [[]], {}, {"a": {}}, [None], ["\ud800"]):
+            row = json.loads(json.dumps(ROWS[name]))
+            holder = row
+            for key in place[:-1]:
+                holder = holder[key]
+            holder[place[-1]] = odd
+            path = written("file.json", row)
+            try:
+                found = import_file(path, tool=name)
+            except InputError as error:
+                messages.add(str(error))
+            else:
+                assert n_found(found) > 0
+    assert messages
+    assert all(message.startswith(f"{path}:") for message in messages)
+    assert not any("\n" in message for message in messages)
+
+
+def test_what_no_tool_wrote_is_refused_with_the_tools_that_are_known(written):
+    with pytest.raises(InputError, match="not known which tool wrote this; known are inspect"):
+        import_file(written("file.jsonl", [{"eid": "e", "system": "s", "response": "3"}]))
+    with pytest.raises(InputError, match="no tool 'other'"):
+        import_file(written("file.jsonl", [{}]), tool="other")
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    with pytest.raises(InputError, match="not known which tool wrote this"):
+        import_file(tmp_path)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["import", *map(str, arguments)])
+
+
+def test_the_command_writes_judgements_and_labels_and_counts_all(written, tmp_path):
+    rows = [ROWS["judgebench"], ROWS["judgebench"] | {"label": "?", "pair_id": "q"}]
+    path = written("outputs.jsonl", rows)
+    out, labels, report = (tmp_path / name for name in ("j.jsonl", "l.jsonl", "r.json"))
+    done = run(path, "-o", out, "--labels", labels, "--json", report)
+    assert done.exit_code == 0, done.output
+    assert len(out.read_text().splitlines()) == 2
+    assert len(labels.read_text().splitlines()) == 1
+    told = json.loads(report.read_text())
+    assert told["tool"] == "judgebench"
+    assert told["n_rows"] == told["n_judgements"] + told["n_labels"] + len(told["skipped"]) == 4
+    assert "no such label: '?'" in done.output
+    without = run(path, "-o", out)
+    assert "1 label of people left out; --labels FILE writes them" in without.output
+
+
+def test_the_command_says_where_labels_or_judgements_would_be_lost(written, tmp_path):
+    labels_alone = written("l.jsonl", [ROWS["summeval"]])
+    done = run(labels_alone, "-o", tmp_path / "j.jsonl")
+    assert "write them with --labels" in str(done.exception)
+    done = run(written("j.jsonl", [ROWS["mt-bench"]]), "--labels", tmp_path / "l2.jsonl")
+    assert "write them with -o" in str(done.exception)
+    assert run(labels_alone).exit_code == 2
+    assert run(labels_alone, "-o", tmp_path / "x", "--scale", "1-5").exit_code == 2
+    both = ("--protocol", "likert", "--from", "summeval")
+    assert run(labels_alone, "-o", tmp_path / "x", *both).exit_code == 2
+
+
+def test_many_unscored_end_in_exit_code_3(written, tmp_path):
+    row = ROWS["mt-bench"] | {"judgment": "none", "score": -1}
+    assert run(written("x.jsonl", [row]), "-o", tmp_path / "j.jsonl").exit_code == 3

@@ -1,0 +1,302 @@
+"""Inspect's logs: what is a score, who gave it, and what is the grader's own failure.
+
+Layouts from UKGovernmentBEIS/inspect_ai, ``log/_log.py``, ``scorer/_metric.py`` and
+``log/_recorders/eval.py``.
+"""
+
+import json
+import struct
+import zipfile
+import zlib
+from collections import Counter
+
+import pytest
+from missing import missing
+
+from fairjudge.errors import InputError, MissingExtraError
+from fairjudge.importing import import_file
+
+
+def spec(**changes):
+    return {
+        "eval_id": "x",
+        "task": "summaries",
+        "dataset": {"name": "d"},
+        "model": "openai/gpt-4o-mini",
+        "model_roles": {"grader": {"model": "openai/gpt-4o"}},
+        "config": {"epochs": 1},
+        "scorers": [{"name": "model_graded_qa", "options": {"partial_credit": True}}],
+        **changes,
+    }
+
+
+def graded(value, explanation, **more):
+    return {"model_graded_qa": {"value": value, "answer": "a", "explanation": explanation, **more}}
+
+
+def sample(number, scores, **more):
+    return {"id": number, "epoch": 1, "input": "?", "target": "!", "scores": scores, **more}
+
+
+def log(*samples, **changes):
+    return {"version": 2, "status": "success", "eval": spec(**changes), "samples": list(samples)}
+
+
+def values(found):
+    return [one.value if one.unscored is None else one.unscored for one in found.judgements]
+
+
+def test_the_graders_reply_is_read_and_its_failures_are_unscored(written):
+    path = written(
+        "log.json",
+        log(
+            sample("e1", graded("C", "All there.\n\nGRADE: C")),
+            sample("e2", graded("P", "Half of it. GRADE: P")),
+            sample("e3", graded("I", "GRADE: I")),
+            sample("e4", graded("I", "Grade not found in model output: I would rather not say.")),
+            sample("e5", graded(float("nan"), None, metadata={"unscored_reason": "no_reply"})),
+            sample(
+                "e7", graded(float("nan"), "Grade not found in model output: Eh.", reason="failed")
+            ),
+            sample("e6", {}, error={"message": "timeout"}),
+        ),
+    )
+    found = import_file(path)
+    assert found.tool == "inspect"
+    assert values(found) == [1.0, 0.5, 0.0, *["unparseable"] * 3]
+    assert [one.why for one in found.skipped] == ["the sample ended in an error"]
+    assert found.n_rows == 7
+    details = [one.model_extra["detail"] for one in found.judgements[4:]]
+    assert details == ["no_reply", "failed"]
+    first = found.judgements[0]
+    assert (first.eid, first.system, first.judge, first.aspect, first.scored_by) == (
+        "e1", "openai/gpt-4o-mini", "openai/gpt-4o", "model_graded_qa", "llm",
+    )  # fmt: skip
+    assert "source:imported:inspect" in first.signature
+    assert "parser:" in first.signature
+
+
+def test_a_reply_that_says_otherwise_than_the_tools_value_is_counted(written):
+    found = import_file(written("log.json", log(sample("e1", graded("I", "GRADE: C")))))
+    assert values(found) == [1.0]
+    assert found.judgements[0].model_extra["tool_value"] == 0.0
+    assert found.n_reread == 1
+
+
+def test_a_grader_with_a_prompt_of_its_own_is_not_read_anew(written):
+    scorers = [{"name": "model_graded_qa", "options": {"template": "Say {x}"}}]
+    found = import_file(
+        written("log.json", log(sample("e1", graded("C", "GRADE: I")), scorers=scorers))
+    )
+    assert values(found) == [1.0]
+    assert "parser" not in found.judgements[0].signature
+
+
+def test_scores_by_rule_and_of_several_values(written):
+    scores = {
+        "match": {"value": "I", "answer": "x", "explanation": "x"},
+        "rates": {"value": {"precision": 0.25, "recall": True}},
+        "list": {"value": [1, 2]},
+    }
+    found = import_file(written("log.json", log(sample("e1", scores))))
+    assert [(one.aspect, one.value, one.scored_by, one.protocol) for one in found.judgements] == [
+        ("match", 0.0, "code", "binary"),
+        ("rates.precision", 0.25, "code", "likert"),
+        ("rates.recall", 1.0, "code", "binary"),
+    ]
+    assert [one.why for one in found.skipped] == ["score 'list' is a list"]
+
+
+@pytest.mark.parametrize(
+    ("options", "metadata", "judge"),
+    [
+        ({"model": {"model": "x/grader"}}, {}, "x/grader"),
+        ({"model": "x/grader"}, {}, "x/grader"),
+        ({"model": "x"}, {"grading": [{"role": "user"}, {"model": "y"}]}, "y"),
+        ({}, {}, "model_graded_qa"),
+    ],
+)
+def test_the_judge_is_the_grader_as_far_as_it_is_known(written, options, metadata, judge):
+    scorers = [{"name": "inspect_ai/model_graded_qa", "options": options}]
+    one = sample("e1", graded("C", "GRADE: C", metadata=metadata))
+    found = import_file(written("log.json", log(one, scorers=scorers, model_roles=None)))
+    assert found.judgements[0].judge == judge
+
+
+def test_epochs_are_repeats_and_metadata_names_the_item(written):
+    samples = [
+        sample("s", graded("C", "GRADE: C"), metadata={"eid": "e1", "system": "lead"})
+        | {"epoch": n}
+        for n in (1, 2)
+    ]
+    found = import_file(written("log.json", log(*samples, config={"epochs": 2})))
+    assert [(one.eid, one.system, one.repeat) for one in found.judgements] == [
+        ("e1", "lead", 0),
+        ("e1", "lead", 1),
+    ]
+    last = import_file(written("log.json", log(*samples, config={"epochs": 2})), repeats="last")
+    assert [one.repeat for one in last.judgements] == [None]
+    assert last.n_rows == 2
+
+
+def test_a_score_that_a_person_edited_gives_the_judges_value_and_a_label(written):
+    history = [
+        {"value": "I", "explanation": "GRADE: I"},
+        {"value": "C", "provenance": {"author": "ann", "reason": "it is there"}},
+    ]
+    scores = graded("C", "GRADE: I", history=history)
+    found = import_file(written("log.json", log(sample("e1", scores))))
+    assert values(found) == [0.0]
+    assert [(one.annotator, one.value, one.aspect) for one in found.labels] == [
+        ("ann", 1.0, "model_graded_qa")
+    ]
+
+
+def test_long_texts_are_fetched_from_the_attachments(written):
+    scores = graded("C", "attachment://abc")
+    whole = log(sample("e1", scores, attachments={"abc": "GRADE: C"}))
+    assert import_file(written("log.json", whole)).judgements[0].raw == "GRADE: C"
+    with pytest.raises(InputError, match="refers to an attachment that is not there"):
+        import_file(written("log.json", log(sample("e1", scores))))
+
+
+def test_a_bad_sample_is_named_or_skipped(written):
+    path = written(
+        "log.json", log({"scores": {"match": {"value": 1}}}, sample("e2", graded("C", "C")))
+    )
+    with pytest.raises(InputError, match=r"log\.json:1: field 'id': missing"):
+        import_file(path)
+    found = import_file(path, skip_bad=True)
+    assert len(found.judgements) == 1
+    assert [(one.line, one.why) for one in found.skipped] == [(1, "field 'id': missing")]
+
+
+def archive(path, members, *, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as packed:
+        for name, value in members.items():
+            packed.writestr(name, value if isinstance(value, bytes | str) else json.dumps(value))
+    return path
+
+
+def members(*samples):
+    header = {key: value for key, value in log().items() if key != "samples"}
+    return {
+        "header.json": header,
+        **{f"samples/{one['id']}_epoch_{one['epoch']}.json": one for one in samples},
+    }
+
+
+def zstd_archive(path, entries):
+    """Write a ZIP of zstd members (method 93), which the zipfile module of 3.11 cannot write."""
+    try:
+        import zstandard
+    except ImportError:
+        missing("zstandard: it comes with an extra")
+    body, directory = b"", b""
+    for name, value in entries.items():
+        plain = json.dumps(value).encode()
+        packed = zstandard.compress(plain)
+        sizes = struct.pack("<III", zlib.crc32(plain), len(packed), len(plain))
+        local = struct.pack("<4sHHHHH", b"PK\x03\x04", 63, 0, 93, 0, 0) + sizes
+        central = struct.pack("<4sHHHHHH", b"PK\x01\x02", 63, 63, 0, 93, 0, 0) + sizes
+        directory += central + struct.pack("<HHHHHII", len(name), 0, 0, 0, 0, 0, len(body))
+        directory += name.encode()
+        body += local + struct.pack("<HH", len(name), 0) + name.encode() + packed
+    end = struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, len(entries), len(entries),
+                      len(directory), len(body), 0)  # fmt: skip
+    path.write_bytes(body + directory + end)
+    return path
+
+
+@pytest.fixture(params=["deflate", "zstd"])
+def pack(request):
+    return archive if request.param == "deflate" else zstd_archive
+
+
+SAMPLES = (sample("e1", graded("C", "GRADE: C")), sample("e2", graded("I", "GRADE: I")))
+
+
+def test_an_archive_is_read_as_the_same_log_in_json(tmp_path, written, pack):
+    found = import_file(pack(tmp_path / "run.eval", members(*SAMPLES)))
+    assert found == import_file(written("log.json", log(*SAMPLES)))
+    assert values(found) == [1.0, 0.0]
+
+
+def test_an_archive_of_a_run_that_was_killed_has_its_header_in_the_journal(tmp_path, pack):
+    whole = members(*SAMPLES)
+    whole["_journal/start.json"] = whole.pop("header.json")
+    assert values(import_file(pack(tmp_path / "run.eval", whole))) == [1.0, 0.0]
+
+
+def test_an_archive_that_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch, pack):
+    monkeypatch.setattr("fairjudge.gzip_io._ALWAYS_UNPACKED_BYTES", 1_000_000)
+    bomb = sample("e3", graded("C", "GRADE: C" + " " * 2_000_000))
+    with pytest.raises(InputError, match="hold more than 1,000,000"):
+        import_file(pack(tmp_path / "run.eval", members(*SAMPLES, bomb)))
+
+
+def test_a_damaged_archive_is_one_message(tmp_path, pack):
+    path = pack(tmp_path / "run.eval", members(*SAMPLES))
+    data = bytearray(path.read_bytes())
+    middle = data.index(b"samples/e1") + 40
+    data[middle : middle + 8] = b"\0" * 8
+    path.write_bytes(data)
+    with pytest.raises(InputError, match=r"run\.eval: "):
+        import_file(path)
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(InputError, match="the archive is damaged"):
+        import_file(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("samples/x.json", '{"id": 1, "id": 2}', "duplicate key"),
+        ("samples/x.json", "[" * 5000 + "]" * 5000, "levels deep"),
+        ("samples/x.json", '{"id": 1e999}', "finite number"),
+        ("samples/x.json", b"\xff\xfe", "not UTF-8"),
+        ("samples/x.json", "[]", "expected an object"),
+        ("header.json", "{", "not valid JSON"),
+    ],
+)
+def test_a_bad_member_is_named(tmp_path, name, content, problem):
+    path = archive(tmp_path / "run.eval", {**members(*SAMPLES), name: content})
+    with pytest.raises(InputError, match=problem) as error:
+        import_file(path)
+    assert name in str(error.value)
+
+
+def test_an_archive_of_something_else_is_refused(tmp_path):
+    path = archive(tmp_path / "x.zip", {"other.txt": "x"})
+    with pytest.raises(InputError, match="no Inspect log"):
+        import_file(path)
+
+
+def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
+    path = zstd_archive(tmp_path / "run.eval", members(*SAMPLES))
+    monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
+    with pytest.raises(MissingExtraError, match=r"fairjudge\[inspect\]"):
+        import_file(path)
+
+
+def test_real_logs(recorded):
+    """Counted with the json and zipfile modules alone; one log was cancelled before its scoring."""
+    folder = recorded / "inspect"
+    sizes = Counter()
+    for path in sorted(folder.iterdir()):
+        if "dPiJifoWeEQBrfWsAopzWr" in path.name:
+            with pytest.raises(InputError, match="the sample has no score"):
+                import_file(path)
+            continue
+        found = import_file(path)
+        if path.suffix == ".json":
+            samples = json.loads(path.read_text())["samples"]
+        else:
+            with zipfile.ZipFile(path) as packed:
+                names = [name for name in packed.namelist() if name.startswith("samples/")]
+                samples = [json.loads(packed.read(name)) for name in names]
+        assert found.n_rows == sum(len(one["scores"]) for one in samples)
+        expected = [float(s["value"] == "C") for one in samples for s in one["scores"].values()]
+        assert [one.value for one in found.judgements] == expected
+        sizes[found.judgements[0].aspect] += len(expected)
+    assert sizes == {"match": 13, "model_graded_fact": 3}

@@ -1,0 +1,276 @@
+"""Pairs that others had judged: both orders in terms of the same two systems.
+
+Layouts from lm-sys/FastChat (``llm_judge/common.py``), tatsu-lab/alpaca_eval, princeton-nlp/LLMBar
+and ScalerLab/JudgeBench (``run_judge.py``, ``utils/judges.py``).
+"""
+
+import gzip
+import json
+from collections import Counter
+
+import pytest
+
+from fairjudge.errors import InputError
+from fairjudge.importing import import_file
+
+
+def verdicts(found):
+    return [(one.order, one.value if one.unscored is None else one.unscored) for one in found]
+
+
+def mt_pair(**changes):
+    return {
+        "question_id": 81,
+        "model_1": "alpha",
+        "model_2": "beta",
+        "g1_winner": "model_1",
+        "g2_winner": "model_1",
+        "judge": ["gpt-4", "pair-v2"],
+        "g1_user_prompt": "...",
+        "g1_judgment": "A is more helpful. [[A]]",
+        "g2_user_prompt": "...",
+        "g2_judgment": "B is more helpful. [[B]]",
+        "turn": 1,
+        "tstamp": 1.5,
+        **changes,
+    }
+
+
+def test_mt_bench_pairs_are_two_judgements_of_one_pair(written):
+    rows = [
+        mt_pair(),
+        mt_pair(question_id=82, g1_judgment="[[C]]", g1_winner="tie"),
+        mt_pair(question_id=83, g1_judgment="$ERROR$", g1_winner="error"),
+        mt_pair(question_id=84, g2_judgment="I can't say.", g2_winner="error"),
+        mt_pair(question_id=85, g1_judgment=None, g1_winner="model_2"),
+    ]
+    found = import_file(written("gpt-4_pair.jsonl", rows))
+    assert found.tool == "mt-bench"
+    assert verdicts(found.judgements) == [
+        ("ab", "a"), ("ba", "a"),
+        ("ab", "tie"), ("ba", "a"),
+        ("ab", "backend"), ("ba", "a"),
+        ("ab", "a"), ("ba", "unparseable"),
+        ("ab", "b"), ("ba", "a"),
+    ]  # fmt: skip
+    assert found.n_rows == 2 * len(rows)
+    assert found.n_reread == 0
+    first = found.judgements[0]
+    assert (first.eid, first.system_a, first.system_b, first.aspect, first.judge) == (
+        "81", "alpha", "beta", "turn 1", "gpt-4/pair-v2",
+    )  # fmt: skip
+
+
+def test_mt_bench_ratings(written):
+    row = {
+        "question_id": 81,
+        "model": "alpha",
+        "judge": ["gpt-4", "single-v1"],
+        "user_prompt": "...",
+        "judgment": "Clear and right. Rating: [[8]]",
+        "score": 8,
+        "turn": 2,
+        "tstamp": 1.0,
+    }
+    rows = [
+        row,
+        row | {"question_id": 82, "judgment": "No rating.", "score": -1},
+        row | {"question_id": 83, "judgment": "$ERROR$", "score": -1},
+        row | {"question_id": 84, "judgment": "Rating: [[7.5]]", "score": 7.5},
+    ]
+    found = import_file(written("gpt-4_single.jsonl", rows))
+    assert [one.value for one in found.judgements] == [8.0, None, None, 7.5]
+    assert [one.unscored for one in found.judgements] == [None, "unparseable", "backend", None]
+    assert {(one.protocol, one.aspect, one.system) for one in found.judgements} == {
+        ("likert", "turn 2", "alpha")
+    }
+    assert found.n_rows == 4
+
+
+def test_mt_bench_votes_of_people_are_labels(written):
+    row = {
+        "question_id": 81,
+        "model_a": "alpha",
+        "model_b": "beta",
+        "winner": "model_b",
+        "judge": "expert_1",
+        "turn": 1,
+        "conversation_a": [],
+        "conversation_b": [],
+    }
+    rows = [row, row | {"winner": "tie"}, row | {"winner": "?"}]
+    found = import_file(written("human.jsonl", rows))
+    assert [(one.annotator, one.value) for one in found.labels] == [
+        ("expert_1", "b"),
+        ("expert_1", "tie"),
+    ]
+    assert [one.line for one in found.skipped] == [3]
+    assert found.n_rows == 3
+
+
+def alpaca(**changes):
+    return {
+        "instruction": "Say something.",
+        "output_1": "one",
+        "generator_1": "text_davinci_003",
+        "dataset": "vicuna",
+        "output_2": "two",
+        "generator_2": "alpha",
+        "annotator": "weighted_alpaca_eval_gpt4_turbo",
+        "preference": 1.0,
+        "price_per_example": 0.001,
+        "time_per_example": 0.4,
+        "raw_completion": {"logprobs": {"content": []}},
+        **changes,
+    }
+
+
+def test_alpaca_eval_preferences_are_probabilities_and_null_is_no_verdict(written):
+    rows = [
+        alpaca(),
+        alpaca(instruction="2", preference=1.75, raw_completion="M"),
+        alpaca(instruction="3", preference=None),
+        alpaca(instruction="4", preference=1.5),
+        alpaca(instruction="5", preference=float("nan")),
+        alpaca(instruction="6", preference=0),
+    ]
+    found = import_file(written("annotations.json", rows))
+    assert verdicts(found.judgements) == [
+        (None, "a"), (None, "b"), (None, "unparseable"), (None, "tie"), (None, "unparseable"),
+        (None, "tie"),
+    ]  # fmt: skip
+    assert found.judgements[1].probabilities == {"a": 0.25, "b": 0.75}
+    assert found.judgements[1].raw == "M"
+    assert "parser" not in found.judgements[1].signature
+    assert found.n_rows == len(rows)
+
+
+def test_alpaca_eval_items_of_one_instruction_are_told_apart_by_their_outputs(written):
+    rows = [alpaca(), alpaca(output_2="another"), alpaca(preference=2)]
+    found = import_file(written("annotations.json", rows)).judgements
+    assert found[0].eid == found[2].eid
+    assert [one.repeat for one in found] == [0, None, 1]
+    assert found[1].eid == f"{found[0].eid}#2"
+
+
+def test_an_alpaca_eval_preference_outside_of_1_to_2_is_an_error(written):
+    with pytest.raises(InputError, match="field 'preference': expected 0 or 1 to 2, not 3"):
+        import_file(written("annotations.json", [alpaca(preference=3)]))
+
+
+def llmbar(**changes):
+    said = {"completion": ["Output (a)", "stop"], "winner": "1"}
+    return {
+        "input": "Say it in French.",
+        "output_1": "Oui.",
+        "output_2": "Yes.",
+        "label": 1,
+        "results": [{"swap = False": said, "swap = True": {**said, "winner": "2"}}],
+        **changes,
+    }
+
+
+def test_llmbar_pairs_are_read_in_both_orders_with_the_right_answer(written):
+    long = ["Both have merits and there is more to", "length"]
+    rows = [
+        llmbar(),
+        llmbar(
+            input="2",
+            label=2,
+            results=[
+                {
+                    "swap = False": {"completion": long, "winner": None},
+                    "swap = True": {"completion": ["Output (b) is better.", "stop"], "winner": "2"},
+                }
+            ],
+        ),
+    ]
+    found = import_file(written("ChatGPT/CoT/result.json", rows))
+    assert verdicts(found.judgements) == [
+        ("ab", "a"), ("ba", "b"), ("ab", "unparseable"), ("ba", "a"),
+    ]  # fmt: skip
+    assert found.n_reread == 1  # the last one: second in the swapped order is output_1
+    assert [(one.annotator, one.value) for one in found.labels] == [
+        ("llmbar", "a"),
+        ("llmbar", "b"),
+    ]
+    assert found.labels[0].eid == found.judgements[0].eid
+    assert {one.judge for one in found.judgements} == {"ChatGPT/CoT"}
+    assert found.n_rows == 6
+
+
+def test_llmbar_ratings_are_of_one_output_each(written):
+    scores = {"score_1": ["7", "stop"], "score_2": ["11", "stop"]}
+    found = import_file(written("result.json", [llmbar(results=[scores])]))
+    assert [(one.system, one.value, one.unscored) for one in found.judgements] == [
+        ("output_1", 7.0, None),
+        ("output_2", None, "off_scale"),
+    ]
+
+
+def judgebench(*decisions, name="arena_hard", label="A>B", **judgment):
+    return {
+        "pair_id": "p1",
+        "original_id": 1,
+        "source": "mmlu-pro-law",
+        "question": "?",
+        "response_model": "gpt-4o",
+        "response_A": "one",
+        "response_B": "two",
+        "label": label,
+        "judge_name": name,
+        "judgments": [
+            {
+                "judgment": {"judge_model": "m", "prompt": "", "response": said, **judgment},
+                "decision": decision,
+            }
+            for said, decision in decisions
+        ],
+    }
+
+
+def test_judgebench_decisions_are_of_what_was_shown_first_and_second(written):
+    """The swapped order shows B first: there "A>B" says that response_B is better."""
+    rows = [
+        judgebench(("Fine. [[A>>B]]", "A>B"), ("Fine. [[B>A]]", "B>A")),
+        judgebench(("[[A=B]]", "A=B"), ("[[A>B]]", "A>B"), label="B>A") | {"pair_id": "p2"},
+        judgebench(("Hm.", None), ("", "A>B")) | {"pair_id": "p3"},
+    ]
+    found = import_file(written("outputs.jsonl", rows))
+    assert verdicts(found.judgements) == [
+        ("ab", "a"), ("ba", "a"),
+        ("ab", "tie"), ("ba", "b"),
+        ("ab", "unparseable"), ("ba", "b"),
+    ]  # fmt: skip
+    assert found.n_reread == 0
+    assert [one.value for one in found.labels] == ["a", "b", "a"]
+    assert found.judgements[0].judge == "arena_hard/m"
+    assert found.n_rows == 9
+
+
+def test_judgebench_reward_models_have_no_reply_and_their_decision_counts(written):
+    """As in the published outputs: scores in the order shown, the decision made of them."""
+    row = judgebench(("", "A>B"), ("", "B>A"), name="reward_model")
+    for one, scores in zip(row["judgments"], ([1.88, 1.26], [1.26, 1.88]), strict=True):
+        one["judgment"]["scores"] = scores
+    found = import_file(written("outputs.jsonl", [row]))
+    assert verdicts(found.judgements) == [("ab", "a"), ("ba", "a")]
+    assert {one.scored_by for one in found.judgements} == {"decision"}
+
+
+def test_real_llmbar_files_add_up_and_are_read_as_their_authors_read_them(recorded):
+    """Where one round is asked, 2 of 3,352 replies are read otherwise and 9 hold no verdict."""
+    counts = Counter()
+    for path in sorted((recorded / "llmbar").iterdir()):
+        rows = json.loads(gzip.decompress(path.read_bytes()))
+        found = import_file(path)
+        rounds = sum(len(row["results"]) for row in rows)
+        assert (len(found.labels), len(found.judgements)) == (len(rows), 2 * len(rows))
+        assert found.n_rows == 3 * len(rows) + 2 * (rounds - len(rows))
+        kind = path.name.split(".")[2]
+        counts[kind, "pairs"] += len(rows)
+        counts[kind, "reread"] += found.n_reread
+        counts[kind, "unscored"] += len(found.unscored)
+    assert counts["CoT", "pairs"] == counts["Vanilla", "pairs"] == 2 * 419
+    assert (counts["CoT", "reread"], counts["Vanilla", "reread"]) == (2, 0)
+    assert (counts["CoT", "unscored"], counts["Vanilla", "unscored"]) == (7, 2)

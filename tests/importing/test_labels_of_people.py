@@ -1,0 +1,190 @@
+"""People's labels from Label Studio, SummEval and REALSumm.
+
+Layouts from labelstud.io/guide/task_format, Yale-LILY/SummEval and ZhangShiyue/Lite2-3Pyramid.
+"""
+
+import json
+
+import pytest
+
+from fairjudge.errors import InputError
+from fairjudge.importing import import_file
+
+
+def result(kind, value, name="coverage"):
+    return {"id": "r", "from_name": name, "to_name": "text", "type": kind, "value": {**value}}
+
+
+def task(annotations=(), predictions=(), **data):
+    data = (
+        {"eid": "e1", "system": "lead", **data} if "system_a" not in data else {"eid": "e1", **data}
+    )
+    return {
+        "id": 1,
+        "data": data,
+        "annotations": list(annotations),
+        "predictions": list(predictions),
+    }
+
+
+def annotation(*results, by=7, **more):
+    return {"id": 1, "completed_by": by, "was_cancelled": False, "result": list(results), **more}
+
+
+def test_annotations_are_labels_and_predictions_judgements(written):
+    tasks = [
+        task(
+            [
+                annotation(
+                    result("rating", {"rating": 4}),
+                    result("choices", {"choices": ["yes"]}, "faithful"),
+                    result("number", {"number": 2.5}, "length"),
+                ),
+                annotation(result("rating", {"rating": 2}), by={"id": 8, "email": "b@x.org"}),
+                annotation(result("rating", {"rating": 1}), was_cancelled=True),
+                annotation(result("choices", {"choices": ["good", "bad"]})),
+            ],
+            [
+                {
+                    "model_version": "judge-1",
+                    "score": 0.9,
+                    "result": [result("rating", {"rating": 3})],
+                }
+            ],
+        ),
+        task(eid="e2"),
+    ]
+    found = import_file(written("export.json", tasks))
+    assert found.tool == "label-studio"
+    assert [(one.annotator, one.aspect, one.value) for one in found.labels] == [
+        ("7", "coverage", 4.0),
+        ("7", "faithful", 1.0),
+        ("7", "length", 2.5),
+        ("b@x.org", "coverage", 2.0),
+    ]
+    assert [(one.judge, one.value, one.eid) for one in found.judgements] == [("judge-1", 3.0, "e1")]
+    assert [one.why for one in found.skipped] == [
+        "the annotation was cancelled",
+        "'coverage' is no number and no preference",
+        "nobody has annotated it",
+    ]
+    assert found.n_rows == 8
+
+
+@pytest.mark.parametrize(
+    ("order", "selected", "value"),
+    [("ab", "left", "a"), ("ab", "right", "b"), ("ba", "left", "b"), ("ba", "right", "a")],
+)
+def test_a_preference_is_in_terms_of_the_systems_whichever_stood_left(
+    written, order, selected, value
+):
+    chosen = result("pairwise", {"selected": selected})
+    pair = task([annotation(chosen)], system_a="x", system_b="y", order=order)
+    found = import_file(written("export.json", [pair]))
+    (label,) = found.labels
+    assert (label.system_a, label.system_b, label.value) == ("x", "y", value)
+
+
+def test_a_task_must_say_what_was_annotated(written):
+    bad = {"data": {"text": "x"}, "annotations": [annotation(result("rating", {"rating": 4}))]}
+    with pytest.raises(InputError, match=r"field 'eid': missing"):
+        import_file(written("export.json", [bad]))
+
+
+def test_summeval_ratings(written):
+    row = {
+        "id": "dm-test-1",
+        "decoded": "A summary.",
+        "model_id": "M11",
+        "references": [],
+        "filepath": "x",
+        "expert_annotations": [{"coherence": 2, "relevance": 5}, {"coherence": 1, "relevance": 4}],
+        "turker_annotations": [{"coherence": 3, "relevance": None}],
+    }
+    found = import_file(written("model_annotations.aligned.jsonl", [row]))
+    assert [(one.annotator, one.aspect, one.value) for one in found.labels] == [
+        ("expert1", "coherence", 2.0),
+        ("expert1", "relevance", 5.0),
+        ("expert2", "coherence", 1.0),
+        ("expert2", "relevance", 4.0),
+        ("turker1", "coherence", 3.0),
+    ]
+    assert {(one.eid, one.system) for one in found.labels} == {("dm-test-1", "M11")}
+    assert found.n_rows == 6
+
+
+@pytest.fixture
+def pyramid(tmp_path):
+    def write(*, ids=None, scus="It rained.\tIt was cold.\nNobody came.\n", **labels):
+        folder = tmp_path / "REALSumm"
+        (folder / "labels").mkdir(parents=True, exist_ok=True)
+        (folder / "SCUs.txt").write_text(scus)
+        if ids is not None:
+            (folder / "ids.txt").write_text(ids)
+        for system, text in labels.items():
+            (folder / "labels" / f"{system}.label").write_text(text)
+        return folder
+
+    return write
+
+
+def test_realsumm_folders(pyramid):
+    """The files end with and without a line break; both are found in the published data."""
+    found = import_file(pyramid(ids="cnndm1\ncnndm2\n", bart="1\t0\n1", t5="0\t0\n1\n"))
+    assert found.tool == "realsumm"
+    assert [(one.eid, one.system, one.unit, one.value) for one in found.labels] == [
+        ("cnndm1", "bart", "scu:0", 1),
+        ("cnndm1", "bart", "scu:1", 0),
+        ("cnndm2", "bart", "scu:0", 1),
+        ("cnndm1", "t5", "scu:0", 0),
+        ("cnndm1", "t5", "scu:1", 0),
+        ("cnndm2", "t5", "scu:0", 1),
+    ]
+    assert found.labels[1].model_extra["text"] == "It was cold."
+    assert {one.aspect for one in found.labels} == {"coverage"}
+
+
+@pytest.mark.parametrize(
+    ("files", "problem"),
+    [
+        ({"bart": "1\t0\n"}, r"bart\.label: expected 2 documents as in SCUs\.txt, found 1"),
+        ({"bart": "1\n1\n"}, r"bart\.label:1: expected a label for each of 2, found 1"),
+        ({"bart": "1\t2\n1\n"}, r"bart\.label:1: expected 0 or 1, not '2'"),
+        ({"bart": "1\t0\n1\n", "ids": "a\n"}, r"ids\.txt: expected 2 ids"),
+        ({}, "holds no judgements and no labels"),
+    ],
+)
+def test_a_realsumm_folder_that_does_not_fit_is_refused(pyramid, files, problem):
+    with pytest.raises(InputError, match=problem):
+        import_file(pyramid(**files))
+
+
+def test_a_bad_line_of_a_realsumm_folder_can_be_skipped(pyramid):
+    found = import_file(pyramid(bart="1\t0\t1\n1\n"), skip_bad=True)
+    assert (len(found.labels), len(found.skipped)) == (1, 1)
+
+
+def test_real_summeval_labels_from_its_own_layout(written, shared_data):
+    """The first 20 summaries put back into SummEval's layout give the labels that they were."""
+    lines = (shared_data / "summeval" / "labels.jsonl").read_text("utf-8").splitlines()
+    wanted, rows = [], {}
+    for label in map(json.loads, lines):
+        if (label["eid"], label["system"]) not in rows and len(rows) == 20:
+            continue
+        row = rows.setdefault(
+            (label["eid"], label["system"]),
+            {"id": label["eid"], "model_id": label["system"], "decoded": "", "e": {}, "t": {}},
+        )
+        row[label["annotator"][0]].setdefault(label["annotator"], {})[label["aspect"]] = label[
+            "value"
+        ]
+        wanted.append(
+            (label["eid"], label["system"], label["annotator"], label["aspect"], label["value"])
+        )
+    for row in rows.values():
+        row["expert_annotations"] = list(row.pop("e").values())
+        row["turker_annotations"] = list(row.pop("t").values())
+    found = import_file(written("model_annotations.aligned.jsonl", list(rows.values())))
+    got = [(one.eid, one.system, one.annotator, one.aspect, one.value) for one in found.labels]
+    assert sorted(got) == sorted(wanted)
+    assert len(got) == 20 * 8 * 4

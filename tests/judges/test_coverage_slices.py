@@ -1,0 +1,143 @@
+"""Who is covered: slices by hand on one cluster, and what is named as left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Judgement, Reference
+from fairjudge.judges.aggregate import system_scores
+from fairjudge.judges.coverage_slices import coverage_slices, question_word
+
+REFERENCE = Reference.model_validate(
+    {
+        "eid": "e",
+        "articles": [
+            {"aid": "a", "domain": "a.example", "content": "x", "attributes": {"side": "left"}},
+            {"aid": "b", "domain": "b.example", "content": "x", "attributes": {"side": "right"}},
+            {"aid": "c", "domain": "c.example", "content": "x", "attributes": {"side": "right"}},
+        ],
+        "question_answers": [
+            {
+                "question": "Why did it close?",
+                "answer_groups": [
+                    [{"aid": "a", "answer": "money"}, {"aid": "b", "answer": "no money"}],
+                    [{"aid": "c", "answer": "politics"}],
+                ],
+            }
+        ],
+    }
+)
+
+
+def judged(unit, value, *, protocol="binary", **rest):
+    item = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": protocol, "unit": unit}
+    return Judgement(**item, judge="j", value=value, **rest)
+
+
+def means(found, by):
+    return {one.name: one.mean.value for one in found.slices[by]}
+
+
+def test_slices_and_what_is_left_out():
+    """0.0 is covered, 0.1 is not; the former is held by a and b, the latter by c alone."""
+    found = coverage_slices([judged("answer:0.0", 1), judged("answer:0.1", 0)], [REFERENCE])
+    assert means(found, "coverage by question word") == {"why": 0.5}
+    assert means(found, "coverage by articles that hold the answer") == {"1": 0.0, "2": 1.0}
+    assert means(found, "coverage by article position") == {"first third": 1.0, "last third": 0.0}
+    assert means(found, "coverage by attribute side") == {"left": 1.0, "right": 0.5}
+    assert means(found, "coverage by outlet")["c.example"] == 0.0
+    (left_out,) = found.uncovered
+    assert left_out.outlets == ("c.example",)
+    assert [voice.answer for voice in left_out.voices] == ["politics"]
+    assert found.left_out == {"e": ("c.example",)}
+
+
+def listed(*entries, eid="e", **rest):
+    item = {"eid": eid, "system": "s", "aspect": "coverage", "protocol": "checklist"}
+    return Judgement(**item, judge="j", unit="summary", checklist=entries or None, **rest)
+
+
+def test_a_checklist_credits_each_outlet_for_its_own_wording():
+    """Of 0.0 only a's wording is covered, in part; 0.1 is covered: b is heard nowhere."""
+    row = listed(
+        {"unit": "answer:0.0", "covered": 0.5, "credited": ["a"], "answers": [0]},
+        {"unit": "answer:0.1", "covered": 1, "credited": ["c"], "answers": [0]},
+        value=0.75,
+    )
+    found = coverage_slices([row], [REFERENCE])
+    outlets = {"a.example": 0.5, "b.example": 0.0, "c.example": 1.0}
+    assert means(found, "coverage by outlet") == outlets
+    assert means(found, "coverage by question") == {"Why did it close?": 0.75}
+    assert (found.n, found.n_voices) == (2, 3)
+    (missed,) = found.uncovered
+    assert [(v.outlet, v.answer) for v in missed.voices] == [("b.example", "no money")]
+    assert found.left_out == {"e": ("b.example",)}
+
+
+def test_an_unscored_checklist_is_counted_and_says_nothing():
+    found = coverage_slices([listed(unscored="refused")], [REFERENCE])
+    assert (found.n, found.n_unscored, found.uncovered) == (0, 1, ())
+
+
+def test_groups_weigh_the_same_in_a_cluster_and_clusters_the_same():
+    """One cluster has 1 of 4 covered, the other 1 of 1: 0.625, and not 2 of 5."""
+    answers = [[{"aid": "a", "answer": str(n)}] for n in range(4)]
+    base = {"articles": [{"aid": "a", "domain": "a.example", "content": "x"}]}
+    many, one = (
+        Reference.model_validate(
+            {**base, "eid": eid, "question_answers": [{"question": "Why?", "answer_groups": some}]}
+        )
+        for eid, some in [("many", answers), ("one", answers[:1])]
+    )
+    rows = [
+        *(
+            judged(f"answer:0.{g}", int(g == 0)).model_copy(update={"eid": "many"})
+            for g in range(4)
+        ),
+        judged("answer:0.0", 1).model_copy(update={"eid": "one"}),
+    ]
+    found = coverage_slices(rows, [many, one])
+    assert means(found, "coverage by outlet") == {"a.example": 0.625}
+    (score,) = system_scores(rows)
+    assert score.mean == 0.625
+    (mean,) = found.slices["coverage by outlet"]
+    assert (mean.n, mean.mean.n, mean.mean.low) == (5, 2, None)
+
+
+def test_enough_clusters_have_an_interval():
+    references = [REFERENCE.model_copy(update={"eid": str(n)}) for n in range(5)]
+    rows = [judged("answer:0.1", int(n < 2)).model_copy(update={"eid": str(n)}) for n in range(5)]
+    (mean,) = coverage_slices(rows, references).slices["coverage by outlet"]
+    assert mean.mean.value == 0.4
+    assert (mean.mean.low, mean.mean.high) == (0.0, 1.0)  # Student's would go beyond
+
+
+def test_ratings_are_brought_to_shares_and_articles_have_their_position():
+    """A rating of 2 of 1 to 5 is a quarter; article b is the second of three."""
+    found = coverage_slices([judged("article:b", 2, protocol="likert")], [REFERENCE])
+    assert means(found, "faithfulness by article position") == {"middle third": 0.25}
+    assert found.uncovered == ()
+
+
+def test_what_does_not_fit_is_counted():
+    rows = [
+        judged("answer:7.0", 1),
+        judged("article:z", 1),
+        judged("answer:0.0", None, unscored="refused"),
+        judged("summary", 1),
+    ]
+    found = coverage_slices(rows, [REFERENCE])
+    assert (found.n, found.n_unknown, found.n_unscored) == (0, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "word"),
+    [
+        ("To whom was it sold?", "who"),
+        ("Which party won?", "other"),
+        ("In the end, how did it go?", "how"),
+        ("", "other"),
+    ],
+)
+def test_question_words(question, word):
+    assert question_word(question) == word

@@ -1,0 +1,229 @@
+"""The local judge over models of words: its contract; benchmarks/local.py measures its quality."""
+
+from __future__ import annotations
+
+import pytest
+from trained_double import WordBag, WordModels
+
+from fairjudge.domain import Answer, Article, Judgement, JudgeTask, QuestionAnswers, Unscored
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.local import LocalJudge
+from fairjudge.judges.mappings import TRAINED_MAPPING, SupportMapping
+from fairjudge.judges.passages import Vectoriser, passages_of
+from fairjudge.judges.trained import TrainedSupport
+from fairjudge.text.statements import clauses_of
+
+ARTICLE = Article(aid="1", content="The dam broke on Monday after heavy rain. Two people died.")
+QUESTION = QuestionAnswers(
+    question="Why did the dam break?",
+    answer_groups=((Answer(aid="1", answer="The dam broke after heavy rain."),),),
+)
+
+
+def judge_of(aspect, embedder=None, *, models=None, tasks=()) -> LocalJudge:
+    support = TrainedSupport(models=models or WordModels(), embedder=embedder or WordBag())
+    return LocalJudge(aspect=aspect, support=support, tasks=tasks)
+
+
+def task(*texts, aspect="faithfulness", protocol="likert", **changes) -> JudgeTask:
+    fields = {
+        "eid": "e",
+        "systems": ("s", "t")[: len(texts)],
+        "texts": texts,
+        "unit": "summary",
+        "articles": (ARTICLE,) if aspect == "faithfulness" else (),
+        "questions": (QUESTION,) if aspect == "coverage" else (),
+        "order": "ab" if texts[1:] else None,
+    }
+    return JudgeTask(aspect=aspect, protocol=protocol, **fields | changes)
+
+
+TRUE, FALSE = "The dam broke on Monday after heavy rain.", "Nine dragons ate the mayor of Paris."
+
+
+@pytest.mark.parametrize("aspect", ["faithfulness", "coverage"])
+async def test_what_the_sources_say_is_supported_more_than_what_they_do_not(aspect):
+    judge = judge_of(aspect)
+    true = await judge.ask(task(TRUE, aspect=aspect))
+    false = await judge.ask(task(FALSE, aspect=aspect))
+    assert 1 <= false.value < 3 < true.value <= 5
+    assert (true.scored_by, true.judge, true.raw) == ("embedding", "local", None)
+    # the record holds what the rating was made from
+    assert true.value == pytest.approx(
+        TRAINED_MAPPING.likert(true.model_extra["support"][0]), abs=1e-5
+    )
+
+
+async def test_binary_and_pairs_follow_from_the_same_support():
+    judge = judge_of("faithfulness")
+    assert (await judge.ask(task(TRUE, protocol="binary"))).value == 1
+    assert (await judge.ask(task(FALSE, protocol="binary"))).value == 0
+    for order in ("ab", "ba"):  # texts stand in terms of a and b, whatever the order
+        found = await judge.ask(task(TRUE, FALSE, protocol="pairwise", order=order))
+        assert (found.value, found.order) == ("a", order)
+    assert (await judge.ask(task(TRUE, TRUE, protocol="pairwise"))).value == "tie"
+
+
+@pytest.mark.parametrize("text", ["", " \n", "***", "..."])
+async def test_a_summary_without_a_sentence_is_unscored(text):
+    judge = judge_of("faithfulness")
+    found = await judge.ask(task(text))
+    assert isinstance(found, Unscored)
+    assert found.reason == "empty_input"
+
+
+async def test_articles_without_a_sentence_leave_nothing_to_judge_by():
+    judge = judge_of("faithfulness")
+    found = await judge.ask(task(TRUE, articles=(Article(aid="1", content="***"),)))
+    assert isinstance(found, Unscored)
+    assert found.reason == "empty_input"
+
+
+async def test_a_text_is_measured_once_whatever_pairs_and_orders_it_stands_in():
+    embedder = WordBag()
+    judge = judge_of("faithfulness", embedder)
+    await judge.ask(task(TRUE, FALSE, protocol="pairwise"))
+    embedded = embedder.n_texts
+    await judge.ask(task(FALSE, TRUE, protocol="pairwise", order="ba"))
+    await judge.ask(task(TRUE))
+    assert embedder.n_texts == embedded
+
+
+async def test_the_same_text_of_another_cluster_or_unit_is_measured_anew():
+    judge = judge_of("faithfulness")
+    here = await judge.ask(task(TRUE))
+    other = Article(aid="1", content="A cat sat on a warm mat. It slept.")
+    assert (await judge.ask(task(TRUE, eid="f", articles=(other,)))).value < here.value
+    assert (await judge.ask(task(TRUE, unit="article:2", articles=(other,)))).value < here.value
+
+
+def test_other_aspects_are_refused():
+    with pytest.raises(ConfigurationError, match="not 'tone'"):
+        judge_of("tone")
+
+
+def test_unscored_and_signature_say_who_it_was():
+    judge = judge_of("coverage")
+    found = judge.unscored(
+        task("", aspect="coverage"), Unscored(reason="empty_input", detail="none")
+    )
+    assert isinstance(found, Judgement)
+    assert (found.unscored, found.scored_by, found.signature) == (
+        "empty_input",
+        "embedding",
+        judge.signature,
+    )
+    assert "word-bag" in judge.signature
+
+
+async def test_a_verbatim_sentence_of_any_article_needs_no_model():
+    """Case, punctuation and which article it is of do not matter."""
+    models = WordModels()
+    other = Article(aid="2", content="A third person is missing, the mayor said. It is cold.")
+    copy = "two people died . A third person is missing, the mayor said."
+    found = await judge_of("faithfulness", models=models).ask(task(copy, articles=(ARTICLE, other)))
+    assert (found.value, models.pairs) == (5.0, [])
+
+
+async def test_a_statement_is_read_against_few_passages():
+    models = WordModels()
+    content = " ".join(f"Sentence {n} speaks of matter {n} and nothing else." for n in range(200))
+    asked = task(
+        "Matter 7 and matter 150 are alike.", articles=(Article(aid="1", content=content),)
+    )
+    await judge_of("faithfulness", models=models).ask(asked)
+    passages = [passage for passage, _ in models.pairs]
+    assert len(passages) <= 4
+    assert any("matter 7 " in p and "matter 150 " in p for p in passages), "joined from two places"
+
+
+async def test_a_summary_is_embedded_once_however_many_answers_are_asked():
+    embedder, models = WordBag(), WordModels()
+    groups = tuple((Answer(aid="1", answer=f"Answer number {n}."),) for n in range(30))
+    asked = task(TRUE, aspect="coverage", protocol="checklist",
+                 questions=(QuestionAnswers(question="Q?", answer_groups=groups),))  # fmt: skip
+    judge = judge_of("coverage", embedder, models=models)
+    found = await judge.ask(asked)
+    assert len(found.checklist) == 30
+    assert (embedder.n_calls, embedder.n_texts) == (1, 31)
+    await judge.ask(task(TRUE, aspect="coverage", questions=asked.questions))
+    assert embedder.n_calls == 1
+
+
+async def test_texts_to_come_are_measured_with_the_first():
+    class Counting(WordModels):
+        n_calls = 0
+
+        def support(self, pairs):
+            self.n_calls += 1
+            return super().support(pairs)
+
+    models = Counting()
+    tasks = [task(f"Text {n} of the dam.", eid=f"e{n}") for n in range(20)]
+    judge = judge_of("faithfulness", models=models, tasks=tasks)
+    together = [(await judge.ask(one)).value for one in tasks]
+    assert models.n_calls == 1
+    alone = [(await judge_of("faithfulness").ask(one)).value for one in tasks]
+    assert together == alone
+
+
+async def test_an_answer_is_covered_as_its_gloss_where_it_has_one():
+    short = Answer(aid="1", answer="two", gloss="two people died")
+    questions = (QuestionAnswers(question="Q?", answer_groups=((short,),)),)
+    asked = task("Two people died.", aspect="coverage", protocol="checklist", questions=questions)
+    models = WordModels()
+    found = await judge_of("coverage", models=models).ask(asked)
+    assert found.checklist[0].covered == 1
+
+
+def test_passages_keep_to_their_article_and_join_the_nearest():
+    texts = ("One fell. Two rose.", "Three sang. Four danced. Five slept. Six woke.")
+    vectoriser = Vectoriser(WordBag())
+    passages = passages_of(texts, vectoriser)
+    found = passages.near(vectoriser.rows(["Two rose and six woke."])[0], limit=2)
+    assert found == ("One fell. Two rose.", "Five slept. Six woke.", "Two rose. Six woke.")
+    assert passages_of(("", "***"), vectoriser) is None
+
+
+def test_verdicts_follow_from_support():
+    mapping = SupportMapping(name="t", binary_threshold=0.5, pairwise_margin=0.05)
+    assert [mapping.likert(0.0), mapping.likert(0.5), mapping.likert(1.0)] == [1.0, 3.0, 5.0]
+    assert [mapping.binary(0.49), mapping.binary(0.5)] == [0, 1]
+    assert [mapping.pairwise(0.5, 0.54), mapping.pairwise(0.5, 0.56)] == ["tie", "b"]
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        mapping.likert(1.01)
+    with pytest.raises(ValueError, match="expected a share"):
+        SupportMapping(name="t", binary_threshold=1.5, pairwise_margin=0.0)
+
+
+def test_a_statement_is_cut_where_clauses_are_joined():
+    text = "The county spoke of 1,800 people, while the wardens counted 2,300."
+    parts = ("The county spoke of 1,800 people", "the wardens counted 2,300")
+    assert clauses_of(text) == parts
+    assert clauses_of("The dam is safe, but old.") == ("The dam is safe, but old.",)
+    assert clauses_of("It rained; nobody came to the old mill") == (
+        "It rained; nobody came to the old mill",
+    )
+
+
+async def test_clauses_of_one_statement_may_stand_in_different_articles():
+    articles = (
+        Article(aid="1", content="The county spoke of 1,800 people. It was late."),
+        Article(aid="2", content="Later on the wardens counted 2,300. Rain fell."),
+    )
+    text = "The county spoke of 1,800 people, while the wardens counted 2,300."
+    found = await judge_of("faithfulness").ask(task(text, articles=articles))
+    assert found.value == 5.0
+
+
+@pytest.mark.parametrize(("statement", "held"), [
+    ("The dam broke on Monday after heavy rain", True),  # a sentence
+    ("two people died", True),  # a sentence, however short
+    ("the dam broke on monday .", True),  # five words in a row
+    ("the dam broke", False),  # too short to say what the sentence says
+    ("broke on Monday after rain", False),  # a word left out
+])  # fmt: skip
+def test_what_stands_word_for_word_is_held(statement, held):
+    found = passages_of([ARTICLE.content], Vectoriser(WordBag()))
+    assert found is not None
+    assert found.holds(statement) is held

@@ -1,0 +1,526 @@
+"""Put small faults into a copy of the package, one at a time, and see which no test notices."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import builtins
+import importlib
+import importlib.util
+import multiprocessing
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+ALL = ("stats", "calibration", "fairness", "bias", "domain", "text", "parsing", "backends", "cache")
+"""What is mutated unless something is named: what computes, what reads, and what asks and keeps."""
+WHOLE_PROGRAM = frozenset({"cli", "cluster", "docs", "examples", "faults", "scales", "stores"})
+"""Folders of tests that drive whole commands: too slow to run for each mutant."""
+AT_ROOT = ("calibration", "graphs", "prompts")
+"""Packages that stand at the root and install as fairjudge.*."""
+NOT_COPIED = (".*", "build", "__pycache__", "*.egg-info", "node_modules")
+MOST_IMPORTING = 20
+"""Of what more tests import than this, as fairjudge.domain, these many see most faults."""
+OPTIONAL = ("litellm", "transformers")
+"""Packages without which the tests of modules with their name skip."""
+MOST_SHOWN = 200
+MOST_CPU_SECONDS = 120
+MOST_WALL_SECONDS = 900.0
+"""What a mutant's tests may take; of a processor, so that a busy machine makes no difference."""
+MOST_TEST_SECONDS = 120
+"""What a single test may take: one that waits for ever ends the run, however many there are."""
+TIMED_OUT = (None, -signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM)
+PASSED = (0, 5)
+"""pytest's exit codes: all passed, and no test was left to run, so that none noticed anything."""
+HEAVY = (
+    "numpy",
+    "scipy.optimize",
+    "scipy.stats",
+    "sklearn.isotonic",
+    "sklearn.linear_model",
+    "statsmodels.api",
+    "networkx",
+    "pydantic",
+    "aiohttp",
+    "openai",
+    "anthropic",
+    "langchain_openai",
+    "langgraph.graph",
+)
+LEFT_OUT = "not slow and not browser and not local_model"
+
+COMPARED: Mapping[type[ast.cmpop], tuple[str, tuple[str, ...]]] = {
+    ast.Lt: ("<", ("<=", ">=")),
+    ast.LtE: ("<=", ("<", ">")),
+    ast.Gt: (">", (">=", "<=")),
+    ast.GtE: (">=", (">", "<")),
+    ast.Eq: ("==", ("!=",)),
+    ast.NotEq: ("!=", ("==",)),
+    ast.Is: ("is", ("is not",)),
+    ast.IsNot: (r"is\s+not", ("is",)),
+    ast.In: ("in", ("not in",)),
+    ast.NotIn: (r"not\s+in", ("in",)),
+}
+COMPUTED: Mapping[type[ast.operator], tuple[str, str]] = {
+    ast.Add: ("+", "-"),
+    ast.Sub: ("-", "+"),
+    ast.Mult: ("*", "/"),
+    ast.Div: ("/", "*"),
+    ast.FloorDiv: ("//", "/"),
+    ast.Mod: ("%", "*"),
+    ast.Pow: ("**", "*"),
+    ast.BitAnd: ("&", "|"),
+    ast.BitOr: ("|", "&"),
+}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Mutant:
+    """A piece of one file, in bytes from its beginning, and what stands there instead."""
+
+    path: str
+    line: int
+    begin: int
+    end: int
+    by: str
+
+    def applied(self, source: bytes) -> bytes:
+        """Return the file with the fault in it."""
+        return source[: self.begin] + self.by.encode() + source[self.end :]
+
+    def lines(self, source: bytes) -> tuple[str, str]:
+        """Return the line with the fault, before and after; what spans several as one."""
+        first = source.rfind(b"\n", 0, self.begin) + 1
+        last = source.find(b"\n", self.end)
+        last = len(source) if last < 0 else last
+        after = source[first : self.begin] + self.by.encode() + source[self.end : last]
+        return _one_line(source[first:last]), _one_line(after)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How tests ended: killed (one failed), lived (none did), or timed out; and which failed."""
+
+    how: str
+    failing: tuple[str, ...] = ()
+
+
+def _one_line(text: bytes) -> str:
+    line = " ".join(text.decode().split())
+    return line if len(line) <= MOST_SHOWN else line[:MOST_SHOWN] + " ..."
+
+
+class _Finder(ast.NodeVisitor):
+    """Collects the mutants of one file; what tests cannot see, as annotations, holds none."""
+
+    def __init__(self, path: str, source: bytes) -> None:
+        self.path = path
+        self.source = source
+        self.found: list[Mutant] = []
+        self._line_begins = [0]
+        for line in source.splitlines(keepends=True):
+            self._line_begins.append(self._line_begins[-1] + len(line))
+
+    def _begin(self, node: Any) -> int:
+        return self._line_begins[node.lineno - 1] + int(node.col_offset)
+
+    def _end(self, node: Any) -> int:
+        return self._line_begins[node.end_lineno - 1] + int(node.end_col_offset)
+
+    def _replace(self, begin: int, end: int, by: str) -> None:
+        line = self.source.count(b"\n", 0, begin) + 1
+        self.found.append(Mutant(self.path, line, begin, end, by))
+
+    def _between(self, left: ast.AST, right: ast.AST, operator: str, by: str) -> None:
+        """Replace the operator, a pattern, that stands between two nodes."""
+        begin, end = self._end(left), self._begin(right)
+        if where := re.search(operator.encode(), self.source[begin:end]):
+            self._replace(begin + where.start(), begin + where.end(), by)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for left, operator, right in zip(sides, node.ops, node.comparators, strict=False):
+            pattern, others = COMPARED[type(operator)]
+            for other in others:
+                self._between(left, right, pattern, other)
+        self.generic_visit(node)
+
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        known = COMPUTED.get(type(node.op))
+        if known and not _is_text(node.left) and not (_is_type(node.left) or _is_type(node.right)):
+            self._between(node.left, node.right, re.escape(known[0]), known[1])
+        self.generic_visit(node)
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if known := COMPUTED.get(type(node.op)):
+            self._between(node.target, node.value, re.escape(known[0]) + "=", known[1] + "=")
+        self.visit(node.value)
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
+        words = ("and", "or") if isinstance(node.op, ast.And) else ("or", "and")
+        for left, right in zip(node.values, node.values[1:], strict=False):
+            self._between(left, right, *words)
+        self.generic_visit(node)
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
+        if isinstance(node.op, ast.Not):
+            self._replace(self._begin(node), self._begin(node.operand), "")
+        elif isinstance(node.op, ast.USub):
+            self._replace(self._begin(node), self._begin(node.operand), "+")
+        self.generic_visit(node)
+
+    def _negate(self, test: ast.expr) -> None:
+        if not isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp):
+            begin, end = self._begin(test), self._end(test)
+            self._replace(begin, end, f"not ({self.source[begin:end].decode()})")
+
+    def visit_If(self, node: ast.If | ast.While | ast.IfExp) -> None:
+        if not (isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"):
+            self._negate(node.test)
+            self.generic_visit(node)
+
+    visit_While = visit_IfExp = visit_If  # noqa: N815
+
+    def visit_comprehension(self, node: ast.comprehension) -> None:
+        for test in node.ifs:
+            self._negate(test)
+        self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> None:
+        if isinstance(node.value, bool):
+            self._replace(self._begin(node), self._end(node), str(not node.value))
+        elif isinstance(node.value, int | float):
+            self._replace(self._begin(node), self._end(node), repr(node.value + 1))
+
+    def visit_Return(self, node: ast.Return) -> None:
+        if node.value is None:
+            return
+        if ast.unparse(node.value) not in {"None", "True", "False"}:
+            self._replace(self._begin(node.value), self._end(node.value), "None")
+        self.visit(node.value)
+
+    def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+            self.visit(default)
+        self._visit_body(node.body)
+
+    visit_AsyncFunctionDef = visit_FunctionDef  # noqa: N815
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        self._visit_body(node.body)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self.visit(node.value)
+
+    def visit_keyword(self, node: ast.keyword) -> None:
+        if node.arg != "strict":  # a guard of zip's that never fires in sound code
+            self.visit(node.value)
+
+    def visit_Raise(self, node: ast.Raise) -> None:
+        """Leave words of errors alone."""
+
+    visit_JoinedStr = visit_Assert = visit_Raise  # noqa: N815
+
+    def _visit_body(self, body: Iterable[ast.stmt]) -> None:
+        for statement in body:
+            self.visit(statement)
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Say whether `%` and `+` here put words together."""
+    return isinstance(node, ast.JoinedStr) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )
+
+
+def _is_type(node: ast.expr) -> bool:
+    """Say whether `|` here makes a union of types."""
+    if isinstance(node, ast.Constant):
+        return node.value is None
+    if not isinstance(node, ast.Name):
+        return False
+    return isinstance(getattr(builtins, node.id, None), type) or node.id.lstrip("_")[:1].isupper()
+
+
+def candidates(path: str, source: bytes) -> list[Mutant]:
+    """Return every change of a file that may be a mutant, in order."""
+    finder = _Finder(path, source)
+    finder.visit(ast.parse(source))
+    return sorted(set(finder.found))
+
+
+def is_program(mutant: Mutant, source: bytes) -> bool:
+    """Say whether the file is Python still with it, and another program than before."""
+    try:
+        changed = ast.parse(mutant.applied(source))
+    except SyntaxError:
+        return False
+    return ast.dump(changed) != ast.dump(ast.parse(source))
+
+
+def files_of(root: Path, place: str) -> list[str]:
+    """Return the files of a place: a package or module below fairjudge, or a path."""
+    base = root if place.endswith(".py") or place.startswith("fairjudge/") else root / "fairjudge"
+    if place in AT_ROOT:
+        base = root
+    here = base / place
+    if here.is_dir():
+        found = sorted(here.rglob("*.py"))
+    elif here.is_file():
+        found = [here]
+    else:
+        found = sorted(base.glob(f"{place}.py")) + sorted(base.glob(f"{place}_*.py"))
+    if not found:
+        raise SystemExit(f"error: there is nothing called {place!r} below fairjudge")
+    return [path.relative_to(root).as_posix() for path in found]
+
+
+def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant]:
+    """Return `n` mutants of the places, drawn evenly by the seed; all of a place `FILE:LINE`."""
+    sources: dict[str, bytes] = {}
+    named: list[Mutant] = []
+    drawn_from: list[Mutant] = []
+    for place in places:
+        path, _, line = place.partition(":")
+        for file in files_of(root, path):
+            sources[file] = (root / file).read_bytes()
+            found = candidates(file, sources[file])
+            if line:
+                named += [mutant for mutant in found if mutant.line == int(line)]
+            else:
+                drawn_from += found
+    random.Random(seed).shuffle(drawn_from)
+    sound = (mutant for mutant in drawn_from if is_program(mutant, sources[mutant.path]))
+    named = [mutant for mutant in named if is_program(mutant, sources[mutant.path])]
+    return named + sorted(islice(sound, n))
+
+
+def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
+    """Return the files of tests that concern a module, in two lists to be run one after the other.
+
+    First those named after it or importing it, which see most faults soonest, then those of its
+    folder.
+    """
+    parts = path.removesuffix(".py").split("/")
+    parts = parts if parts[0] == "fairjudge" else ["fairjudge", *parts]
+    package, dotted = ".".join(parts[:-1]), ".".join(parts)
+    imported = re.compile(
+        rf"{re.escape(dotted)}\b|from {re.escape(package)} import [^\n]*\b{re.escape(parts[-1])}\b"
+    )
+    folders = {name: name.split("/")[1:-1] for name in tests}
+    near = [name for name, folder in folders.items() if not WHOLE_PROGRAM & set(folder)]
+    beside = [name for name in near if folders[name] == parts[1:-1]]
+    name_of = parts[-1].strip("_")
+    if len(parts) == 2:  # `cache_claims` is seen by what tests the cache
+        name_of = name_of.partition("_")[0]
+    named = [name for name in beside if f"/test_{name_of}" in name]
+    importing = [name for name in near if imported.search(tests[name])]
+    first = list(dict.fromkeys([*named, *importing[:MOST_IMPORTING]]))
+    rest = [name for name in beside if name not in first] if len(parts) > 2 else []
+    return [some for some in (first, rest) if some]
+
+
+@contextmanager
+def copy_of(root: Path) -> Iterator[Path]:
+    """Give a copy of the tree in which `fairjudge` is a whole package, and remove it after."""
+    with tempfile.TemporaryDirectory(prefix="mutants-", ignore_cleanup_errors=True) as folder:
+        copy = Path(folder, "tree")
+        shutil.copytree(root, copy, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True)
+        for name in AT_ROOT:
+            if (copy / name).is_dir():
+                (copy / "fairjudge" / name).symlink_to(Path("..", name))
+        yield copy
+
+
+def run_tests(copy: Path, options: Sequence[str]) -> Outcome:
+    """Run tests on the copy, in a process of their own."""
+    log = copy.parent / "tests.xml"
+    log.unlink(missing_ok=True)
+    process = multiprocessing.get_context("fork").Process(
+        target=_test, args=(copy, [f"--junitxml={log}", "-o", "junit_family=xunit1", *options])
+    )
+    process.start()
+    try:
+        process.join(MOST_WALL_SECONDS)
+        code = process.exitcode
+    finally:  # with the servers and commands that they started
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid or 0, signal.SIGKILL)
+        process.kill()
+        process.join()
+    if code is None or code < 0:
+        return Outcome("timed out" if code in TIMED_OUT else "killed")
+    failing = tuple(_failing(log)) if log.exists() else ()
+    return Outcome("lived" if code in PASSED else "killed", failing)
+
+
+def _failing(log: Path) -> Iterator[str]:
+    for case in ET.parse(log).iter("testcase"):  # noqa: S314  # pytest wrote it
+        if case.find("failure") is not None or case.find("error") is not None:
+            file = str(case.get("file"))
+            within = str(case.get("classname")).split(".")[len(Path(file).parts) :]
+            yield "::".join([file, *within, str(case.get("name"))])
+
+
+class _Alarm:
+    """Ends the process where a test takes too long."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Iterator[None]:
+        signal.alarm(MOST_TEST_SECONDS)
+        try:
+            return (yield)
+        finally:
+            signal.alarm(0)
+
+
+def _test(copy: Path, options: Sequence[str]) -> None:
+    for number in (signal.SIGTERM, signal.SIGALRM):
+        signal.signal(number, signal.SIG_DFL)
+    os.setsid()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nothing, stream)
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS + 5))
+    os.chdir(copy)
+    sys.path[0] = os.environ["PYTHONPATH"] = str(copy)
+    # A file of the same size and second would be taken for the one compiled before.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    hypothesis.settings.register_profile(
+        "mutants", derandomize=True, deadline=None, database=None, max_examples=25
+    )
+    hypothesis.settings.load_profile("mutants")
+    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+    plugins = ("no:cacheprovider", "pytest_asyncio.plugin", "_hypothesis_pytestplugin")
+    always = [word for plugin in plugins for word in ("-p", plugin)]
+    always += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+    sys.exit(int(pytest.main([*always, "-m", LEFT_OUT, *options], plugins=[_Alarm()])))
+
+
+def preload() -> None:
+    """Import what tests of others' code import, once for all processes."""
+    for name in HEAVY:
+        with suppress(ImportError):
+            importlib.import_module(name)
+
+
+def known_equivalents(root: Path) -> dict[tuple[str, str, str], str]:
+    """Return why mutants (path, line before, line after) were found to change nothing."""
+    path = root / "tests" / "equivalent_mutants.toml"
+    rows = tomllib.loads(path.read_text("utf-8")).get("mutant", []) if path.exists() else []
+    return {(row["path"], row["before"], row["after"]): row["why"] for row in rows}
+
+
+def judge(root: Path, mutants: Sequence[Mutant]) -> Counter[str]:
+    """Run the tests of each mutant, say what lived, and return how many ended how.
+
+    A test that fails on the sound copy kills nothing: it is left out, and what it killed run again.
+    """
+    texts = {
+        path.relative_to(root).as_posix(): path.read_text("utf-8")
+        for path in sorted((root / "tests").rglob("test_*.py"))
+    }
+    equivalent = known_equivalents(root)
+    ended: Counter[str] = Counter()
+    unsound: dict[str, bool] = {}
+    preload()
+    with copy_of(root) as copy:
+        for mutant in mutants:
+            before, after = mutant.lines((copy / mutant.path).read_bytes())
+            why = equivalent.get((mutant.path, before, after), "")
+            tests = relevant_tests(mutant.path, texts)
+            begun = time.monotonic()
+            if why:
+                how = "equivalent"
+            elif why := _lacks(mutant.path):
+                how = "not run"
+            else:
+                how = _run_one(copy, mutant, tests, unsound)
+            ended[how] += 1
+            why = why or f"{time.monotonic() - begun:.0f} s"
+            print(f"{how}: {mutant.path}:{mutant.line} ({why})", flush=True)  # noqa: T201
+            if how != "killed":
+                print(f"  - {before}\n  + {after}", flush=True)  # noqa: T201
+    for test in sorted(test for test, fails in unsound.items() if fails):
+        print(f"left out, since it fails without a mutant: {test}")  # noqa: T201
+    return ended
+
+
+def _lacks(path: str) -> str:
+    """Say which optional package a module's tests would be skipped without, if it is not here."""
+    package = Path(path).stem.partition("_")[0]
+    lacking = package in OPTIONAL and importlib.util.find_spec(package) is None
+    return f"{package} is not installed" if lacking else ""
+
+
+def _run_one(
+    copy: Path, mutant: Mutant, tests: Sequence[Sequence[str]], unsound: dict[str, bool]
+) -> str:
+    """Say how a mutant ended; ``unsound`` says of tests that failed whether they always do."""
+    sound = (copy / mutant.path).read_bytes()
+    for some in tests:
+        while True:
+            left_out = [f"--deselect={test}" for test, fails in unsound.items() if fails]
+            (copy / mutant.path).write_bytes(mutant.applied(sound))
+            try:
+                outcome = run_tests(copy, ["-x", *left_out, *some])
+            finally:
+                (copy / mutant.path).write_bytes(sound)
+            for test in outcome.failing:
+                if test not in unsound:
+                    unsound[test] = test in run_tests(copy, [test]).failing
+            if not any(unsound[test] for test in outcome.failing):
+                break
+        if outcome.how != "lived":
+            return outcome.how
+    return "lived"
+
+
+def main(arguments: Sequence[str] | None = None, *, root: Path = ROOT) -> int:
+    """Read the options, draw, run, and sum up; 1 where a mutant lived that is not equivalent."""
+    parser = argparse.ArgumentParser(prog="scripts/mutate", description=__doc__)
+    parser.add_argument("places", nargs="*", metavar="PLACE", help="stats, stats/levels, FILE:LINE")
+    parser.add_argument("-n", type=int, default=60, help="mutants to draw (default 60)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--list", action="store_true", help="say what was drawn, and run nothing")
+    options = parser.parse_args(arguments)
+    mutants = draw(root, options.places or ALL, n=options.n, seed=options.seed)
+    if options.list:
+        for mutant in mutants:
+            before, after = mutant.lines((root / mutant.path).read_bytes())
+            print(f"{mutant.path}:{mutant.line}\n  - {before}\n  + {after}")  # noqa: T201
+        return 0
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        ended = judge(root, mutants)
+    except KeyboardInterrupt:
+        print("interrupted; what was run stands above", file=sys.stderr)  # noqa: T201
+        return 130
+    parts = ", ".join(f"{n} {how}" for how, n in sorted(ended.items()))
+    print(f"{len(mutants)} mutants: {parts}")  # noqa: T201
+    return int(bool(ended["lived"]))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""Replies in the manner of many judges, honest and hostile, and what a person reads in each.
+
+The expectations in ``replies.jsonl`` were written before the reader was run on any of them. Those
+marked "held" were kept back until it stood, those marked "third" were written after that. "-" is
+unscored with any reason.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fairjudge.domain import Unscored
+from fairjudge.parsing import read_verdict
+from fairjudge.scales import Scale, binary, likert, options, pairwise, stars
+
+SCALES: dict[str, Scale] = {
+    "likert": likert(),
+    "likert10": likert([""] * 10),
+    "stars": stars(),
+    "binary": binary(),
+    "pair": pairwise(),
+    "letters": options("ABCDE"),
+    "words": options(["not_supported", "partially_supported", "supported"]),
+}
+ROWS = [
+    json.loads(line)
+    for line in Path(__file__).with_name("replies.jsonl").read_text("utf-8").splitlines()
+]
+LEFT_UNSCORED = {
+    "Summary 2 is not worse; it is better.",
+    "⭐⭐⭐ out of 5. Two events are missing.",
+    "4-star summary.",
+    "Not really, no.",
+}
+"""Replies that a person reads and the reader does not: a wrong verdict would be worse."""
+
+
+@pytest.mark.parametrize("row", ROWS, ids=[str(number) for number in range(1, len(ROWS) + 1)])
+def test_a_reply_is_read_as_a_person_reads_it(row):
+    reply, wanted = row["reply"], row["verdict"]
+    got = read_verdict(reply, SCALES[row["scale"]], aspect=row.get("aspect", ""))
+    if reply in LEFT_UNSCORED:
+        assert isinstance(got, Unscored), reply
+    elif isinstance(got, Unscored):
+        assert wanted in {"-", got.reason}, reply
+        assert got.raw == reply
+    else:
+        assert got == wanted, reply

@@ -1,0 +1,65 @@
+"""What the terminal says beside a leaderboard stands on the page and in a notebook's table too."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+from fairjudge.cli.judge_display import _leaderboard
+from fairjudge.domain import Judgement
+from fairjudge.judges.aggregate import system_scores
+from fairjudge.judges.leaderboards import WEAK_JUDGE, WEIGHTING, leaderboards, not_ranked
+from fairjudge.reports.leaderboard_section import combined_table, leaderboard_parts
+
+
+def judged(eid: str, system: str, value: float | None) -> Judgement:
+    missing = {} if value is not None else {"unscored": "refused", "detail": "no"}
+    return Judgement(
+        eid=eid,
+        system=system,
+        aspect="coverage",
+        unit="summary",
+        protocol="likert",
+        judge="embedded",
+        value=value,
+        scored_by="embedding",
+        signature="s",
+        **missing,
+    )
+
+
+ROWS = [
+    *(judged(eid, "whole", value) for eid, value in zip("abc", (2, 4, None), strict=True)),
+    *(judged(eid, "thorough", value) for eid, value in zip("abc", (3, 4, 5), strict=True)),
+    judged("a", "once", 5),
+]
+
+
+def of_terminal() -> str:
+    scores = system_scores(ROWS, scale_range=(1.0, 5.0))
+    outcome = SimpleNamespace(
+        plan=SimpleNamespace(aspect="coverage", protocol="likert", reference_unit="qa_pairs"),
+        scores=scores,
+        ratings=ROWS,
+        n_unscored=1,
+        unscored_reasons={"refused": 1},
+        scale_range=(1.0, 5.0),
+    )
+    return " ".join(_leaderboard(outcome, {}).notes)
+
+
+def test_each_caveat_of_the_terminal_stands_on_the_page_and_in_tables():
+    boards = leaderboards(ROWS, n_resamples=50)
+    page = " ".join(str(part) for part in leaderboard_parts(boards))
+    table = " ".join(combined_table(boards).notes)
+    beside = not_ranked(one.score for one in boards[0].standings)
+    assert beside == "Not ranked: once, whole, scored on fewer than 3 clusters."
+    bounds = "the mean if every unscored item stood at the bottom or the top"
+    for caveat in (beside, WEAK_JUDGE, WEIGHTING, bounds):
+        assert caveat in of_terminal()
+        assert caveat in page
+    for caveat in (beside, WEAK_JUDGE, bounds):
+        assert caveat in table
+
+
+def test_nothing_is_said_where_all_are_ranked():
+    assert not_ranked(system_scores(ROWS[:2], scale_range=(1.0, 5.0))) is None

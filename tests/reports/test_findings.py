@@ -1,0 +1,132 @@
+"""The sentences that come first, rule by rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from fairjudge.domain import Judgement
+from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.reports.calibration_tables import verdict
+from fairjudge.reports.findings import Board, board_findings, first_of, of_leaderboard
+
+BOARD = Board(
+    aspect="coverage",
+    systems=["a", "b", "c"],
+    as_good=[],
+    not_ranked=[],
+    n_clusters=20,
+    n_items=60,
+    reasons={},
+    by_default=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "sentence"),
+    [
+        ({}, "a leads in coverage, ahead of every other system beyond chance."),
+        ({"as_good": ["b"]}, "a comes first in coverage, but b may be as good."),
+        (
+            {"as_good": list("bcdef")},
+            "a comes first in coverage, but b, c, d and 2 more may be as good.",
+        ),
+        (
+            {"as_good": None, "n_clusters": 1},
+            "a comes first in coverage, but 1 cluster cannot tell systems apart.",
+        ),
+        (
+            {"systems": ["a"]},
+            "a alone was judged on all clusters: there is nothing to compare it with.",
+        ),
+        ({"systems": []}, "No system has a score."),
+        ({"not_ranked": ["z"]}, "Judged on fewer clusters, and not compared: z."),
+        ({}, "Every item has a score."),
+        (
+            {"reasons": {"refused": 2, "unparseable": 1}},
+            "3 of 60 items (5%) are without a score: 2 refused, 1 unparseable.",
+        ),
+        ({"reasons": {"refused": 1}}, "1 of 60 items (2%) is without a score: 1 refused."),
+        (
+            {"reasons": {"refused": 4}},
+            "Next: find out why so many have no score; the order may change with them.",
+        ),
+        (
+            {"as_good": None, "n_clusters": 2},
+            "Next: judge 5 clusters or more; a difference takes dozens.",
+        ),
+        (
+            {"by_default": True},
+            "Next: an LLM as judge, or labels by people for 'fairjudge calibrate'.",
+        ),
+        (
+            {"reasons": {"refused": 3}},  # 5 % is not much yet
+            "How far this judge agrees with people is not said here: 'fairjudge calibrate' tells.",
+        ),
+    ],
+)
+def test_each_rule_has_its_sentence(changed, sentence):
+    assert sentence in board_findings(replace(BOARD, **changed))
+
+
+def test_nothing_judged_says_nothing():
+    assert board_findings(replace(BOARD, n_items=0)) == ()
+
+
+def test_who_may_share_the_first_rank_is_as_good():
+    ranges = {"a": (1, 2), "b": (1, 2), "c": (3, 3)}
+    assert first_of(ranges, ["a", "b", "c"]) == ["b"]
+    assert first_of({}, ["a", "b"]) is None
+
+
+def rated(system: str, n_clusters: int, value: float) -> list[Judgement]:
+    return [
+        Judgement(
+            eid=f"e{n}", system=system, aspect="coverage", unit="summary", protocol="likert",
+            judge="j", value=value + 0.1 * (n % 3),
+        )
+        for n in range(n_clusters)
+    ]  # fmt: skip
+
+
+def test_the_page_says_who_is_behind_beyond_chance():
+    rows = [*rated("good", 10, 4.0), *rated("bad", 10, 2.0), *rated("few", 3, 4.5)]
+    (board,) = leaderboards(rows)
+    found = of_leaderboard(board)
+    assert (found.systems, found.as_good, found.not_ranked) == (["good", "bad"], [], ["few"])
+    (board,) = leaderboards([*rated("one", 10, 3.0), *rated("two", 10, 3.0)])
+    assert of_leaderboard(board).as_good == ["two"]
+    (board,) = leaderboards([*rated("one", 4, 3.0), *rated("two", 4, 1.0)])
+    assert of_leaderboard(board).as_good is None
+
+
+def group(judge: dict, people: dict) -> dict:
+    """A judge's and people's Spearman by level, as the JSON of ``calibrate`` has them."""
+
+    def levels(found: dict) -> dict:
+        return {
+            level: {"spearman": dict(zip(("value", "low", "high"), ends, strict=True))}
+            for level, ends in found.items()
+        }
+
+    return {
+        "n_documents": 100,
+        "agreement": levels(judge),
+        "human": levels(people),
+        "baselines": {},
+    }
+
+
+def test_agreement_is_told_apart_by_item_and_by_system():
+    """SummEval's experts: .79 on items, .96 on systems; a judge of .42 and .97."""
+    people = {"pooled": (0.79, 0.75, 0.82), "system": (0.96, 0.84, 0.98)}
+    found = verdict(group({"pooled": (0.42, 0.37, 0.48), "system": (0.97, 0.88, 0.99)}, people))
+    assert found == (
+        "On single items it agrees with people less than they do with one another; "
+        "on systems it agrees with people about as well as they do with one another"
+    )
+    found = verdict(group({"pooled": (0.42, 0.37, 0.48), "system": (0.3, -0.2, 0.7)}, people))
+    assert found.endswith("; on systems no agreement shown")
+    found = verdict(group({"pooled": (0.42, 0.37, 0.48)}, {}))
+    assert found.startswith("On single items it agrees with people, and how far they agree")

@@ -1,0 +1,165 @@
+"""Sentences on audits, ranks, fairness and bias: what the interval allows, and no more."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.reports.measured_findings import findings_of, with_findings
+
+
+def figure(value, low, high, **more):
+    return {"value": value, "low": low, "high": high, **more}
+
+
+def of(kind, **group):
+    return findings_of(kind, {"groups": [{"judge": "j", "aspect": "coverage", **group}]})
+
+
+@pytest.mark.parametrize(
+    ("difference", "said"),
+    [
+        (figure(12.0, 4.0, 20.0, p_value=0.01), "prefers the summary shown first, by 12.0 [4.0"),
+        (figure(-12.0, -20.0, -4.0, p_value=0.01), "prefers the summary shown second"),
+        (figure(3.0, -4.0, 10.0, p_value=0.4), "shows no preference for a place beyond chance"),
+        (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no preference for a place beyond chance"),
+        (figure(None, None, None), "shows no preference for a place beyond chance"),
+    ],
+)
+def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
+    (text, *rest) = of(
+        "audit position",
+        first_minus_second=difference,
+        consistency=figure(95.0, 90.0, 98.0),
+        n_pairs=40,
+    )
+    assert said in text
+    assert "95.0 [90, 98] % of 40 pairs" in text
+    assert not rest
+
+
+def test_an_unsteady_judge_is_to_be_asked_both_ways():
+    *_, last = of(
+        "audit position",
+        first_minus_second=figure(0.0, -1.0, 1.0),
+        consistency=figure(89.9, 80.0, 95.0),
+        n_pairs=40,
+    )
+    assert last.startswith("Next: ask both orders")
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said", "n"),
+    [
+        (-9.0, -2.0, "prefers summaries made longer", 2),
+        (2.0, 9.0, "prefers summaries as they were written", 1),
+        (-2.0, 2.0, "prefers neither", 1),
+    ],
+)
+def test_longer_versions(low, high, said, n):
+    found = of(
+        "audit verbosity",
+        probe="filler",
+        original_minus_extended=figure((low + high) / 2, low, high, p_value=0.01),
+        extended=figure(60.0, 50.0, 70.0),
+        n=30,
+    )
+    assert said in found[0]
+    assert len(found) == n
+
+
+def test_length_effects_are_named_by_their_side():
+    effect = figure(0.6, 0.2, 1.0, p_value=0.003)
+    (text,) = of("audit length", why=None, length_effect=effect)
+    assert text == (
+        "j in coverage favours longer summaries: 0.60 [0.20, 1.00] log-odds for a typical "
+        "difference."
+    )
+    (text,) = of("audit length", why="all are as long", length_effect=figure(None, None, None))
+    assert text == "j in coverage: no effect of length is known: all are as long."
+
+
+def test_what_was_not_read_is_counted_and_much_of_it_is_to_be_looked_at():
+    said = {"protocol": "likert", "unscored": {"refused": 6}}
+    few = of("audit parse", n_unscored=5, n_judgements=100, **said)
+    assert few == ("j in coverage, likert: 5 of 100 judgements (5%) without a score: 6 refused.",)
+    many = of("audit parse", n_unscored=6, n_judgements=100, **said)
+    assert many[1].startswith("Next: read some of these replies")
+    none = of("audit parse", n_unscored=0, n_judgements=1, **said)
+    assert none == ("j in coverage, likert: every one of 1 judgement has a score.",)
+
+
+def test_the_systems_that_leave_out_most_and_fewest_are_named():
+    def group(system, *values):
+        voices = [{"name": "post.example"}]
+        left = [{"value": value, "voices": voices} for value in values]
+        return {"judge": "j", "system": system, "n": 9, "uncovered": left}
+
+    report = {"groups": [group("a", 0, 0.5), group("b", 0, 0, 0), group("c", 0.5)]}
+    assert findings_of("audit covered", report) == (
+        "b leaves out the most, 3 of 9 groups of answers, most often those of post.example.",
+        "c leaves out the fewest, 0 of 9 groups of answers.",
+    )
+
+
+def test_broken_checks_are_named():
+    def check(name, kept):
+        return {"name": name, "kept": figure(kept, None, None)}
+
+    report = {"judge": "j", "aspect": "coverage", "checks": [check("itself", 95.0)]}
+    assert "keeps every check" in findings_of("audit checks", report)[0]
+    report["checks"].append(check("instruction", 94.0))
+    (text,) = findings_of("audit checks", report)
+    assert text.endswith("instruction (94.0 % kept).")
+    report["checks"] = [check("itself", None)]
+    assert findings_of("audit checks", report) == ("j in coverage: no check could be made.",)
+
+
+def ranked(*best_ranks, separated=False, effect=(0.0, -1.0, 1.0)):
+    names = "abcdefgh"
+    systems = [{"system": names[n], "best_rank": rank} for n, rank in enumerate(best_ranks)]
+    return of(
+        "rank", why=None, systems=systems, separated=separated, position_effect=figure(*effect)
+    )
+
+
+def test_the_first_rank_is_claimed_where_no_other_may_have_it():
+    assert ranked(1, 2, 2) == (
+        "a comes first for j in coverage, ahead of every other system beyond chance.",
+    )
+    assert ranked(1, 1, 2)[0].endswith("but b may be as good.")
+    assert ranked(1, None)[0].endswith("but b may be as good.")
+    assert "cannot be told" in ranked(1, 2, separated=True)[0]
+    assert "Standing second helps" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
+
+
+def fair(measure, p_value=0.01, n=6, difference=0.1, excluded=()):
+    row = {"n": n, "difference": figure(difference, 0.0, 0.2, p_holm=p_value)}
+    place = "coverage_by_value" if measure == "coverage" else "by_value"
+    systems = {name: {"n": n, place: {"left": row}} for name in "abcde"}
+    report = {"measure": measure, "attribute": "party", "systems": systems}
+    return findings_of(f"fairness {measure}", report | {"excluded": list(excluded)})
+
+
+@pytest.mark.parametrize("measure", ["coverage", "proportional"])
+def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
+    assert fair(measure)[0] == (
+        "Over party, beyond chance: left over-represented by a, b, c and 2 more."
+    )
+    assert "left under-represented" in fair(measure, difference=-0.1)[0]
+    assert fair(measure, p_value=0.05)[0] == (
+        "No value of party is over- or under-represented beyond chance."
+    )
+    assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system tell nothing about party."
+    assert fair(measure, excluded=[{"reason": "one_value"}])[1] == (
+        "1 summary took no part: one_value."
+    )
+
+
+def test_findings_stand_first_in_the_json_and_nowhere_without_a_rule():
+    report = {"groups": []}
+    assert with_findings("audit position", report) == report
+    assert findings_of("plan", {"calls": 3}) == ()
+    found = with_findings("audit parse", {"groups": [
+        {"judge": "j", "aspect": "a", "protocol": "p", "n_unscored": 0, "n_judgements": 2}
+    ]})  # fmt: skip
+    assert [*found] == ["findings", "groups"]

@@ -1,0 +1,36 @@
+"""What a build's record leaves of its cluster: which articles its reference uses, and why not."""
+
+from __future__ import annotations
+
+from fairjudge.domain import Article, Cluster
+from fairjudge.run.built import built_of
+
+CLUSTER = Cluster(
+    eid="e", articles=tuple(Article(aid=aid, content=f"{aid} " * 50) for aid in "abcd")
+)
+
+
+def record(kept: str, *answering: str) -> dict[str, object]:
+    groups = [[{"aid": aid, "answer": aid}] for aid in answering]
+    return {
+        "skipped": [["d", "stub"]],
+        "kept_aids": list(kept),
+        "question_answers": [{"question": "q?", "answer_groups": groups}] if groups else [],
+        "why_none": None if groups else "no valid question was left",
+    }
+
+
+def test_an_article_without_an_answer_is_not_used_and_the_reason_is_its_own() -> None:
+    built = built_of(record("ab", "a"), CLUSTER)
+    assert [article.used for article in built.reference.articles] == [True, False, False, False]
+    assert dict(built.unused) == {
+        "b": "answers no question of the reference",
+        "c": "answers fewer questions than the 2 kept",
+        "d": "stub",
+    }
+    assert built.n_used == 1
+
+
+def test_without_a_question_no_article_is_used() -> None:
+    built = built_of(record(""), CLUSTER)
+    assert dict(built.unused) == dict.fromkeys("abc", "no question was left") | {"d": "stub"}

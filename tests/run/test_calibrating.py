@@ -1,0 +1,25 @@
+"""Support by the embedded default as a baseline."""
+
+from __future__ import annotations
+
+from trained_double import WordBag, WordModels
+
+from fairjudge.analysis.calibrating import trained_support
+from fairjudge.domain import Article, Cluster, Summary
+
+
+def test_a_copy_has_more_support_than_an_invention_and_gaps_are_left_out():
+    story = "The council closed two libraries on Monday. Readers protested outside the town hall."
+    cluster = Cluster(eid="e", articles=(Article(aid="a", title="t", content=story),))
+    texts = {
+        "copy": "The council closed two libraries on Monday.",
+        "invention": "Scientists discovered seven new planets orbiting a distant star yesterday.",
+        "empty": "",
+    }
+    summaries = [Summary(eid="e", system=name, text=text) for name, text in texts.items()]
+    elsewhere = Summary(eid="unknown", system="copy", text=texts["copy"])
+    found = trained_support(
+        [*summaries, elsewhere], [cluster], models=WordModels(), embedder=WordBag()
+    )
+    assert set(found) == {("e", "copy"), ("e", "invention")}
+    assert 0 <= found["e", "invention"] < 0.5 < found["e", "copy"] <= 1

@@ -1,0 +1,227 @@
+"""Juries: what several judges' rows become."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from stub_server import Reply
+from typer.testing import CliRunner
+
+from fairjudge.cli._main import app
+from fairjudge.datasets import example_path
+from fairjudge.domain import Judgement
+from fairjudge.errors import ConfigurationError, RunError
+from fairjudge.run.jury import jury_rows
+
+
+def row(judge, value=None, *, eid="e", **rest):
+    return Judgement(
+        eid=eid,
+        system="s",
+        aspect="coverage",
+        protocol="likert",
+        judge=judge,
+        value=value,
+        signature=f"judge:{judge}",
+        **rest,
+    )
+
+
+def test_members_are_kept_and_unscored_ones_take_no_part():
+    """Of 2, 5 and a refusal: mean 3.5; of the refusals alone: refused."""
+    rows = jury_rows(
+        [
+            [row("x", 2), row("x", unscored="refused", eid="f")],
+            [row("y", 5), row("y", unscored="refused", eid="f")],
+            [row("z", unscored="refused"), row("z", unscored="backend", eid="f")],
+        ],
+        rule="mean",
+    )
+    assert (rows[0].value, rows[0].judge) == (3.5, "jury-mean(x,y,z)")
+    assert rows[0].model_extra["members"] == {"x": 2.0, "y": 5.0, "z": None}
+    assert rows[0].model_extra["n_scored"] == 2
+    assert (rows[1].value, rows[1].unscored) == (None, "refused")
+
+
+@pytest.mark.parametrize(
+    ("votes", "value", "split", "agreement"),
+    [
+        ((1, 0), 0.5, True, 0.0),  # half a yes, as a pair's tie is half a win
+        ((1, 0, 0), 0.0, False, 2 / 3),
+        ((2, 5), 3.5, True, 0.0),
+        ((1, 1, 5, 5, 2), 3.0, True, 0.0),  # 1 and 5 are the most frequent, 2 is not
+        ((4,), 4.0, False, 1.0),
+    ],
+)
+def test_a_tie_of_votes_is_a_tie(votes, value, split, agreement):
+    """By hand: the mean of the values that most members gave."""
+    rows = [[row(f"j{place}", vote)] for place, vote in enumerate(votes)]
+    (got,) = jury_rows(rows, rule="majority")
+    assert (got.value, got.unscored) == (value, None)
+    assert got.model_extra["split"] is split
+    assert got.model_extra["agreement"] == pytest.approx(agreement)
+    assert list(got.model_extra["members"].values()) == list(votes)
+
+
+def test_a_split_over_a_pair_is_a_tie_and_no_split_is_claimed_of_means():
+    def pair(judge, value):
+        return Judgement(
+            eid="e",
+            system_a="s",
+            system_b="t",
+            order="ab",
+            aspect="coverage",
+            protocol="pairwise",
+            judge=judge,
+            value=value,
+        )
+
+    (got,) = jury_rows([[pair("x", "a")], [pair("y", "b")]], rule="majority")
+    assert (got.value, got.model_extra["split"]) == ("tie", True)
+    (got,) = jury_rows([[pair("x", "b")], [pair("y", "tie")], [pair("z", "b")]], rule="majority")
+    assert (got.value, got.model_extra["split"]) == ("b", False)
+    (got,) = jury_rows([[row("x", 2)], [row("y", 5)]], rule="mean")
+    assert got.model_extra["split"] is False
+
+
+def test_distributions_are_averaged_where_all_have_one():
+    one = row("x", 1, probabilities={"1": 1.0, "2": 0.0})
+    two = row("y", 2, probabilities={"1": 0.5, "2": 0.5})
+    assert jury_rows([[one], [two]], rule="mean")[0].probabilities == {"1": 0.75, "2": 0.25}
+    assert jury_rows([[one], [row("y", 2)]], rule="mean")[0].probabilities is None
+
+
+def test_other_items_are_refused():
+    with pytest.raises(ValueError, match="same items"):
+        jury_rows([[row("x", 2)], [row("y", 2, eid="f")]], rule="mean")
+
+
+@pytest.fixture
+def server(stub, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    return stub
+
+
+def asked(tmp_path, server, *backends):
+    named = [part for name in backends for part in ("--backend", f"openai:{name}")]
+    return [
+        *("judge", "--references", example_path("references.json")),
+        *("--summaries", example_path("summaries.jsonl")),
+        *("--aspect", "coverage", "--protocol", "likert"),
+        *(*named, "--base-url", server.v1),
+        *("--cache", tmp_path / "cache", "-o", tmp_path / "out.jsonl"),
+    ]
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def low_and_high(call):
+    return "Verdict: 2" if call.body["model"] == "low" else "Verdict: 5"
+
+
+def rows_by_judge(tmp_path):
+    rows = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    found = {}
+    for each in rows:
+        found.setdefault(each["judge"], []).append(each)
+    return found
+
+
+def test_several_backends_make_a_jury(tmp_path, server):
+    """The two models always answer 2 and 5: every rating of the jury is 3.5."""
+    server.answer = low_and_high
+    result = run(*asked(tmp_path, server, "low", "high"))
+    assert result.exit_code == 0, result.output
+    found = rows_by_judge(tmp_path)
+    assert {judge: {row["value"] for row in rows} for judge, rows in found.items()} == {
+        "jury-mean(openai:low,openai:high)": {3.5},
+        "openai:low": {2.0},
+        "openai:high": {5.0},
+    }
+
+
+def test_a_limit_on_calls_is_for_the_whole_jury(tmp_path, server):
+    """Six summaries and two members are twelve calls; eight are allowed."""
+    server.answer = low_and_high
+    limited = asked(tmp_path, server, "low", "high")
+    result = run(*limited, "--max-calls", "8", "--json", tmp_path / "report.json")
+    assert result.exit_code == 3, result.output
+    assert len(server.calls) == 8
+    assert json.loads((tmp_path / "report.json").read_text())["spent"]["n_calls"] == 8
+    found = rows_by_judge(tmp_path)
+    unscored = {judge: [row["unscored"] for row in rows] for judge, rows in found.items()}
+    assert unscored["openai:low"] == [None] * 6
+    assert sorted(map(str, unscored["openai:high"])) == ["None"] * 2 + ["budget"] * 4
+    # The same command, allowed more, asks only for what is missing.
+    assert run(*limited).exit_code == 0
+    assert len(server.calls) == 12
+
+
+PRICE = """
+[[price]]
+model = "openai:{model}"
+input = 1000.0
+output = 1000.0
+date = 2026-01-01
+source = "test"
+"""
+
+
+def test_a_limit_on_cost_is_for_the_whole_jury(tmp_path, server):
+    """A thousandth of a dollar a token; the server counts 11 tokens in and 7 out: 0.018 a call.
+
+    Before a call the most that it may cost is set aside: a token for three bytes of the prompt and
+    8 a message, and 1,024 for the reply. That and 7.5 calls' price is allowed: six calls of the
+    first member and two of the second are begun while as much is left.
+    """
+    prices = tmp_path / "prices.toml"
+    prices.write_text(PRICE.format(model="low") + PRICE.format(model="high"))
+    server.answer = lambda call: Reply(text=low_and_high(call), input_tokens=11, output_tokens=7)
+    report = tmp_path / "report.json"
+    limited = [*asked(tmp_path, server, "low", "high"), "--prices", prices]
+    other = [tmp_path / "other" if part == tmp_path / "cache" else part for part in limited]
+    assert run(*other).exit_code == 0
+    messages = [[m["content"] for m in call.body["messages"]] for call in server.calls]
+    server.calls.clear()
+    largest = max(sum(len(m.encode()) // 3 + 8 for m in each) + 1024 for each in messages) / 1000
+    most = largest + 0.018 * 7.5
+    result = run(*limited, "--concurrency", "1", "--max-cost", most, "--json", report)
+    assert result.exit_code == 3, result.output
+    spent = json.loads(report.read_text())["spent"]
+    assert 8 <= len(server.calls) < 12, "shorter prompts than the longest may still be asked"
+    assert spent["n_calls"] == len(server.calls)
+    assert spent["cost_usd"] == pytest.approx(0.018 * len(server.calls))
+    assert spent["cost_usd"] <= most
+
+
+def test_a_member_whose_price_is_unknown_is_refused_before_any_call(tmp_path, server):
+    prices = tmp_path / "prices.toml"
+    prices.write_text(PRICE.format(model="low"))
+    limited = [*asked(tmp_path, server, "low", "high"), "--prices", prices, "--max-cost", "1"]
+    result = run(*limited)
+    assert isinstance(result.exception, ConfigurationError)
+    assert "openai:high" in str(result.exception)
+    assert server.calls == []
+
+
+def test_a_run_folder_of_other_members_is_refused_with_their_names(tmp_path, server):
+    server.answer = low_and_high
+    folder = ("--run", tmp_path / "mine")
+    assert run(*asked(tmp_path, server, "low", "high"), *folder).exit_code == 0
+    n_calls = len(server.calls)
+    for other, difference in (
+        (asked(tmp_path, server, "low", "third"), "openai:low and openai:high there, now"),
+        (asked(tmp_path, server, "high", "low"), "members ("),
+        (asked(tmp_path, server, "low"), "members (openai:low and openai:high there"),
+        ([*asked(tmp_path, server, "low", "high"), "--jury", "median"], "jury ('mean' there"),
+    ):
+        result = run(*other, *folder)
+        assert result.exit_code == 1
+        assert isinstance(result.exception, RunError)
+        assert difference in str(result.exception)
+    assert len(server.calls) == n_calls
+    assert run(*asked(tmp_path, server, "low", "high"), *folder).exit_code == 0
+    assert len(server.calls) == n_calls

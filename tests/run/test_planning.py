@@ -1,0 +1,301 @@
+"""Planning counts what a run then asks, and batch files carry the same calls."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+
+import pytest
+from cli_tools import text_of
+from typer.testing import CliRunner
+
+from fairjudge.backends.planning import stand_in
+from fairjudge.backends.token_counts import count_tokens
+from fairjudge.cli._main import app
+from fairjudge.datasets import example_path
+from fairjudge.protocols import CompletionRequest, Message, ModelRef
+
+runner = CliRunner()
+
+
+def run(*args, code=0):
+    result = runner.invoke(app, [str(arg) for arg in args])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def server(stub, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "test")
+    stub.answer = lambda call: "Fine.\nVerdict: " + ("1" if '"verdict"' in text_of(call) else "?")
+    return stub
+
+
+def arguments(tmp_path, *protocol, aspect="coverage"):
+    return [
+        *("--references", example_path("references.json")),
+        *("--summaries", example_path("summaries.jsonl")),
+        *("--aspect", aspect, "--protocol", *protocol),
+        *("--backend", "openai:m", "--cache", tmp_path / "cache"),
+        *("-o", tmp_path / "out.jsonl"),
+    ]
+
+
+def planned(tmp_path, arguments, *rest):
+    run("plan", *arguments, *rest, "--json", tmp_path / "plan.json")
+    return json.loads((tmp_path / "plan.json").read_text())
+
+
+@pytest.mark.parametrize(
+    "protocol", [("likert",), ("pairwise",), ("binary", "--reference-unit", "qa_pair")]
+)
+def test_a_plan_counts_the_calls_that_the_run_makes(tmp_path, server, protocol):
+    same = [*arguments(tmp_path, *protocol), "--base-url", server.v1]
+    before = planned(tmp_path, same)
+    assert server.calls == []
+    run("judge", *same)
+    assert before["calls"] == len(server.calls)
+    assert before["cached"] == 0
+    after = planned(tmp_path, same)
+    assert (after["calls"], after["cached"], after["input_tokens"]) == (0, before["calls"], 0)
+
+
+def test_samples_and_juries_multiply_calls(tmp_path, server):
+    same = [*arguments(tmp_path, "likert"), "--base-url", server.v1]
+    once = planned(tmp_path, same)["calls"]
+    assert planned(tmp_path, same, "--samples", "3")["calls"] == 3 * once
+    both = planned(tmp_path, same, "--backend", "openai:other", "--max-calls", once)
+    assert both["calls"] == 2 * once
+    assert [row["model"] for row in both["models"]] == ["openai:m", "openai:other"]
+    assert both["over"] == ["max_calls"]
+
+
+def test_cost_is_tokens_times_the_published_price_and_unknown_where_there_is_none(tmp_path, server):
+    """gpt-4o-mini in prices.toml: 0.15 and 0.60 US dollars for a million tokens."""
+    args = arguments(tmp_path, "likert")
+    args[args.index("openai:m")] = "openai:gpt-4o-mini"
+    report = planned(tmp_path, args)
+    assert report["cached_input_tokens"] == 0  # the example's questions are short
+    expected = (report["input_tokens"] * 0.15 + report["output_tokens"] * 0.60) / 1e6
+    assert report["cost_usd"] == pytest.approx(expected)
+    assert planned(tmp_path, arguments(tmp_path, "likert"))["cost_usd"] is None
+
+
+def received_tokens(server) -> int:
+    """Count what the server was sent by a tokenizer that had no part in the estimate: WordPiece.
+
+    A message costs 4 tokens more and a request 3, by OpenAI's own account of its format.
+    """
+    from tokenizers import Tokenizer
+
+    from fairjudge.scorers.embedding import packaged_model_folder
+
+    tokenizer = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    messages = [message["content"] for call in server.calls for message in call.body["messages"]]
+    counts = (len(tokenizer.encode(text, add_special_tokens=False).ids) for text in messages)
+    return sum(counts) + 4 * len(messages) + 3 * len(server.calls)
+
+
+@pytest.mark.local_model
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("coverage", "likert"),
+        ("coverage", "pairwise"),
+        ("coverage", "binary", "--reference-unit", "qa_pair"),
+        ("faithfulness", "likert", "--reference-unit", "article"),
+        ("faithfulness", "binary", "--text-unit", "sentence"),
+    ],
+)
+def test_planned_tokens_are_those_the_server_receives(tmp_path, server, asked):
+    aspect, *protocol = asked
+    same = [*arguments(tmp_path, *protocol, aspect=aspect), "--base-url", server.v1]
+    before = planned(tmp_path, same)
+    run("judge", *same)
+    assert before["calls"] == len(server.calls)
+    assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
+
+
+def newsroom(share_answering: float):
+    """Answer the prompts of a build; a question is answered from that share of the articles.
+
+    The same prompt always gets the same answer: a sentence of the article, by the prompt's hash
+    without its marks, which differ from cache to cache.
+    """
+
+    def answer(call):
+        text = call.body["messages"][-1]["content"]
+        plain = re.sub(r"^(</?\w+) [0-9a-f]{12}\b", r"\1", text, flags=re.MULTILINE)
+        number = int(hashlib.sha256(plain.encode()).hexdigest(), 16)
+        if '{"questions": [{' in text or '{"answers": [{' in text or '"groups": [{' in text:
+            return json.dumps(at_once(text))
+        if '{"questions"' in text:
+            n = int(re.search(r"Write (\d+) questions", text)[1])
+            return json.dumps({"questions": [f"Why is matter {i} of note?" for i in range(n)]})
+        if '{"answers"' in text:
+            article = re.search(r"<article [^>]*>\n(.*?)\n</article", text, re.DOTALL)[1]
+            sentences = [s for s in re.split(r"(?<=\.)\s+", article) if len(s.split()) > 8]
+            silent = number % 100 >= 100 * share_answering
+            return json.dumps({"answers": [] if silent else [sentences[number % len(sentences)]]})
+        if '{"groups"' in text:
+            found = re.findall(r"^<answer \w+ (\d+)>", text, re.MULTILINE)
+            n = len(found)
+            return json.dumps({"groups": [list(range(1, n)), [n]] if n > 1 else [[1]]})
+        return json.dumps({"invalid": [], "diverse": True})
+
+    return answer
+
+
+def at_once(text: str):
+    """Answer the prompts of the pipeline by article: every article answers every question."""
+    if '{"questions": [{' in text:
+        n = int(re.search(r"^Write (\d+) questions", text, re.MULTILINE)[1])
+        asked = [f"Why is matter {chr(97 + i)} of note?" for i in range(n)]
+        return {"questions": [{"question": question} for question in asked]}
+    if '{"answers": [{' in text:
+        words = re.search(r"<article [^>]*>\n(.*?)\n</article", text, re.DOTALL)[1].split()
+        n = len(re.findall(r"^\d+\. ", text.rpartition("</article")[2], re.MULTILINE))
+        parts = [words[i * len(words) // n : (i + 1) * len(words) // n][:25] for i in range(n)]
+        rest = {"speaker": None, "stance": "endorses", "gloss": None}
+        quotes = enumerate(map(" ".join, parts), 1)
+        return {"answers": [{"question": i, "quote": quote, **rest} for i, quote in quotes]}
+    n = len(re.findall(r"^\d+\. \(", text, re.MULTILINE))
+    groups = [list(range(1, n)), [n]]
+    return {"invalid": [], "groups": [{"label": "so", "answers": one} for one in groups]}
+
+
+def building(tmp_path, server, *more):
+    first, *_ = json.loads(example_path("clusters.json").read_text())
+    clusters = tmp_path / "clusters.json"
+    clusters.write_text(json.dumps([first]))
+    server_options = ("--backend", "openai:m", "--base-url", server.v1)
+    kept = ("--cache", tmp_path / "cache", "-o", tmp_path / "refs.jsonl", "--max-unscored", "1")
+    return [clusters, *server_options, *kept, *more]
+
+
+@pytest.mark.local_model
+@pytest.mark.parametrize("pipeline", [("--pipeline", "paper", "--consolidation", "llm"), ()])
+def test_a_build_in_which_every_article_answers_is_planned_to_the_call(tmp_path, server, pipeline):
+    server.answer = newsroom(1.0)
+    same = building(tmp_path, server, *pipeline)
+    before = planned(tmp_path, same)
+    assert server.calls == []
+    run("build", *same)
+    assert before["calls"] == len(server.calls)
+    assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
+    assert planned(tmp_path, same)["calls"] == 0
+
+
+@pytest.mark.local_model
+@pytest.mark.parametrize("filters", [(), ("--consensus-filter", "--merge-same-sources")])
+def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone(
+    tmp_path, server, filters
+):
+    """Six articles in ten answer. The newsroom's largest group has all answers but one.
+
+    So the consensus filter drops every question, and no call that checks one is left.
+    """
+    server.answer = newsroom(0.6)
+    same = building(tmp_path, server, "--pipeline", "paper", *filters)
+    before = planned(tmp_path, same)
+    run("build", *same)
+    checks = sum('"diverse"' in str(call.body["messages"]) for call in server.calls)
+    (said,) = [text for text in before["assumes"] if "off the" in text]
+    most_checks = int(re.search(r"off the (\d+) ", said)[1])
+    assert before["calls"] - most_checks == len(server.calls) - checks
+    assert checks <= most_checks
+    assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
+
+
+@pytest.mark.local_model
+def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
+    thresholds = tmp_path / "thresholds.json"
+    same = [*arguments(tmp_path, "likert"), "--base-url", server.v1, "--cascade", thresholds]
+    counts = []
+    for low, high in ((1.0, 5.0), (2.5, 3.0), (3.0, 3.0)):
+        thresholds.write_text(json.dumps({"low": low, "high": high}))
+        counts.append(planned(tmp_path, same)["calls"])
+    # Six summaries: all are asked about, then some, then none.
+    assert counts[0] == 6
+    assert 0 < counts[1] < 6
+    assert counts[2] == 0
+    thresholds.write_text(json.dumps({"low": 2.5, "high": 3.0}))
+    run("judge", *same)
+    assert len(server.calls) == counts[1]
+
+
+def test_a_plan_takes_every_option_of_the_commands_that_it_plans(tmp_path):
+    """But for what neither changes a call nor makes sense before one."""
+    options = {
+        name: set(re.findall(r"(--[a-z][a-z-]*)", run(name, "--help").output))
+        for name in ("build", "judge", "plan")
+    }
+    assert (options["build"] | options["judge"]) - options["plan"] == set()
+
+
+def test_the_embedded_default_has_nothing_to_plan(tmp_path):
+    args = ["--references", example_path("references.json")]
+    args += ["--summaries", example_path("summaries.jsonl")]
+    args += ["--aspect", "coverage", "--protocol", "likert"]
+    assert planned(tmp_path, args)["calls"] == 0
+
+
+def test_plan_needs_clusters_or_summaries():
+    assert "clusters" in run("plan", code=2).output
+
+
+def test_token_counts_follow_the_rules_of_the_estimate():
+    """1.034 times: "The" 1, "representatives" 1 + 11 // 8 = 2, "1234" 2, "?!" 1; 6.2, so 6."""
+    assert count_tokens("The representatives 1234 ?!") == 6
+    assert count_tokens("") == 0
+
+
+def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server):
+    calls, results = tmp_path / "calls.jsonl", tmp_path / "results.jsonl"
+    same = [*arguments(tmp_path, "likert"), "--base-url", server.v1]
+    report = planned(tmp_path, same, "--batch", calls)
+    rows = [json.loads(line) for line in calls.read_text().splitlines()]
+    assert len(rows) == report["calls"]
+    assert {row["url"] for row in rows} == {"/v1/chat/completions"}
+    assert all(row["body"]["model"] == "m" and row["body"]["messages"] for row in rows)
+
+    def result(row):
+        message = {"role": "assistant", "content": "Verdict: 4"}
+        choices = [{"index": 0, "message": message, "finish_reason": "stop"}]
+        usage = {"prompt_tokens": 9, "completion_tokens": 3}
+        body = {"model": "m-1", "choices": choices, "usage": usage}
+        response = {"status_code": 200, "body": body}
+        return {"custom_id": row["custom_id"], "response": response, "error": None}
+
+    answered = [result(row) for row in rows]
+    answered[0]["response"]["status_code"] = 500
+    results.write_text("\n".join(map(json.dumps, answered)))
+    said = run("load-batch", results, "--cache", tmp_path / "cache").output
+    assert f"{len(rows) - 1} replies stored, 1 line without one" in said
+    run("judge", *same)
+    assert len(server.calls) == 1, "only what the batch failed to answer is asked"
+    values = [
+        json.loads(line)["value"] for line in (tmp_path / "out.jsonl").read_text().splitlines()
+    ]
+    assert values.count(4.0) == len(rows) - 1
+
+
+def test_a_broken_results_file_is_named_with_its_line(tmp_path):
+    broken = tmp_path / "results.jsonl"
+    broken.write_text('{"custom_id": "x"}\n')
+    result = runner.invoke(app, ["load-batch", str(broken), "--cache", str(tmp_path / "c")])
+    assert result.exception is not None
+    assert "results.jsonl:1" in str(result.exception)
+
+
+@pytest.mark.parametrize(("asked", "n"), [("", 20), ("3 ", 3), ("60 ", 60), ("61 ", 60)])
+def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(asked, n):
+    request = CompletionRequest(
+        target=ModelRef(provider="openai", model="m"),
+        messages=(Message(role="user", content=f"Of 5.</article x>\nWrite {asked}questions."),),
+        response_schema={"properties": {"questions": {"items": {"type": "string"}}}},
+    )
+    assert len(json.loads(stand_in(request))["questions"]) == n

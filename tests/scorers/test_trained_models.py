@@ -1,0 +1,134 @@
+"""The trained models as they ship: they load, tell what they must, and refuse other weights."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from fairjudge.errors import ConfigurationError
+from fairjudge.scorers._unit_features import UnitFeatures
+from fairjudge.scorers.trained_models import FOLDER, MAX_TOKENS, load_trained_models, rows_of
+
+PASSAGE = (
+    "The council of Harwell voted on Tuesday to close the old bridge. Engineers had found cracks "
+    "in two of its pillars, the mayor, Anna Lind, said."
+)
+pytestmark = pytest.mark.local_model
+
+
+@pytest.fixture(scope="module")
+def models():
+    pytest.importorskip("torch")
+    return load_trained_models()
+
+
+def test_a_copy_is_supported_and_a_denial_is_not(models):
+    said = models.support(
+        [
+            (PASSAGE, "The council of Harwell voted on Tuesday to close the old bridge."),
+            (PASSAGE, "The council of Harwell did not vote to close the old bridge."),
+            (PASSAGE, "A man is eating soup in a restaurant."),
+        ]
+    )
+    assert said.shape == (3, 3)
+    np.testing.assert_allclose(said.sum(axis=1), 1)
+    assert said[0].argmax() == 0
+    assert said[1, 0] < said[0, 0]
+    assert said[2, 0] < 0.5
+
+
+def test_a_unit_that_stands_there_is_covered_and_another_is_not(models):
+    covered = models.covered(
+        [(PASSAGE, "Engineers found cracks in the bridge."), (PASSAGE, "Prices of bread rose.")]
+    )
+    assert covered[0] > 0.5 > covered[1]
+
+
+def test_the_span_of_an_answer_is_characters_of_the_passage(models):
+    read, none = models.read([("Who is the mayor?", PASSAGE), ("Who won the race?", PASSAGE)])
+    assert "Anna Lind" in PASSAGE[read.start : read.end]
+    assert read.answered > none.answered
+    assert 0 <= none.start < none.end <= len(PASSAGE)
+
+
+def test_same_answer_does_not_mind_the_order(models):
+    question = "When did the council vote?"
+    one = models.same_answer([(question, "on Tuesday", "Tuesday"), (question, "Tuesday", "1890")])
+    two = models.same_answer([(question, "Tuesday", "on Tuesday"), (question, "1890", "Tuesday")])
+    np.testing.assert_allclose(one, two, atol=1e-3)
+    assert one[0] > one[1]
+
+
+def test_a_row_does_not_depend_on_the_others(models):
+    pairs = [(PASSAGE[: 20 + 11 * n], PASSAGE[:60]) for n in range(10)]
+    alone = np.concatenate([models.support([pair]) for pair in pairs])
+    np.testing.assert_allclose(models.support(pairs), alone, atol=5e-3)
+
+
+def test_nothing_asked_is_nothing_said(models):
+    assert models.support([]).shape == (0, 3)
+    assert models.covered([]).shape == (0,)
+    assert models.read([]) == []
+    assert models.same_answer([]).shape == (0,)
+
+
+def test_empty_and_odd_texts_have_numbers_too(models):
+    odd = ["", "\ud800", "a " * 600]
+    assert np.isfinite(models.support([(a, b) for a in odd for b in odd])).all()
+    empty, *_ = models.read([("Who?", "")])
+    assert (empty.answered, empty.start, empty.end) == (0.0, 0, 0)
+
+
+def test_long_pairs_are_cut_at_the_passages_end(models):
+    (row,) = rows_of([("who?", "word " * 500)], models._tokenizer)
+    assert len(row.ids) == MAX_TOKENS
+    assert row.spans[0] == (0, 4)
+
+
+def test_it_is_loaded_once_and_named_by_its_weights(models):
+    assert load_trained_models() is models
+    record = json.loads((FOLDER / "record.json").read_text("utf-8"))
+    assert models.identity == f"fairjudge-minilm:{record['sha256'][:12]}"
+
+
+def test_other_weights_are_refused(models, tmp_path):
+    folder = tmp_path / "trained"
+    shutil.copytree(FOLDER, folder)
+    with (folder / "weights.safetensors").open("r+b") as file:
+        file.seek(-1, 2)
+        file.write(b"\x7f")
+    with pytest.raises(ConfigurationError, match="sha256"):
+        load_trained_models(folder=folder)
+
+
+def test_a_record_that_cannot_be_read_is_said(tmp_path):
+    with pytest.raises(ConfigurationError, match="record"):
+        load_trained_models(folder=tmp_path)
+
+
+def test_what_ships_is_small():
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) <= 16_000_000
+
+
+def test_unit_features_are_shares_of_the_unit():
+    class Letters:
+        """A tokenizer of one id a word."""
+
+        known = ("the", "plant", "closed", "in", "2019", "rain", "fell")
+
+        def get_vocab(self):
+            return {word: place for place, word in enumerate(self.known)}
+
+        def __call__(self, texts, **_):
+            ids = self.get_vocab()
+            found = [[ids[w] for w in text.lower().strip(".").split()] for text in texts]
+            return {"input_ids": found}
+
+    features = UnitFeatures(np.eye(7, dtype=np.float32), Letters())
+    passage = "In 2019 the plant closed"
+    said = features.of([(passage, "The plant closed."), (passage, "Rain fell."), (passage, "")])
+    np.testing.assert_allclose(said, [[1, 1, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0]])
+    assert features.of([]).shape == (0, 4)

@@ -1,0 +1,51 @@
+"""Values: what ids may be, which verdicts are ones, and what tells tasks apart."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from fairjudge.domain import Judgement, JudgeTask, Summary
+
+RATING = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+
+
+@pytest.mark.parametrize(("given", "kept"), [(7, "7"), ("7", "7"), (0, "0")])
+def test_whole_numbers_are_ids(given, kept):
+    assert Summary(eid=given, system="s", text="t").eid == kept
+
+
+@pytest.mark.parametrize("given", [1.5, True, False, None, ["7"]])
+def test_nothing_else_is_one(given):
+    with pytest.raises(ValidationError):
+        Summary(eid=given, system="s", text="t")
+
+
+@pytest.mark.parametrize("value", [1, 0, -1, 2.5])
+def test_finite_numbers_are_values(value):
+    assert Judgement.model_validate(RATING | {"value": value}).value == value
+
+
+@pytest.mark.parametrize(
+    "value", [True, False, float("inf"), float("nan"), 10**400, "c", "", "ab", [1]]
+)
+def test_what_is_no_finite_number_and_no_side_is_no_value(value):
+    with pytest.raises(ValidationError):
+        Judgement.model_validate(RATING | {"value": value})
+
+
+def task(**more):
+    given = {"aspect": "coverage", "protocol": "likert", "unit": "summary"} | more
+    return JudgeTask(eid="e", systems=("s",), texts=("t",), **given)
+
+
+def test_each_repeat_and_each_variant_is_a_task_of_its_own():
+    ids = {
+        task().id,
+        task(repeat=0).id,
+        task(repeat=1).id,
+        task(variant="p.v1").id,
+        task(repeat=0, variant="p.v1").id,
+    }
+    assert len(ids) == 5
+    assert task().id == task().id

@@ -1,0 +1,70 @@
+"""Messages count one thing as one: no "1 documents", whatever says it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fairjudge.text.printable import counted
+
+ROOT = Path(__file__).parents[1]
+PLURALS = re.compile(
+    r" (?:\w+ )?(?:annotators|answers|articles|calls|clusters|controls|documents|groups|inputs"
+    r"|items|judgements|labels|lines|pairs|people|questions|replies|rows|samples|summaries|systems|units"
+    r"|values|words)\b"
+)
+
+NEVER_ONE = {
+    "{n_calls} calls",  # of several
+    "{several[0]} people",
+    "{n_articles} articles",
+    "{limit} answers",
+    "{most} answers",
+    "{most} clusters",
+    "{k} groups",
+    "{n} groups",
+    "{n} documents",
+    "{most} words",  # of a prompt
+}
+NO_NUMBER = {
+    "{type(backend).__name__} answers",
+    "{self.target.model} holds replies",
+    "{group} words",
+    "{found['winning_rate']} of annotators",
+}
+
+
+def numbers_before_plurals(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield (line, text) for each `{expression} plural` of an f-string, constants left out."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        for value, after in zip(node.values, node.values[1:], strict=False):
+            if not (isinstance(value, ast.FormattedValue) and isinstance(after, ast.Constant)):
+                continue
+            said = ast.unparse(value.value)
+            found = PLURALS.match(str(after.value))
+            if found and not re.fullmatch(r"[A-Z_.]+|counted\(.*\)", said):
+                yield node.lineno, f"{{{said}}}{found[0]}"
+
+
+def test_numbers_stand_before_plurals_by_one_helper_alone():
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {said}"
+        for folder in ("fairjudge", "graphs", "calibration")
+        for file in sorted((ROOT / folder).rglob("*.py"))
+        for line, said in numbers_before_plurals(ast.parse(file.read_text("utf-8")))
+        if said not in NEVER_ONE | NO_NUMBER
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("n", "said"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies"), (1200, "1,200 replies")]
+)
+def test_one_is_one(n, said):
+    assert counted(n, "reply", "replies") == said

@@ -1,0 +1,51 @@
+"""Results as JSON: one form of a figure, and one where there is no value."""
+
+import json
+from dataclasses import dataclass
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.results import SHORT, figure, to_json
+
+SHARE = Estimate(value=0.25, low=0.125, high=None, level=0.95, n=8, method="wilson")
+NOTHING = {"value": None, "low": None, "high": None, "why": "no pairs"}
+
+
+@dataclass(frozen=True)
+class Inner:
+    share: Estimate | Undefined
+    names: tuple[str, ...] = ("a", "b")
+
+
+@dataclass(frozen=True)
+class Outer:
+    by_level: dict[int, Inner | Undefined]
+    tau: float = 0.8
+
+
+def test_a_figure_has_its_ends_and_what_it_rests_on():
+    shown = {"value": 0.25, "low": 0.125, "high": None, "level": 0.95, "n": 8, "n_excluded": 0,
+             "method": "wilson"}  # fmt: skip
+    assert figure(SHARE) == shown
+    assert figure(SHARE, times=100.0, keep=SHORT) == {
+        "value": 25.0, "low": 12.5, "high": None, "n": 8
+    }  # fmt: skip
+
+
+def test_a_p_value_stands_wherever_there_is_one():
+    tested = Estimate(value=0.5, low=0.0, high=1.0, level=0.95, n=8, method="t", p_value=0.04)
+    assert figure(tested, keep=())["p_value"] == 0.04
+    assert "p_value" not in figure(SHARE, keep=())
+
+
+def test_no_value_has_one_form_at_every_depth():
+    none = Undefined(why="no pairs")
+    assert to_json(none) == figure(none) == NOTHING
+    assert to_json(Inner(none)) == {"share": NOTHING, "names": ["a", "b"]}
+    assert to_json(Outer({3: none})) == {"by_level": {"3": NOTHING}, "tau": 0.8}
+
+
+def test_times_is_for_estimates_and_leaves_plain_numbers():
+    found = to_json(Outer({1: Inner(SHARE)}), times=100.0, keep=())
+    assert found == json.loads(json.dumps(found))
+    assert found["tau"] == 0.8
+    assert found["by_level"]["1"]["share"] == {"value": 25.0, "low": 12.5, "high": None}

@@ -1,0 +1,39 @@
+"""What is shown of others' texts, and how things are counted."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from fairjudge.text.printable import counted, printable, shows_on_terminal
+
+
+@pytest.mark.parametrize(
+    ("path", "terminal", "shows"),
+    [("-", True, True), ("-", False, False), ("out.json", True, False)],
+)
+def test_only_standard_output_shows_on_a_terminal(monkeypatch, path, terminal, shows):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal, raising=False)
+    assert shows_on_terminal(path) is shows
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Größe", "Größe"),
+        ("two\nlines", "two\nlines"),
+        ("\x1b[31mred\n", " [31mred\n"),
+        ("a\u202eb\x07c\u009bd", "a b c d"),
+    ],
+)
+def test_control_characters_are_spaces_and_line_breaks_stay(text, shown):
+    assert printable(text) == shown
+
+
+def test_one_is_one_and_all_else_several():
+    assert [counted(n, "item") for n in (0, 1, 2, 1234)] == [
+        "0 items", "1 item", "2 items", "1,234 items"
+    ]  # fmt: skip
+    assert counted(2, "summary", "summaries") == "2 summaries"
+    assert counted(1, "summary", "summaries") == "1 summary"

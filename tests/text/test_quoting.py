@@ -1,0 +1,203 @@
+"""Quotes are found as whole words, through differences that do not matter, and no further."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from fairjudge.text.quoting import Span, _distances, find_quote, unwrapped
+
+TEXT = (
+    "The dam failed on Monday.\n\n“We were   not told,” said the mayor – twice. "
+    "Repairs will cost $3.2 million, the council’s engineers think."
+)
+
+
+def found(quote: str, text: str = TEXT) -> str | None:
+    span = find_quote(quote, text)
+    return None if span is None else text[span.start : span.end]
+
+
+@pytest.mark.parametrize(
+    ("quote", "passage"),
+    [
+        ("The dam failed on Monday.", "The dam failed on Monday."),
+        ("the dam failed", "The dam failed"),
+        ('"We were not told," said the mayor', "“We were   not told,” said the mayor"),
+        ("'We were not told'", "We were   not told"),
+        ("said the mayor - twice", "said the mayor – twice"),
+        ("the council's engineers", "the council’s engineers"),
+        ("Repairs will cost $3.2 million...", "Repairs will cost $3.2 million"),
+        ("on Monday. “We were", "on Monday.\n\n“We were"),
+    ],
+)
+def test_space_quotation_marks_dashes_and_case_do_not_matter(quote: str, passage: str) -> None:
+    span = find_quote(quote, TEXT)
+    assert span is not None
+    assert span.edits == 0
+    assert TEXT[span.start : span.end] == passage
+
+
+@pytest.mark.parametrize("marks", ['""', "''", "“”", "‘’", "«»", "„“", "``"])
+@pytest.mark.parametrize(
+    "given", ["it’s raining", '"it\'s raining"', "'it's raining'", '"it’s raining']
+)
+def test_marks_around_a_quote_are_none_of_its_words(marks: str, given: str) -> None:
+    assert found(given, f"He said {marks[0]}it’s raining{marks[1]} there.") == "it’s raining"
+
+
+@pytest.mark.parametrize("quote", ["", " ", "...", '"', "—", "he", "dam fail", "mayor said"])
+def test_what_is_not_there_as_whole_words_is_not_found(quote: str) -> None:
+    assert find_quote(quote, TEXT) is None
+
+
+def test_the_nearest_passage_takes_a_quotes_place() -> None:
+    span = find_quote("Repairs would cost $3.2 million, the council engineers think", TEXT)
+    assert span is not None
+    assert span.edits == 5  # "ould" and "ill": 3; "\u2019s": 2
+    assert TEXT[span.start : span.end] == (
+        "Repairs will cost $3.2 million, the council’s engineers think"
+    )
+
+
+def test_a_tenth_of_the_characters_may_differ_and_no_more() -> None:
+    text = "aaaa bbbb cccc dddd"  # 19 characters: one may differ
+    assert found("aaaa bbbb cccc dddx", text) == text
+    assert found("aaaa bbbb cccx dddx", text) is None
+
+
+def test_words_are_completed_and_that_counts() -> None:
+    assert found("prices increase", "and prices increased again") == "prices increased"  # 1 of 15
+    assert found("no", "they know it") is None
+    assert found("a cat sat on the mat today", "the cat sat on the mat today") == (
+        "cat sat on the mat today"
+    )
+
+
+def test_a_false_sentence_of_true_words_is_not_found() -> None:
+    text = "The senator praised the mayor. The union blamed the council."
+    assert found("The union praised the mayor.", text) is None
+    assert found("The senator blamed the council.", text) is None
+
+
+def test_no_passage_is_without_words() -> None:
+    assert find_quote("Go " + "=+" * 20, "No words: " + "=+" * 20 + " here.") is None
+    assert found("Go " + "=+" * 20, "Do " + "=+" * 20 + " here.") == "Do " + "=+" * 20
+
+
+def test_marks_and_scripts() -> None:
+    assert found("Café Zoé", "au Cafe\u0301 Zoe\u0301 hier") == "Cafe\u0301 Zoe\u0301"
+    assert found("大雨", "昨天大雨不停") == "大雨"
+    assert found("ﬁnal word", "the final word") == "final word"
+    assert found("soft hyphen", "a soft hy\u00adphen here") == "soft hy\u00adphen"
+
+
+def test_the_first_place_is_given() -> None:
+    assert find_quote("one", "none one one") == Span(start=5, end=8, edits=0)
+
+
+def _edit_distance(a: str, b: str) -> int:
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+def test_distances_are_those_of_the_plain_table() -> None:
+    rng = random.Random(7)
+    for _ in range(60):
+        pattern = "".join(rng.choices("abc", k=rng.randint(1, 9)))
+        text = "".join(rng.choices("abc", k=rng.randint(0, 12)))
+        for end, distance in _distances(pattern, text, anywhere=True):
+            nearest = min(_edit_distance(pattern, text[at:end]) for at in range(end + 1))
+            assert distance == nearest
+        for end, distance in _distances(pattern, text, anywhere=False):
+            assert distance == _edit_distance(pattern, text[:end])
+
+
+def test_hostile_lengths_take_little_time() -> None:
+    began = time.process_time()
+    assert found("ab " * 30_000 + "c", "ab " * 20_000) is None
+    assert found("xyz " * 490, "xyw " * 5_000) is None
+    assert found("a" * 999, "a" * 20_000) is None
+    assert time.process_time() - began < 30
+
+
+@pytest.mark.parametrize(
+    ("given_text", "left"),
+    [
+        ('"probably not."', "probably not."),
+        ('"probably not.', "probably not."),
+        ('"A" and "B"', '"A" and "B"'),
+        ('He said "no" to it', 'He said "no" to it'),
+        ("\u201cno\u201d ", "no"),
+        ("**Who?**", "Who?"),
+    ],
+)
+def test_only_marks_that_wrap_a_text_are_taken_off(given_text: str, left: str) -> None:
+    assert unwrapped(given_text) == left
+
+
+def edits(one: str, other: str) -> int:
+    """Return Levenshtein's distance, by the table."""
+    above = list(range(len(other) + 1))
+    for place, a in enumerate(one, 1):
+        row = [place]
+        for column, b in enumerate(other, 1):
+            row.append(min(above[column] + 1, row[-1] + 1, above[column - 1] + (a != b)))
+        above = row
+    return above[-1]
+
+
+def nearest_of_all(quote: str, text: str) -> int | None:
+    """Return the least distance of `quote` to any run of whole words, None beyond a tenth."""
+    bounds = [0, *(n for n, one in enumerate(text) if one == " ")]
+    ends = [*(n for n, one in enumerate(text) if one == " "), len(text)]
+    passages = [text[a:b].strip() for a in bounds for b in ends if a < b]
+    best = min(edits(quote, passage) for passage in passages if passage)
+    return best if best <= len(quote) * 0.1 + 1e-9 else None
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_nearest_passage_is_that_of_a_search_through_all(seed: int) -> None:
+    rng = random.Random(seed)
+    words = ["".join(rng.choices("abc", k=rng.randint(1, 6))) for _ in range(14)]
+    text = " ".join(words)
+    first = rng.randrange(0, 6)
+    quote = list(" ".join(words[first : first + rng.randint(3, 8)]))
+    for _ in range(rng.randint(0, 3)):
+        place = rng.randrange(1, len(quote) - 1)
+        match rng.randrange(3):
+            case 0:
+                quote[place] = "x"
+            case 1:
+                quote.insert(place, "y")
+            case _:
+                del quote[place]
+    asked = " ".join("".join(quote).split())
+    span = find_quote(asked, text)
+    wanted = nearest_of_all(asked, text)
+    assert (None if span is None else span.edits) == wanted
+    if span is not None:
+        passage = text[span.start : span.end]
+        assert passage == passage.strip()
+        assert edits(asked, passage) == span.edits
+        assert f" {passage} " in f" {text} "
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "passage"),
+    [
+        ("abc", "กabcก", "abc"),  # Thai puts no space between words
+        ("abc", "กabcd", None),
+        ("洪水", "大洪水来了", "洪水"),
+        ("x1", "x12", None),
+        ("12", "x 12.", "12"),
+    ],
+)
+def test_words_end_where_their_script_lets_them(quote: str, text: str, passage: str | None) -> None:
+    assert found(quote, text) == passage

@@ -1,0 +1,79 @@
+"""Fits find what they should, and weights in 8 bits are near those they stand for."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from fairjudge.scorers._trained_network import FROZEN, quantised, restored  # noqa: E402
+from training import evaluate, export  # noqa: E402
+
+
+def test_a_logistic_fit_finds_the_weights_that_made_the_labels():
+    draw = np.random.default_rng(0)
+    features = draw.normal(size=(20_000, 3)) * [1, 3, 1] + [0, 5, 0]
+    scores = features @ [1.0, 0.5, -1.0] - 2
+    labels = (draw.random(20_000) < 1 / (1 + np.exp(-scores))).astype(int)
+    one, two, none, constant = export.fit_logistic(features, labels, penalty=1e-3)
+    assert one == pytest.approx(0.8, abs=0.15)
+    assert two == pytest.approx(0.42, abs=0.08)
+    assert none == 0
+    assert constant < 0
+
+
+def test_support_is_calibrated_by_a_factor_and_constants():
+    draw = np.random.default_rng(1)
+    logits = draw.normal(size=(8000, 4)) * 2
+    scores = logits[:, :3] * 0.5
+    p = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    labels = (draw.random(8000)[:, None] > p.cumsum(axis=1)).sum(axis=1)
+    factor, *constants = export.fit_support(logits, labels)
+    assert factor == pytest.approx(0.5, abs=0.05)
+    np.testing.assert_allclose(constants, 0, atol=0.1)
+
+
+def test_weights_in_8_bits_are_near_and_small():
+    torch.manual_seed(0)
+    state = {"layers.0.inner.weight": torch.randn(64, 32), "span.bias": torch.randn(2)}
+    small = quantised({**state, FROZEN: torch.zeros(3, 4)})
+    assert FROZEN not in small
+    assert small["layers.0.inner.weight"].dtype == torch.int8
+    back = restored(small)
+    assert set(back) == set(state)
+    for name, value in state.items():
+        assert (back[name] - value).abs().max() <= value.abs().max() / 200
+
+
+def test_intervals_resample_whole_groups():
+    labels, values = np.array([1] * 50 + [0] * 50), np.array([1.0] * 50 + [0.0] * 50)
+    found = evaluate.interval(["a"] * 50 + ["b"] * 50, labels, values, evaluate.right_share)
+    assert (found["low"], found["value"], found["high"]) == (0, 0.5, 1)
+    assert (found["n"], found["groups"]) == (100, 2)
+
+
+def test_words_are_counted_as_often_as_they_stand():
+    assert evaluate.word_f1("the red car", "red car") == pytest.approx(0.8)
+    assert evaluate.word_f1("a a a", "a") == pytest.approx(0.5)
+    assert evaluate.word_f1("", "a") == 0
+
+
+def test_the_card_says_what_was_measured(tmp_path):
+    run = {"step": 10, "tokens": {"a": 2_000_000}, "seconds": 60, "machine": "a machine"}
+    record = {"sha256": "0", "run": {**run, "versions": {"torch": "2"}}}
+    record |= {"curve": [{"step": 10, "seconds": 60, "same": 0.9}], "in_8_bits": {"same": 0.8}}
+    (tmp_path / "record.json").write_text(json.dumps(record), "utf-8")
+    value = {"value": 0.5, "low": 0.4, "high": 0.6, "n": 1200, "groups": 40}
+    measured = {
+        "identity": "fairjudge-minilm:0",
+        "coverage": {"realsumm": {"AUC": value, "yes": 40.1, "people's yes": 42.0}},
+    }
+    evaluate.write_card(tmp_path, measured)
+    card = (tmp_path / "MODEL_CARD.md").read_text("utf-8")
+    assert "| coverage: realsumm: AUC | 0.500 | 0.400 to 0.600 | 1,200 in 40 groups |" in card
+    assert "40.1, 42.0" in card
+    assert "| 10 | 0.9 |\n| 8 bits | 0.8 |" in card
+    assert json.loads((tmp_path / "record.json").read_text("utf-8"))["measured"] == measured

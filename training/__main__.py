@@ -1,0 +1,91 @@
+"""Commands: train, export, evaluate."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from training import data
+
+app = typer.Typer(
+    help="Train the models that ship in fairjudge/scorers/trained.", no_args_is_help=True
+)
+Folder = Annotated[Path, typer.Option(help="Where checkpoints and curves are kept.")]
+Source = Annotated[Path, typer.Option("--data", help="Folder of the shared data.")]
+Target = Annotated[Path, typer.Option(help="Where what ships is written.")]
+RUN = data.ROOT / "build" / "training"
+SHIPPED = data.ROOT / "fairjudge" / "scorers" / "trained"
+
+
+@app.command()
+def train(
+    *,
+    folder: Folder = RUN,
+    source: Source = data.DATA,
+    steps: Annotated[int, typer.Option(help="Steps in all.")] = 2600,
+    minutes: Annotated[float | None, typer.Option(help="Stop after these, to go on later.")] = None,
+    every: Annotated[int, typer.Option(help="Steps between rows of the learning curve.")] = 250,
+    threads: int = 2,
+) -> None:
+    """Train from the checkpoint in the folder, or from the start where there is none."""
+    import torch
+
+    from training.run import Run, Settings
+
+    torch.set_num_threads(threads)
+    run = Run(folder, Settings(steps=steps), source=source)
+    typer.echo("goes on" if run.restore() else "starts")
+    done = run.go_on(minutes=minutes, every=every, say=typer.echo)
+    curve(folder=folder)
+    raise typer.Exit(0 if done else 3)
+
+
+@app.command()
+def curve(*, folder: Folder = RUN) -> None:
+    """Print the learning curve."""
+    lines = (folder / "curve.jsonl").read_text(encoding="utf-8").splitlines()
+    found = [json.loads(line) for line in lines]
+    typer.echo("  ".join(f"{name:>8}" for name in found[0]))
+    for row in found:
+        typer.echo("  ".join(f"{value:>8}" for value in row.values()))
+
+
+@app.command()
+def export(
+    *,
+    folder: Folder = RUN,
+    source: Source = data.DATA,
+    target: Target = SHIPPED,
+    threads: int = 2,
+) -> None:
+    """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
+    import torch
+
+    from training import export as exporting
+
+    torch.set_num_threads(threads)
+    record = exporting.export(folder, target, source=source)
+    typer.echo(json.dumps(record["calibration"]))
+
+
+@app.command()
+def evaluate(
+    *,
+    source: Source = data.DATA,
+    most: Annotated[int, typer.Option(help="Most examples of a data set, or a multiple.")] = 2400,
+    threads: int = 2,
+) -> None:
+    """Measure what ships, print it, and write the record and the model card."""
+    import torch
+
+    from training.evaluate import measure, write_card
+
+    torch.set_num_threads(threads)
+    write_card(SHIPPED, measure(source=source, most=most, say=typer.echo))
+
+
+if __name__ == "__main__":
+    app()

@@ -1,0 +1,162 @@
+"""What the encoder reads: token ids of examples, in batches of like lengths, mixed by task."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from fairjudge.scorers._trained_network import PAIR, READING, SAME
+from training.data import Example
+
+MOST_TOKENS = 192
+TASKS = {"support": PAIR, "coverage": PAIR, "reading": READING, "same": SAME}
+ROWS, PADDED = 64, 6144
+"""Most examples in a batch, and most tokens with padding."""
+_CHUNK = 16
+"""Batches that are sorted by length together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """An example as token ids; `span` is of tokens in the whole row, the last one included."""
+
+    example: Example
+    ids: list[int]
+    second: int
+    span: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows of one pool, padded: ids, types and mask (n, length), labels (n,), spans (n, 2)."""
+
+    examples: list[Example]
+    ids: Tensor
+    types: Tensor
+    mask: Tensor
+    labels: Tensor
+    spans: Tensor
+
+
+def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:
+    """Return token ids ``[CLS] first [SEP] second [SEP]``, the second cut at the window's end."""
+    encoded = tokenizer(
+        [(example.read_first, example.second) for example in examples],
+        truncation="only_second",
+        max_length=MOST_TOKENS,
+        return_offsets_mapping=True,
+        return_token_type_ids=True,
+        verbose=False,
+    )
+    found = []
+    for example, ids, offsets, types in zip(
+        examples,
+        encoded["input_ids"],
+        encoded["offset_mapping"],
+        encoded["token_type_ids"],
+        strict=True,
+    ):
+        second = types.index(1)
+        start, end = example.span
+        inside = [
+            place
+            for place in range(second, len(ids) - 1)
+            if offsets[place][0] < end and offsets[place][1] > start
+        ]
+        if example.task == "reading" and example.label and not inside:
+            continue  # the answer was cut off
+        span = (inside[0], inside[-1]) if inside else (0, 0)
+        found.append(Encoded(example, ids, second, span))
+    return found
+
+
+def collate(found: Sequence[Encoded]) -> Batch:
+    """Pad rows of one task to the longest."""
+    width = max(len(row.ids) for row in found)
+    ids = torch.zeros(len(found), width, dtype=torch.long)
+    types = torch.zeros_like(ids)
+    mask = torch.zeros_like(ids)
+    for place, row in enumerate(found):
+        ids[place, : len(row.ids)] = torch.tensor(row.ids)
+        mask[place, : len(row.ids)] = 1
+        types[place] = 2 * TASKS[row.example.task]
+        types[place, row.second :] += 1
+    labels = torch.tensor([row.example.label for row in found])
+    spans = torch.tensor([row.span for row in found])
+    return Batch([row.example for row in found], ids, types, mask, labels, spans)
+
+
+@dataclass
+class Pool:
+    """Examples that are drawn in epochs of shuffled batches of like length.
+
+    Attributes
+    ----------
+    share
+        Of all tokens.
+    cap
+        Most examples of one source and label in an epoch, drawn anew in each.
+    epoch, place, tokens
+        How far it is: what a checkpoint keeps.
+    """
+
+    name: str
+    share: float
+    examples: list[Encoded]
+    cap: int
+    seed: int
+    epoch: int = 0
+    place: int = 0
+    tokens: int = 0
+    _plan: tuple[int, list[list[int]]] = field(default=(-1, []), repr=False)
+
+    def next(self) -> Batch:
+        """Return the next batch, of the next epoch where this one is done."""
+        if self._plan[0] != self.epoch:
+            self._plan = (self.epoch, self._batches(self.epoch))
+        rows = self._plan[1][self.place]
+        self.place += 1
+        if self.place == len(self._plan[1]):
+            self.epoch, self.place = self.epoch + 1, 0
+        batch = collate([self.examples[row] for row in rows])
+        self.tokens += int(batch.mask.sum())
+        return batch
+
+    def _batches(self, epoch: int) -> list[list[int]]:
+        draw = random.Random(f"{self.name} {self.seed} {epoch}")
+        cells: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for place, row in enumerate(self.examples):
+            cells[row.example.source, row.example.label].append(place)
+        order = [
+            place
+            for cell in cells.values()
+            for place in draw.sample(cell, k=min(self.cap, len(cell)))
+        ]
+        draw.shuffle(order)
+        found = []
+        for start in range(0, len(order), ROWS * _CHUNK):
+            chunk = order[start : start + ROWS * _CHUNK]
+            found += group_by_length(chunk, [len(self.examples[i].ids) for i in chunk])
+        draw.shuffle(found)
+        return found
+
+
+def group_by_length(rows: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
+    """Cut rows, ordered by their length, into batches within `ROWS` and `PADDED`."""
+    found: list[list[int]] = []
+    for length, row in sorted(zip(lengths, rows, strict=True)):
+        if not found or len(found[-1]) == ROWS or (len(found[-1]) + 1) * length > PADDED:
+            found.append([])
+        found[-1].append(row)
+    return found
+
+
+def most_behind(pools: Sequence[Pool]) -> Pool:
+    """Return the pool that has had least of its share of tokens."""
+    return min(pools, key=lambda pool: pool.tokens / pool.share)

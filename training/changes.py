@@ -1,0 +1,205 @@
+"""Changes planted in a sentence by script: number, name, negation, opposite, cause.
+
+Each function takes a sentence, a source of randomness and names or causes to choose from; it
+returns the changed sentence, or None where the sentence offers nothing to change.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+_NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+_WORDS = (
+    ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve"),
+    ("first", "second", "third", "fourth", "fifth"),
+    ("dozens", "hundreds", "thousands", "millions"),
+    ("million", "billion", "trillion"),
+    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
+    (
+        "january",
+        "february",
+        "march",
+        "april",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ),
+)
+_SERIES = {word: tuple(series) for series in _WORDS for word in series}
+_PAIRS = """
+    rose/fell increased/decreased increase/decrease more/fewer before/after won/lost
+    higher/lower accepted/rejected approved/rejected opened/closed began/ended
+    support/oppose supported/opposed supports/opposes confirmed/denied denies/confirms
+    rise/fall rising/falling gained/lost best/worst largest/smallest guilty/innocent
+    killed/saved success/failure failed/succeeded old/new man/woman men/women north/south
+    east/west early/late allowed/banned agreed/refused agrees/refuses alive/dead
+    include/exclude safe/dangerous legal/illegal major/minor strong/weak praised/criticised
+    improved/worsened growth/decline all/none always/never many/few up/down father/mother
+    son/daughter brother/sister husband/wife public/private possible/impossible
+"""
+_OPPOSITES = dict(pair.split("/") for pair in _PAIRS.split())
+_OPPOSITES |= {other: word for word, other in _OPPOSITES.items()}
+_AUXILIARY = re.compile(
+    r"\b(is|are|was|were|has|have|had|will|would|can|could|should|may|might|did|does|do)\b"
+    r"( not\b|n't\b)?",
+    re.IGNORECASE,
+)
+_NAME = re.compile(
+    r"(?<![.!?:\"“] )(?<!^)\b[A-Z][\w'’-]*[a-z](?: (?:[A-Z][\w.'’-]*|of|de|the)(?= [A-Z])"
+    r"| [A-Z][\w'’-]+)*"
+)
+_CAUSE = re.compile(r"\b(because of|because|due to|as a result of|blamed on|owing to)\s+([^.;,]+)")
+_SPEAKER = re.compile(r"\b(said|says|told|added|warned|argued|announced|claimed)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A sentence that a script changed, and how."""
+
+    text: str
+    kind: str
+    contradicts: bool
+
+
+def names_of(text: str) -> list[str]:
+    """Return the capitalised runs of words in `text` that do not begin a sentence."""
+    return list(dict.fromkeys(found.group() for found in _NAME.finditer(text)))
+
+
+def causes_of(text: str) -> list[str]:
+    """Return what follows "because", "due to" and the like, up to the next stop or comma."""
+    return [found.group(2).strip() for found in _CAUSE.finditer(text)]
+
+
+def number(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
+    """Put another number, weekday, month or order of magnitude in the place of one."""
+    places = [(found.span(), "digits") for found in _NUMBER.finditer(sentence)]
+    places += [
+        (found.span(), "word")
+        for found in re.finditer(r"[A-Za-z]+", sentence)
+        if found.group().lower() in _SERIES
+    ]
+    if not places:
+        return None
+    (start, end), kind = draw.choice(places)
+    old = sentence[start:end]
+    if kind == "word":
+        new = draw.choice([word for word in _SERIES[old.lower()] if word != old.lower()])
+        new = new.capitalize() if old[0].isupper() else new
+    else:
+        new = _other_digits(old, draw)
+    return sentence[:start] + new + sentence[end:]
+
+
+def _other_digits(old: str, draw: random.Random) -> str:
+    places = [place for place, sign in enumerate(old) if sign.isdigit()]
+    while True:
+        signs = list(old)
+        for place in draw.sample(places, k=min(len(places), draw.choice((1, 1, 2)))):
+            signs[place] = draw.choice("123456789" if place == places[0] else "0123456789")
+        if "".join(signs) != old:
+            return "".join(signs)
+
+
+def negation(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
+    """Put "not" behind an auxiliary verb, or take it away."""
+    found = list(_AUXILIARY.finditer(sentence))
+    if not found:
+        return None
+    place = draw.choice(found)
+    new = place.group(1) if place.group(2) else f"{place.group(1)} not"
+    return sentence[: place.start()] + new + sentence[place.end() :]
+
+
+def opposite(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
+    """Put a word's opposite in its place."""
+    places = [f for f in re.finditer(r"[A-Za-z]+", sentence) if f.group().lower() in _OPPOSITES]
+    if not places:
+        return None
+    place = draw.choice(places)
+    new = _OPPOSITES[place.group().lower()]
+    new = new.capitalize() if place.group()[0].isupper() else new
+    return sentence[: place.start()] + new + sentence[place.end() :]
+
+
+def name(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
+    """Put another name in the place of one."""
+    places = list(_NAME.finditer(sentence))
+    if not places:
+        return None
+    place = draw.choice(places)
+    fitting = [other for other in others if other not in sentence]
+    if not fitting:
+        return None
+    return sentence[: place.start()] + draw.choice(fitting) + sentence[place.end() :]
+
+
+def swap(sentence: str, draw: random.Random, _: Sequence[str]) -> str | None:
+    """Let two names of the sentence change places."""
+    found = names_of(sentence)
+    pairs = [(a, b) for a in found for b in found if a < b and a not in b and b not in a]
+    if not pairs:
+        return None
+    first, second = draw.choice(pairs)
+    parts = sentence.split(first)
+    swapped = first.join(part.replace(second, "\0") for part in parts)
+    return swapped.replace(first, second).replace("\0", first)
+
+
+def speaker(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
+    """Let somebody else have said it."""
+    if not _SPEAKER.search(sentence):
+        return None
+    return name(sentence, draw, others)
+
+
+def cause(sentence: str, draw: random.Random, others: Sequence[str]) -> str | None:
+    """Put another cause behind "because", "due to" and the like."""
+    found = _CAUSE.search(sentence)
+    fitting = [other for other in others if other not in sentence]
+    if not found or not fitting:
+        return None
+    return sentence[: found.start(2)] + draw.choice(fitting) + sentence[found.end(2) :]
+
+
+_Change = Callable[[str, random.Random, Sequence[str]], str | None]
+_CHANGES: dict[str, tuple[_Change, bool]] = {
+    # Whether the change denies the sentence, rather than say what it does not.
+    "number": (number, True),
+    "name": (name, False),
+    "negation": (negation, True),
+    "opposite": (opposite, True),
+    "swap": (swap, False),
+    "speaker": (speaker, False),
+    "cause": (cause, False),
+}
+
+_RARE = frozenset({"cause", "speaker"})
+"""Kinds that few sentences offer: of those that do, half are changed in this way."""
+
+
+def changed(
+    sentence: str,
+    draw: random.Random,
+    *,
+    names: Sequence[str],
+    causes: Sequence[str],
+    kinds: Sequence[str] = tuple(_CHANGES),
+) -> Changed | None:
+    """Return `sentence` with one change of a kind drawn from `kinds`, or None where none fits."""
+    order = draw.sample(list(kinds), k=len(kinds))
+    if draw.random() < 0.5:
+        order.sort(key=lambda kind: kind not in _RARE)
+    for kind in order:
+        change, contradicts = _CHANGES[kind]
+        text = change(sentence, draw, causes if kind == "cause" else names)
+        if text is not None and text != sentence:
+            return Changed(text, kind, contradicts)
+    return None

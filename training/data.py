@@ -1,0 +1,470 @@
+"""Examples of the four tasks from `../shared/data`, split by document or group."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+import itertools
+import json
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from training import changes
+
+Split: TypeAlias = Literal["train", "calibrate", "test"]
+Task: TypeAlias = Literal["support", "coverage", "reading", "same"]
+Row: TypeAlias = dict[str, Any]
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT.parent / "shared" / "data"
+FILES = {
+    "entailment": "entailment/pairs.jsonl.gz",
+    "realsumm": "coverage/realsumm.jsonl.gz",
+    "pyrxsum": "coverage/pyrxsum.jsonl.gz",
+    "summhay": "coverage/summhay_conversations.jsonl.gz",
+    "qamr": "reading/qamr.jsonl.gz",
+    "nanco": "nanco/nanco.json",
+}
+SUPPORTED, NEUTRAL, CONTRADICTED, UNSUPPORTED = 0, 1, 2, 3
+LABELS = {"supported": 0, "neutral": 1, "contradicted": 2, "unsupported": 3}
+"""Unsupported is neutral or contradicted: its source does not say which."""
+MEASURED_ONLY = frozenset({"ling_in_loop", "climate-fever", "fib-xsum", "fib-cnn_dm"})
+"""Sources that state no licence (or none that allows it): never trained on."""
+PASSAGE_WORDS = 120
+"""Longest passage; of a longer one, the window that shares most is taken."""
+ARTICLE_WORDS = 220
+"""Pairs whose passage is longer are left out: no window would hold what was judged."""
+_WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
+_SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Z\"“'])")
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One thing to learn or to measure.
+
+    Attributes
+    ----------
+    task
+        Which head answers.
+    first, second
+        What the encoder reads: statement and passage, unit and passage, question and sentence, or
+        an answer and another.
+    label
+        Support's class, else 0 or 1.
+    span
+        Characters of `second` that answer the question (end exclusive); (0, 0) where none do.
+    question
+        What two answers answer.
+    source, group
+        Where it is from, and what it is split by.
+    """
+
+    task: Task
+    first: str
+    second: str
+    label: int
+    source: str
+    group: str
+    span: tuple[int, int] = (0, 0)
+    question: str = ""
+
+    @property
+    def read_first(self) -> str:
+        """What the encoder reads first: of an answer, with its question before it."""
+        return f"{self.question} {self.first}" if self.question else self.first
+
+
+@functools.cache
+def rows(name: str, *, folder: Path = DATA) -> list[Row]:
+    """Return the rows of one of `FILES`; they are read once."""
+    with gzip.open(folder / FILES[name], "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def hashes(*, folder: Path = DATA) -> dict[str, str]:
+    """Return the SHA-256 of every file that is read."""
+    return {
+        path: hashlib.sha256((folder / path).read_bytes()).hexdigest() for path in FILES.values()
+    }
+
+
+def share(group: str) -> float:
+    """Return a number in [0, 1) that depends on the group's name alone."""
+    return int(hashlib.sha256(group.encode()).hexdigest()[:8], 16) / 2**32
+
+
+def split_of(group: str, *, test: float, calibrate: float) -> Split:
+    """Return where a group belongs, by its name alone."""
+    place = share(group)
+    return "test" if place < test else "calibrate" if place < test + calibrate else "train"
+
+
+def split_documents(documents: Iterable[str], *, test: int, calibrate: int) -> dict[str, Split]:
+    """Split documents into exact numbers, ordered by the hash of their names."""
+    ordered = sorted(set(documents), key=share)
+    return {
+        document: "test" if place < test else "calibrate" if place < test + calibrate else "train"
+        for place, document in enumerate(ordered)
+    }
+
+
+def window(passage: str, statement: str, *, most: int = PASSAGE_WORDS) -> str:
+    """Return the run of at most `most` words of `passage` that shares most words with `statement`.
+
+    It begins at a sentence where the passage has sentences.
+    """
+    if len(passage.split()) <= most:
+        return passage
+    wanted = set(re.findall(r"\w+", statement.lower()))
+    sentences = [s for part in _SENTENCE.split(passage) for s in re.split(r" (?=<t>)| \. ", part)]
+    best, best_shared = "", -1
+    for start in range(len(sentences)):
+        words: list[str] = []
+        for sentence in sentences[start:]:
+            more = sentence.split()
+            if words and len(words) + len(more) > most:
+                break
+            words += more
+        shared = len(wanted & set(re.findall(r"\w+", " ".join(words[:most]).lower())))
+        if shared > best_shared:
+            best, best_shared = " ".join(words[:most]), shared
+    return best
+
+
+def support(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
+    """Yield labelled pairs; of `MEASURED_ONLY` sources only where `split` is test."""
+    for row in rows("entailment", folder=folder):
+        source, group = row["source"], f"{row['source']}:{row['group']}"
+        if len(row["premise"].split()) > ARTICLE_WORDS:
+            continue
+        where = split_of(group, test=0.05, calibrate=0.04)
+        if where != split or (source in MEASURED_ONLY and split != "test"):
+            continue
+        statement = row["hypothesis"].strip()
+        passage = window(row["premise"].strip(), statement)
+        if len(statement.split()) <= 70:
+            yield Example("support", statement, passage, LABELS[row["label"]], source, group)
+
+
+def coverage(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
+    """Yield people's labels of units in summaries of one document."""
+    for name, test, calibrate in (("realsumm", 40, 6), ("pyrxsum", 15, 10)):
+        found = rows(name, folder=folder)
+        where = split_documents((row["eid"] for row in found), test=test, calibrate=calibrate)
+        for row in found:
+            if where[row["eid"]] == split:
+                unit, text, covered = row["unit"], row["text"], int(row["covered"])
+                yield Example("coverage", unit, text, covered, name, row["eid"])
+
+
+def planted_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
+    """Yield units that a summary covers, changed by script, and sentences of it as they are."""
+    draw = random.Random(f"planted coverage {split} {seed}")
+    found = [example for example in coverage(split, folder=folder) if example.label]
+    names = list(dict.fromkeys(n for example in found for n in changes.names_of(example.first)))
+    kinds = ("number", "name", "negation", "opposite", "swap")
+    for example in found:
+        others = _some(names, 8, draw)
+        spoilt = changes.changed(example.first, draw, names=others, causes=[], kinds=kinds)
+        if spoilt and draw.random() < 0.4:
+            kind = f"planted {spoilt.kind}"
+            yield Example("coverage", spoilt.text, example.second, 0, kind, example.group)
+        sentences = [s for s in re.split(r"(?<=[.!?]) ", example.second) if len(s.split()) > 4]
+        if sentences and draw.random() < 0.15:
+            copy = draw.choice(sentences)
+            yield Example("coverage", copy, example.second, 1, "planted copy", example.group)
+
+
+def merged_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
+    """Yield two to four units of a summary as one, covered where at least half of them are.
+
+    People's units are short; what is asked elsewhere (insights, answers) is longer.
+    """
+    draw = random.Random(f"merged coverage {split} {seed}")
+    summaries: dict[tuple[str, str, str], list[Example]] = defaultdict(list)
+    for example in coverage(split, folder=folder):
+        summaries[example.source, example.group, example.second].append(example)
+    for (source, group, text), units in summaries.items():
+        for _ in range(len(units) // 2):
+            chosen = draw.sample(units, k=min(len(units), draw.choice((2, 2, 3, 4))))
+            whole = " ".join(f"{unit.first.strip().rstrip('.')}." for unit in chosen)
+            covered = 2 * sum(unit.label for unit in chosen) >= len(chosen)
+            yield Example("coverage", whole, text, int(covered), f"{source} merged", group)
+
+
+def untokenised(tokens: Sequence[str], answer: tuple[int, int]) -> tuple[str, tuple[int, int]]:
+    """Join tokens as they are written, and return where the answer's characters stand."""
+    text, starts, ends, opened = "", [], [], False
+    for token in tokens:
+        word = _WRITTEN.get(token, token)
+        closes = word == '"' and opened
+        tight = word in {".", ",", ";", ":", "!", "?", ")", "%"} or word.startswith(("'", "n't"))
+        glue = (
+            not text
+            or tight
+            or closes
+            or text.endswith(("(", "$", "£"))
+            or (opened and text.endswith('"'))
+        )
+        text += "" if glue else " "
+        starts.append(len(text))
+        text += word
+        ends.append(len(text))
+        if word == '"':
+            opened = not opened
+    return text, (starts[answer[0]], ends[answer[1] - 1])
+
+
+def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
+    """Yield questions with their answer's span, and as many again over a sentence without one.
+
+    A fifth of the sentences are read with a neighbour from their document before or behind them.
+    """
+    draw = random.Random(f"reading {split} {seed}")
+    found = [
+        row
+        for row in rows("qamr", folder=folder)
+        if split_of(row["document"], test=0.12, calibrate=0.06) == split
+    ]
+    sentences: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in found:
+        sentences[row["document"]][row["sentence"]] = untokenised(row["tokens"], (0, 1))[0]
+    documents = sorted(sentences)
+    for row in found:
+        question, document = row["question"].strip(), row["document"]
+        text, (start, end) = untokenised(row["tokens"], tuple(row["answer"]))
+        others = [t for key, t in sentences[document].items() if key != row["sentence"]]
+        if others and draw.random() < 0.2:
+            other = draw.choice(others)
+            if draw.random() < 0.5:
+                text, start, end = f"{other} {text}", start + len(other) + 1, end + len(other) + 1
+            else:
+                text = f"{text} {other}"
+        yield Example("reading", question, text, 1, "qamr", document, (start, end))
+        near = bool(others) and draw.random() < 0.6
+        pool = others if near else list(sentences[draw.choice(documents)].values())
+        options = [t for t in draw.sample(pool, k=min(3, len(pool))) if t not in text]
+        content = set(re.findall(r"\w{4,}", question.lower()))
+        # A question of which every word stands in the other sentence may well have an answer there.
+        options = [t for t in options if not content or any(w not in t.lower() for w in content)]
+        if options and draw.random() < (0.75 if split == "train" else 1.0):
+            kind = "qamr none, near" if near else "qamr none, far"
+            yield Example(
+                "reading", question, max(options, key=_shared(content)), 0, kind, document
+            )
+
+
+def _shared(content: set[str]) -> Any:
+    return lambda text: sum(word in text.lower() for word in content)
+
+
+def same(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
+    """Yield pairs of answers to one question.
+
+    From QAMR: spans that overlap mostly, against other spans, other sentences' answers and spans
+    with a number, name or negation changed. From entailment: statements that support and such that
+    contradict each other, without a question. In training also the invented answers of
+    `benchmarks/`.
+    """
+    draw = random.Random(f"same {split} {seed}")
+    yield from _same_of_qamr(split, folder, draw)
+    kept = ("snli", "conjnli", "counterfactual-snli", "fever", "docnli-mnli")
+    for example in support(split, folder=folder):
+        if example.source in kept and example.label in {SUPPORTED, CONTRADICTED}:
+            words = [len(text.split()) for text in (example.first, example.second)]
+            # One that says much more is no paraphrase.
+            if max(words) <= 1.6 * min(words) and draw.random() < 0.5:
+                label = int(example.label == SUPPORTED)
+                one, two, group = example.first, example.second, example.group
+                yield Example("same", one, two, label, "entailment", group, question="?")
+    if split == "train":
+        yield from _invented()
+
+
+def _same_of_qamr(split: Split, folder: Path, draw: random.Random) -> Iterator[Example]:
+    found = [
+        row
+        for row in rows("qamr", folder=folder)
+        if split_of(row["document"], test=0.12, calibrate=0.06) == split
+    ]
+    by_sentence: dict[str, list[Row]] = defaultdict(list)
+    for row in found:
+        by_sentence[row["sentence"]].append(row)
+    everything = [_answer(row) for row in found]
+    texts = [_text(several[0]) for several in by_sentence.values()]
+    names = list(dict.fromkeys(n for text in texts for n in changes.names_of(text)))
+    for row in found:
+        answer = _answer(row)
+        others = _others(row, by_sentence[row["sentence"]], everything, names, draw)
+        for other, label, kind in others:
+            one, two = (answer, other) if draw.random() < 0.5 else (other, answer)
+            question = row["question"].strip()
+            yield Example("same", one, two, label, kind, row["document"], question=question)
+
+
+def _others(
+    row: Row,
+    siblings: Sequence[Row],
+    everything: Sequence[str],
+    names: Sequence[str],
+    draw: random.Random,
+) -> Iterator[tuple[str, int, str]]:
+    """Yield what a row's answer is compared to, whether it is the same, and its source."""
+    answer = _answer(row)
+    overlapping, apart = [], []
+    for other in siblings:
+        common = min(row["answer"][1], other["answer"][1]) - max(
+            row["answer"][0], other["answer"][0]
+        )
+        longest = max(r["answer"][1] - r["answer"][0] for r in (row, other))
+        if _answer(other) == answer:
+            continue
+        if common * 2 >= longest:
+            overlapping.append(_answer(other))
+        elif common <= 0:
+            apart.append(_answer(other))
+    if overlapping:
+        yield draw.choice(overlapping), 1, "qamr"
+    if apart:
+        yield draw.choice(apart), 0, "qamr"
+    if draw.random() < 0.25:
+        yield draw.choice(everything), 0, "qamr"
+    if draw.random() < 0.15:
+        yield answer, 1, "qamr copy"
+    spoilt = changes.changed(
+        answer,
+        draw,
+        names=_some(names, 8, draw),
+        causes=[],
+        kinds=("number", "name", "negation", "opposite"),
+    )
+    if spoilt:
+        yield spoilt.text, 0, "qamr changed"
+
+
+def _invented() -> Iterator[Example]:
+    path = ROOT / "benchmarks" / "invented_answers.json"
+    for entry in json.loads(path.read_text(encoding="utf-8")):
+        for one, two in itertools.permutations(entry["answers"], 2):
+            yield Example(
+                "same",
+                one["Answer"],
+                two["Answer"],
+                int(one["cluster_global"] == two["cluster_global"]),
+                "invented",
+                entry["question"],
+                question=entry["question"],
+            )
+
+
+def _text(row: Row) -> str:
+    return untokenised(row["tokens"], (0, 1))[0]
+
+
+def _answer(row: Row) -> str:
+    text, (start, end) = untokenised(row["tokens"], tuple(row["answer"]))
+    return text[start:end]
+
+
+def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
+    """Yield passages with one of their sentences, verbatim, shortened, changed, or from elsewhere.
+
+    Passages are the news articles of DeFacto and QAMR's documents. Of every change there is a
+    twin: the changed passage with the changed sentence, which it supports.
+    """
+    draw = random.Random(f"planted {split} {seed}")
+    articles = _articles(split, folder)
+    sentences = {group: _sentences(text) for group, text in articles.items()}
+    every = [s for found in sentences.values() for s in found]
+    names = list(dict.fromkeys(n for text in articles.values() for n in changes.names_of(text)))
+    causes = [c for text in articles.values() for c in changes.causes_of(text)]
+    for group, found in sorted(sentences.items()):
+        own = changes.names_of(articles[group])
+        for place, sentence in enumerate(found):
+            before, behind = draw.choice((0, 0, 1, 2)), draw.choice((0, 1, 1, 2))
+            passage = " ".join(found[max(0, place - before) : place + behind + 1])
+            if len(passage.split()) > PASSAGE_WORDS:
+                passage = sentence
+            of = partial(_planted_example, group)
+            yield from map(of, _unchanged(sentence, passage, found, every, draw))
+            nearby = own if len(own) > 2 and draw.random() < 0.6 else _some(names, 20, draw)
+            yield from map(of, _spoilt(sentence, passage, nearby, causes, draw))
+
+
+_Statement: TypeAlias = tuple[str, str, int, str]
+"""A statement, its passage, its label, and how it came about."""
+
+
+def _planted_example(group: str, statement: _Statement) -> Example:
+    text, passage, label, kind = statement
+    return Example("support", text, passage, label, f"planted {kind}", group)
+
+
+def _some(values: Sequence[str], most: int, draw: random.Random) -> list[str]:
+    return draw.sample(values, k=min(most, len(values)))
+
+
+def _articles(split: Split, folder: Path) -> dict[str, str]:
+    articles: dict[str, str] = {}
+    for row in rows("entailment", folder=folder):
+        if row["source"] in {"defacto", "docnli-fever"}:
+            group = f"{row['source']}:{row['group']}"
+            if split_of(group, test=0.05, calibrate=0.04) == split:
+                articles.setdefault(group, row["premise"])
+    by_document: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows("qamr", folder=folder):
+        if split_of(row["document"], test=0.12, calibrate=0.06) == split:
+            by_document[row["document"]][row["sentence"]] = _text(row)
+    return articles | {name: " ".join(found.values()) for name, found in by_document.items()}
+
+
+def _unchanged(
+    sentence: str, passage: str, near: Sequence[str], every: Sequence[str], draw: random.Random
+) -> Iterator[_Statement]:
+    """Yield the sentence, a shortened form, one from elsewhere, or nothing."""
+    roll = draw.random()
+    if roll < 0.35:
+        yield sentence, passage, SUPPORTED, "copy"
+    elif roll < 0.7 and (short := _shortened(sentence)):
+        yield short, passage, SUPPORTED, "shortened"
+    elif roll < 0.78:
+        elsewhere = draw.choice(near if draw.random() < 0.6 else every)
+        if elsewhere not in passage:
+            yield elsewhere, passage, NEUTRAL, "elsewhere"
+
+
+def _spoilt(
+    sentence: str, passage: str, names: Sequence[str], causes: Sequence[str], draw: random.Random
+) -> Iterator[_Statement]:
+    """Yield the sentence with a change planted, and at times its twin."""
+    base = (_shortened(sentence) or sentence) if draw.random() < 0.4 else sentence
+    spoilt = changes.changed(base, draw, names=names, causes=_some(causes, 8, draw))
+    if spoilt:
+        yield spoilt.text, passage, CONTRADICTED if spoilt.contradicts else UNSUPPORTED, spoilt.kind
+        if base in passage and draw.random() < 0.35:
+            yield spoilt.text, passage.replace(base, spoilt.text), SUPPORTED, "twin"
+
+
+def _sentences(text: str) -> list[str]:
+    return [s.strip() for s in _SENTENCE.split(text) if 6 <= len(s.split()) <= 60]
+
+
+def _shortened(sentence: str) -> str | None:
+    """Drop what stands before the first or behind the last comma, or an attribution."""
+    for pattern in (
+        r"^(?P<kept>[A-Z][^,]{25,}), (?:which|who|where|after|while|as|with|including)\b.*$",
+        r"^(?P<kept>[A-Z][^,]{25,}), [^,]+ (?:said|says|added|told)[^,]*\.$",
+        r"^(?:[A-Z][\w' ]+) (?:said|says|added) (?:that )?(?P<kept>(?:the|a|he|it) .{25,})$",
+        r"^(?:In|On|At|After|When|While|Despite|For|By) [^,]+, (?P<kept>.{25,})$",
+    ):
+        if found := re.match(pattern, sentence):
+            kept = found["kept"]
+            return kept[0].upper() + kept[1:].rstrip(". ") + "."
+    return None

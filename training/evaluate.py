@@ -1,0 +1,273 @@
+"""Measures of what ships, on documents and groups kept out, with intervals; and the model card."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+from fairjudge.scorers.trained_models import RECORD, TrainedModels, load_trained_models
+from fairjudge.text.chunks import chunks
+from fairjudge.text.sentences import sentence_texts
+from training import data
+from training.data import SUPPORTED, UNSUPPORTED, Example
+from training.export import DEVELOPMENT, labels_of, nanco_triples, pairs_of, spread, triples_of
+
+Measured: TypeAlias = dict[str, Any]
+Statistic: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
+TESTED = ("Q4", "Q7", "Q8", "Q9")
+RESAMPLES = 500
+SUMMARY_WORDS = 90
+"""Words of a passage that a long summary is cut into."""
+
+
+def interval(
+    groups: Sequence[str],
+    labels: NDArray[np.int64],
+    values: NDArray[np.float64],
+    statistic: Statistic,
+) -> Measured:
+    """Return a statistic, and its 95 % interval by resampling whole groups."""
+    rows: dict[str, list[int]] = defaultdict(list)
+    for place, group in enumerate(groups):
+        rows[group].append(place)
+    parts = [np.array(part) for part in rows.values()]
+    draw = np.random.default_rng(20261122)
+    found = []
+    for _ in range(RESAMPLES):
+        chosen = np.concatenate([parts[i] for i in draw.integers(len(parts), size=len(parts))])
+        if len(set(labels[chosen])) > 1 or statistic is right_share:
+            found.append(statistic(labels[chosen], values[chosen]))
+    low, high = np.quantile(found, (0.025, 0.975)) if found else (np.nan, np.nan)
+    return {
+        "value": round(float(statistic(labels, values)), 4),
+        "low": round(float(low), 4),
+        "high": round(float(high), 4),
+        "n": len(labels),
+        "groups": len(parts),
+    }
+
+
+def auc(labels: NDArray[np.int64], values: NDArray[np.float64]) -> float:
+    """Return the area under the ROC."""
+    return float(roc_auc_score(labels, values))
+
+
+def balanced(labels: NDArray[np.int64], values: NDArray[np.float64]) -> float:
+    """Return the balanced accuracy at a half."""
+    return float(balanced_accuracy_score(labels, values > 0.5))
+
+
+def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
+    """Return the mean; for values that are themselves right or wrong."""
+    return float(values.mean())
+
+
+def measure(*, source: Path, most: int, say: Callable[[str], None]) -> Measured:
+    """Return all measures of the shipped models; `most` examples of a source or data set."""
+    models = load_trained_models()
+    found: Measured = {"identity": models.identity}
+    for name, part in (
+        ("same answer", same_measures),
+        ("reading", reading_measures),
+        ("support", support_measures),
+        ("planted changes", planted_measures),
+        ("coverage", coverage_measures),
+    ):
+        found[name] = part(models, source, most)
+        say(json.dumps({name: found[name]}))
+    return found
+
+
+def support_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+    """Return accuracy of each source alone, and their mean over sources trained on."""
+    by_source: dict[str, list[Example]] = defaultdict(list)
+    for example in data.support("test", folder=source):
+        by_source[example.source].append(example)
+    found: Measured = {}
+    every: list[tuple[str, bool]] = []
+    for name, rows in sorted(by_source.items()):
+        kept = spread(rows, most // 6)
+        right = _three(models.support(pairs_of(kept)), labels_of(kept))
+        groups = [row.group for row in kept]
+        found[name] = interval(groups, labels_of(kept), right.astype(float), right_share)
+        if name not in data.MEASURED_ONLY:
+            every += zip(groups, right.tolist(), strict=True)
+    groups, values = [group for group, _ in every], np.array([float(r) for _, r in every])
+    found["all trained on"] = interval(groups, values.astype(int), values, right_share)
+    return found
+
+
+def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    said = p.argmax(axis=1)
+    binary = (p[:, SUPPORTED] > 0.5) == (labels == SUPPORTED)
+    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, binary, said == labels)
+    return right
+
+
+def planted_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+    """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
+    rows = spread(list(data.planted("test", folder=source)), most)
+    p = models.support(pairs_of(rows))[:, SUPPORTED]
+    truth = (labels_of(rows) == SUPPORTED).astype(int)
+    groups = [row.group for row in rows]
+    found = {"all": interval(groups, truth, p, auc)}
+    for kind in sorted({row.source for row in rows}):
+        places = [i for i, row in enumerate(rows) if row.source == kind]
+        right = ((p[places] > 0.5) == (truth[places] == 1)).astype(float)
+        found[kind] = interval([groups[i] for i in places], truth[places], right, right_share)
+    return found
+
+
+def reading_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+    """Return token F1 of spans where there is an answer, and how often answer or none is right."""
+    rows = spread(list(data.reading("test", folder=source)), most)
+    read = models.read([(row.first, row.second) for row in rows])
+    answered = np.array([one.answered for one in read])
+    labels, groups = labels_of(rows), [row.group for row in rows]
+    held = [i for i, row in enumerate(rows) if row.label]
+    f1 = np.array(
+        [
+            word_f1(
+                rows[i].second[read[i].start : read[i].end], rows[i].second[slice(*rows[i].span)]
+            )
+            for i in held
+        ]
+    )
+    right = ((answered > 0.5) == (labels == 1)).astype(float)
+    return {
+        "span F1": interval([groups[i] for i in held], labels[held], f1, right_share),
+        "answer or none": interval(groups, labels, right, right_share),
+        "answer or none, balanced": interval(groups, labels, answered, balanced),
+    }
+
+
+def word_f1(said: str, told: str) -> float:
+    """Return the F1 of words."""
+    one, two = said.lower().split(), told.lower().split()
+    common = sum(min(one.count(word), two.count(word)) for word in set(one))
+    return 2 * common / (len(one) + len(two)) if common else 0.0
+
+
+def coverage_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+    """Return measures on documents kept out, and on summaries of many that none was trained on."""
+    found: Measured = {}
+    for name in ("realsumm", "pyrxsum"):
+        rows = [e for e in data.coverage("test", folder=source) if e.source == name]
+        rows = spread(rows, 3 * most)
+        found[name] = covered_measures(
+            models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
+        )
+    insights = data.rows("summhay", folder=source)
+    p = long_covered(models, [(row["text"], row["unit"]) for row in insights])
+    labels = np.array([int(row["covered"] > 0) for row in insights])
+    groups = [f"{row['topic']} {row['eid']}" for row in insights]
+    found["summhay (never trained on)"] = covered_measures(p, labels, groups)
+    return found
+
+
+def covered_measures(
+    p: NDArray[np.float64], labels: NDArray[np.int64], groups: list[str]
+) -> Measured:
+    """Return AUC, balanced accuracy at a half, and the shares of yes in percent."""
+    return {
+        "AUC": interval(groups, labels, p, auc),
+        "balanced accuracy": interval(groups, labels, p, balanced),
+        "yes": round(100 * float((p > 0.5).mean()), 1),
+        "people's yes": round(100 * float(labels.mean()), 1),
+    }
+
+
+def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+    """Return P(covered) by the passage of each summary that covers the unit best."""
+    passages = {text: chunks(sentence_texts(text), max_words=SUMMARY_WORDS) for text, _ in pairs}
+    asked = [(place, passage) for place, pair in enumerate(pairs) for passage in passages[pair[0]]]
+    p = models.covered([(passage, pairs[place][1]) for place, passage in asked])
+    best = np.zeros(len(pairs))
+    np.maximum.at(best, [place for place, _ in asked], p)
+    return best
+
+
+def same_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+    """Return the AUC on QAMR and entailment kept out, and NAnCo's published measure."""
+    rows = spread(list(data.same("test", folder=source)), most)
+    p = models.same_answer(triples_of(rows))
+    groups = [row.group for row in rows]
+    found = {
+        "kept out, AUC": interval(groups, labels_of(rows), p, auc),
+        "kept out, balanced accuracy": interval(groups, labels_of(rows), p, balanced),
+    }
+    for name, qids in (("NAnCo development", DEVELOPMENT), ("NAnCo test", TESTED)):
+        scores, areas = [], []
+        for triples, same in nanco_triples(qids, source=source).values():
+            p = models.same_answer(triples)
+            scores.append(balanced(same, p))
+            areas.append(auc(same, p))
+        found[f"{name}, balanced accuracy"] = {
+            "value": round(float(np.mean(scores)), 4),
+            "groups": len(scores),
+        }
+        found[f"{name}, AUC"] = {"value": round(float(np.mean(areas)), 4), "groups": len(areas)}
+    return found
+
+
+def write_card(folder: Path, measured: Measured) -> None:
+    """Put the measures into the record and write the model card."""
+    path = folder / RECORD
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["measured"] = measured
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
+    run = record["run"]
+    text = template.format(
+        identity=measured["identity"],
+        steps=run["step"],
+        tokens=round(sum(run["tokens"].values()) / 1e6, 1),
+        minutes=round(run["seconds"] / 60),
+        machine=run["machine"],
+        versions=", ".join(f"{name} {version}" for name, version in run["versions"].items()),
+        measures=table(measured),
+        curve=curve_table(record["curve"], record["in_8_bits"]),
+    )
+    (folder / "MODEL_CARD.md").write_text(text, encoding="utf-8")
+
+
+def curve_table(curve: Sequence[Measured], in_8_bits: Measured) -> str:
+    """Return every row of the learning curve, and what shipping in 8 bits changes, in Markdown."""
+    names = [name for name in curve[-1] if name != "seconds"]
+    lines = ["", f"| {' | '.join(names)} |", f"|{'--:|' * len(names)}"]
+    lines += [f"| {' | '.join(str(row.get(name, '')) for name in names)} |" for row in curve]
+    shipped = [str(in_8_bits.get(name, "8 bits")) for name in names]
+    return "\n".join([*lines, f"| {' | '.join(shipped)} |"])
+
+
+def table(measured: Measured) -> str:
+    """Return the measures as a table in Markdown."""
+    lines = ["| measure | value | 95 % interval | of |", "|---|--:|--:|---|"]
+    for head, found in measured.items():
+        if isinstance(found, dict):
+            lines += _lines(head, found)
+    return "\n".join(lines)
+
+
+def _lines(name: str, found: Measured) -> list[str]:
+    if "value" not in found:
+        parts = [(key, part) for key, part in found.items() if isinstance(part, dict)]
+        lines = [line for key, part in parts for line in _lines(f"{name}: {key}", part)]
+        if "yes" in found:
+            told, asked = found["yes"], found["people's yes"]
+            lines.append(f"| {name}: yes, people's yes (%) | {told}, {asked} | | |")
+        return lines
+    between = f"{found['low']:.3f} to {found['high']:.3f}" if "low" in found else ""
+    size = (
+        f"{found['n']:,} in {found['groups']:,} groups"
+        if "n" in found
+        else f"{found['groups']} questions"
+    )
+    return [f"| {name} | {found['value']:.3f} | {between} | {size} |"]

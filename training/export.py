@@ -1,0 +1,223 @@
+"""From a checkpoint to what ships: weights in 8 bits, calibration, record."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.torch import save_file
+from scipy.optimize import minimize
+from torch import Tensor
+
+from fairjudge.scorers._trained_network import FROZEN, quantised, restored
+from fairjudge.scorers.trained_models import RECORD, WEIGHTS, TrainedModels, logistic
+from training import data
+from training.data import UNSUPPORTED, Example
+from training.measures import summary_of
+from training.run import kept, tokenizer, with_weights
+
+DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
+"""NAnCo's questions that choose thresholds; the others are never fitted on."""
+CALIBRATE = 1600
+"""Most examples a head is calibrated on."""
+_NO_CALIBRATION = {
+    "support": np.array([1.0, 0.0, 0.0, 0.0]),
+    "covered": np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
+    "answered": np.array([1.0, 0.0]),
+    "same": np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
+}
+
+
+def models_of(weights: dict[str, Tensor]) -> TrainedModels:
+    """Return uncalibrated models with these weights."""
+    return TrainedModels(
+        network=with_weights(weights),
+        tokenizer=tokenizer(),
+        calibration=_NO_CALIBRATION,
+        identity="uncalibrated",
+    )
+
+
+def shipped(weights: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return weights in 8 and 16 bits, without the word embeddings."""
+    return quantised({name: value for name, value in weights.items() if name != FROZEN})
+
+
+def export(run: Path, target: Path, *, source: Path) -> dict[str, Any]:
+    """Write weights and record of a run's checkpoint to `target`; return the record."""
+    state = torch.load(run / "checkpoint.pt", weights_only=True)
+    small = shipped(state["mean"])
+    models = models_of(restored(small))
+    fits = calibration(models, source=source)
+    small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
+    target.mkdir(parents=True, exist_ok=True)
+    save_file({name: value.contiguous() for name, value in small.items()}, target / WEIGHTS)
+    (target / WEIGHTS).chmod(0o644)
+    curve = [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]
+    in_8_bits = summary_of(with_weights(restored(small)), kept(tokenizer(), folder=source))
+    record = {
+        "sha256": hashlib.sha256((target / WEIGHTS).read_bytes()).hexdigest(),
+        "calibration": {name: [round(float(x), 4) for x in fit] for name, fit in fits.items()},
+        "run": json.loads((run / "record.json").read_text(encoding="utf-8")),
+        "curve": curve,
+        "in_8_bits": in_8_bits,
+        "kept_out": kept_out(source=source),
+        "measured_only": sorted(data.MEASURED_ONLY),
+    }
+    (target / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return record
+
+
+def kept_out(*, source: Path) -> dict[str, list[str]]:
+    """Return the documents of the coverage data that were only measured on, by data set."""
+    found: dict[str, set[str]] = {}
+    for example in data.coverage("test", folder=source):
+        found.setdefault(example.source, set()).add(example.group)
+    return {name: sorted(documents) for name, documents in found.items()}
+
+
+def spread(rows: Sequence[Example], most: int) -> list[Example]:
+    """Return at most `most` rows, taken evenly."""
+    return list(rows[:: max(1, -(-len(rows) // most))])
+
+
+def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.float64]]:
+    """Fit what turns logits into probabilities, on groups and documents kept for it."""
+    told = [
+        *spread(list(data.support("calibrate", folder=source)), CALIBRATE),
+        *spread(list(data.planted("calibrate", folder=source)), CALIBRATE // 2),
+    ]
+    units = [
+        *data.coverage("calibrate", folder=source),
+        *data.merged_coverage("calibrate", folder=source),
+    ]
+    asked = spread(list(data.reading("calibrate", folder=source)), CALIBRATE)
+    answered = np.array([row.label for row in asked])
+    answers = answered_logits(models, asked)
+    return {
+        "support": fit_support(models.pair_logits(pairs_of(told)), labels_of(told)),
+        "covered": fit_covered(models, units),
+        "answered": fit_logistic(answers[:, None], answered, penalty=1e-3),
+        "same": fit_same(models, source=source),
+    }
+
+
+def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:
+    """Return (passage, statement), as the models take them."""
+    return [(example.second, example.first) for example in examples]
+
+
+def labels_of(examples: Sequence[Example]) -> NDArray[np.int64]:
+    """Return the labels."""
+    return np.array([example.label for example in examples])
+
+
+def answered_logits(models: TrainedModels, examples: Sequence[Example]) -> NDArray[np.float64]:
+    """Return the logit of the probability that `read` gives of each."""
+    read = models.read([(example.first, example.second) for example in examples])
+    p = np.clip([one.answered for one in read], 1e-9, 1 - 1e-9)
+    logits: NDArray[np.float64] = np.log(p / (1 - p))
+    return logits
+
+
+def fit_support(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Fit a factor and a constant a class by maximum likelihood; the constants sum to 0."""
+
+    def loss(x: NDArray[np.float64]) -> float:
+        constants = np.array([x[1], x[2], -x[1] - x[2]])
+        scores = logits[:, :3] * np.exp(x[0]) + constants
+        logs = scores - np.logaddexp.reduce(scores, axis=1, keepdims=True)
+        either = np.logaddexp(logs[:, 1], logs[:, 2])
+        told = logs[np.arange(len(logs)), np.minimum(labels, 2)]
+        return float(-np.where(labels == UNSUPPORTED, either, told).mean())
+
+    x = minimize(loss, np.zeros(3), method="Nelder-Mead", options={"maxiter": 600}).x
+    return np.array([np.exp(x[0]), x[1], x[2], -x[1] - x[2]])
+
+
+def fit_logistic(
+    features: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    *,
+    penalty: float,
+    weights: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return coefficients, none below 0, and then the constant, by penalised likelihood.
+
+    Every feature speaks for a yes, so that a coefficient below 0 would only fit what is particular
+    to the data. The penalty is on the coefficients' squares, of standardised features.
+    """
+    scale = features.std(axis=0) + 1e-9
+    mean = features.mean(axis=0)
+    inputs = np.column_stack(((features - mean) / scale, np.ones(len(features))))
+    signs = 2.0 * labels - 1.0
+    shares = np.ones(len(labels)) if weights is None else weights
+
+    def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margins = signs * (inputs @ x)
+        value = shares @ np.logaddexp(0.0, -margins) + penalty / 2 * x[:-1] @ x[:-1]
+        slope = -(shares * signs * logistic(-margins)) @ inputs
+        slope[:-1] += penalty * x[:-1]
+        return float(value), slope
+
+    bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
+    x = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+    coefficients = x[:-1] / scale
+    return np.array([*coefficients, x[-1] - coefficients @ mean])
+
+
+def fit_covered(models: TrainedModels, units: Sequence[Example]) -> NDArray[np.float64]:
+    """Weigh both heads and shared words."""
+    features = models.covered_features(pairs_of(units))
+    return fit_logistic(features, labels_of(units), penalty=5.0)
+
+
+def nanco_triples(
+    qids: Sequence[str], *, source: Path
+) -> dict[str, tuple[list[tuple[str, str, str]], NDArray[np.int64]]]:
+    """Return (question, answer, answer) of every pair of answers, and whether people agree."""
+    found = {}
+    for entry in json.loads((source / data.FILES["nanco"]).read_text(encoding="utf-8")):
+        answers = entry["answers"]
+        if answers[0]["qid"] in qids:
+            pairs = list(itertools.combinations(answers, 2))
+            found[answers[0]["qid"]] = (
+                [(entry["question"], a["Answer"], b["Answer"]) for a, b in pairs],
+                np.array([int(a["cluster_global"] == b["cluster_global"]) for a, b in pairs]),
+            )
+    return found
+
+
+def triples_of(examples: Sequence[Example]) -> list[tuple[str, str, str]]:
+    """Return (question, answer, answer), as the models take them."""
+    return [(example.question, example.first, example.second) for example in examples]
+
+
+def fit_same(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
+    """Fit on NAnCo's development questions and on kept documents of QAMR, half each.
+
+    Of each question, and of QAMR, same counts as much as different.
+    """
+    kept = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
+    kept = spread(kept, CALIBRATE)
+    parts = [*nanco_triples(DEVELOPMENT, source=source).values()]
+    parts.append((triples_of(kept), labels_of(kept)))
+    shares = [*[1.0] * (len(parts) - 1), float(len(parts) - 1)]
+    weights = [
+        share * np.where(same == 1, 0.5 / same.sum(), 0.5 / (len(same) - same.sum()))
+        for share, (_, same) in zip(shares, parts, strict=True)
+    ]
+    every = np.concatenate(weights)
+    return fit_logistic(
+        np.concatenate([models.same_features(triples) for triples, _ in parts]),
+        np.concatenate([same for _, same in parts]),
+        penalty=5.0,
+        weights=every / every.mean(),
+    )

@@ -1,0 +1,86 @@
+"""What heads say of examples, and how well: the measures of the curve and of the model card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from fairjudge.scorers._trained_network import TrainedNetwork
+from training.batches import Encoded, collate, group_by_length
+from training.data import SUPPORTED, UNSUPPORTED
+
+
+def logits_of(network: TrainedNetwork, found: Sequence[Encoded]) -> NDArray[np.float64]:
+    """Return what the heads of the examples' task say.
+
+    Support and coverage: (n, 4), three classes and covered. Same: (n, 1). Reading: (n, 3),
+    answered, then first and last token of the best span.
+    """
+    rows: list[NDArray[np.float64]] = [np.zeros(0)] * len(found)
+    lengths = [len(row.ids) for row in found]
+    for places in group_by_length(range(len(found)), lengths):
+        batch = collate([found[place] for place in places])
+        with torch.inference_mode():
+            with torch.autocast("cpu", torch.bfloat16):
+                hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
+            hidden, pooled = hidden.float(), pooled.float()
+            task = batch.examples[0].task
+            if task == "reading":
+                outside = (batch.types % 2 == 0) | (batch.mask == 0)
+                spans = best_spans(network.span(hidden), outside)
+                values = torch.cat((network.answered(pooled), spans.float()), dim=1)
+            elif task == "same":
+                values = network.same(pooled)
+            else:
+                values = torch.cat((network.support(pooled), network.coverage(pooled)), dim=1)
+        for place, value in zip(places, values.double().numpy(), strict=True):
+            rows[place] = value
+    return np.stack(rows)
+
+
+def best_spans(logits: torch.Tensor, outside: torch.Tensor, *, most: int = 40) -> torch.Tensor:
+    """Return first and last token (n, 2) of the likeliest span of at most `most` tokens."""
+    scores = logits.masked_fill(outside[:, :, None], -1e4)
+    both = scores[:, :, None, 0] + scores[:, None, :, 1]
+    length = both.shape[1]
+    allowed = torch.ones(length, length, dtype=torch.bool).triu().tril(most - 1)
+    flat = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
+    return torch.stack((flat // length, flat % length), dim=1)
+
+
+def three_classes(logits: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each is right; unsupported is right where supported is not said."""
+    said = logits[:, :3].argmax(axis=1)
+    right: NDArray[np.bool_] = np.where(labels == UNSUPPORTED, said != SUPPORTED, said == labels)
+    return right
+
+
+def span_f1(found: Encoded, first: int, last: int) -> float:
+    """Return the F1 of a span's tokens against the people's span."""
+    start, end = found.span
+    common = min(last, end) - max(first, start) + 1
+    if common <= 0:
+        return 0.0
+    return 2 * common / (last - first + 1 + end - start + 1)
+
+
+def summary_of(network: TrainedNetwork, kept: dict[str, list[Encoded]]) -> dict[str, float]:
+    """Return one figure or two a pool, for the learning curve."""
+    found: dict[str, float] = {}
+    for name, rows in kept.items():
+        logits = logits_of(network, rows)
+        labels = np.array([row.example.label for row in rows])
+        if name in {"support", "planted"}:
+            found[name] = float(three_classes(logits, labels).mean())
+        elif name == "reading":
+            found["none"] = float(((logits[:, 0] > 0) == (labels == 1)).mean())
+            answered = [i for i, label in enumerate(labels) if label]
+            spans = logits[:, 1:].astype(int)
+            found["span_f1"] = float(np.mean([span_f1(rows[i], *spans[i]) for i in answered]))
+        else:
+            found[name] = float(roc_auc_score(labels, logits[:, -1]))
+    return {name: round(value, 4) for name, value in found.items()}

@@ -1,0 +1,308 @@
+"""The run: one encoder, four heads, from checkpoints that survive an interrupt."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+from torch.nn import functional
+
+from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, begin_from
+from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
+from training import data
+from training.batches import Batch, Encoded, Pool, encode, most_behind
+from training.data import UNSUPPORTED, Split
+from training.measures import summary_of
+
+SHARES = {"support": 0.30, "planted": 0.16, "coverage": 0.20, "reading": 0.25, "same": 0.09}
+CAPS = {"support": 3500, "planted": 6000, "coverage": 6000, "reading": 40000, "same": 10000}
+CURVE = 400
+"""Examples of each task in the learning curve, from documents kept for calibration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What decides the weights, besides the data.
+
+    Attributes
+    ----------
+    steps, warm, decay
+        All steps; those in which the rate rises; the share at the end over which it falls to 0.
+    rate, head_rate
+        Peak learning rates of the encoder and of the heads.
+    average
+        Decay of the running mean of the weights, which is what ships.
+    covered
+        Weight of the coverage loss on labelled pairs that were not made for coverage.
+    """
+
+    steps: int = 2600
+    warm: int = 150
+    decay: float = 0.35
+    rate: float = 1.5e-4
+    head_rate: float = 7e-4
+    weight_decay: float = 0.01
+    average: float = 0.995
+    covered: float = 0.2
+    seed: int = 20261122
+
+    def factor(self, step: int) -> float:
+        """Return the share of the peak rate at a step."""
+        left = (self.steps - step) / max(1.0, self.decay * self.steps)
+        return max(0.0, min(1.0, (step + 1) / self.warm, left))
+
+
+def tokenizer() -> Any:
+    """Return the tokenizer of the packaged model."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(str(packaged_model_folder()), local_files_only=True)
+
+
+def new_network(*, seed: int) -> TrainedNetwork:
+    """Return the network as the packaged model begins it; its word embeddings stay as they are."""
+    path = packaged_model_folder() / "model.safetensors"
+    check_sha256(path, PACKAGE_SHA256)
+    torch.manual_seed(seed)
+    network = TrainedNetwork()
+    network.load_state_dict(begin_from(load_file(str(path))), strict=False)
+    network.embeddings.words.weight.requires_grad_(requires_grad=False)
+    return network
+
+
+def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
+    """Return encoded examples of a split, by pool."""
+    found = {
+        "support": data.support(split, folder=folder),
+        "planted": data.planted(split, folder=folder),
+        "coverage": [
+            *data.coverage(split, folder=folder),
+            *data.planted_coverage(split, folder=folder),
+            *data.merged_coverage(split, folder=folder),
+        ],
+        "reading": data.reading(split, folder=folder),
+        "same": data.same(split, folder=folder),
+    }
+    return {name: encode(list(rows), words) for name, rows in found.items()}
+
+
+def kept(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
+    """Return what the learning curve is measured on, by pool."""
+    found = examples("calibrate", words, folder=folder)
+    return {name: _spread(rows, CURVE) for name, rows in found.items()}
+
+
+def loss_of(network: TrainedNetwork, batch: Batch, *, covered: float) -> Tensor:
+    """Return the mean loss of a batch of one task."""
+    with torch.autocast("cpu", torch.bfloat16):
+        hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
+    hidden, pooled = hidden.float(), pooled.float()
+    task, labels = batch.examples[0].task, batch.labels
+    if task == "support":
+        logs = functional.log_softmax(network.support(pooled), dim=-1)
+        # Where a source does not tell neutral from contradicted, either is right.
+        either = torch.logsumexp(logs[:, 1:], dim=-1)
+        told = logs.gather(1, labels.clamp(max=2)[:, None])[:, 0]
+        loss = -torch.where(labels == UNSUPPORTED, either, told).mean()
+        loose = network.coverage(pooled)[:, 0]
+        return loss + covered * _binary(loose, labels == data.SUPPORTED)
+    if task == "coverage":
+        return _binary(network.coverage(pooled)[:, 0], labels)
+    if task == "same":
+        return _binary(network.same(pooled)[:, 0], labels)
+    answered = labels.bool()
+    loss = _binary(network.answered(pooled)[:, 0], answered)
+    if answered.any():
+        logits = network.span(hidden[answered])
+        outside = (batch.types % 2 == 0) | (batch.mask == 0)
+        logits = logits.masked_fill(outside[answered][:, :, None], -1e4)
+        for end in (0, 1):
+            loss = loss + functional.cross_entropy(logits[:, :, end], batch.spans[answered, end])
+    return loss
+
+
+def _binary(logits: Tensor, labels: Tensor) -> Tensor:
+    return functional.binary_cross_entropy_with_logits(logits, labels.float())
+
+
+class Run:
+    """A run in a folder: `checkpoint.pt`, `curve.jsonl`, `settings.json`.
+
+    Started again on the same folder it goes on where the checkpoint stands, and the weights are
+    those of a run without a break (each step has seeds of its own).
+    """
+
+    def __init__(self, folder: Path, settings: Settings, *, source: Path) -> None:
+        self.folder, self.settings, self.source = folder, settings, source
+        self.step, self.seconds = 0, 0.0
+        self.network = new_network(seed=settings.seed)
+        learnt = [(n, p) for n, p in self.network.named_parameters() if n != FROZEN]
+        is_head = {n: "." not in n.removesuffix(".weight").removesuffix(".bias") for n, _ in learnt}
+        self.optimizer = torch.optim.AdamW(
+            [
+                {"params": [p for n, p in learnt if not is_head[n]], "peak": settings.rate},
+                {"params": [p for n, p in learnt if is_head[n]], "peak": settings.head_rate},
+            ],
+            lr=settings.rate,
+            weight_decay=settings.weight_decay,
+            betas=(0.9, 0.98),
+            fused=True,
+        )
+        self.learnt = dict(learnt)
+        self.mean = {name: value.detach().clone() for name, value in learnt}
+        words = tokenizer()
+        self.pools = [
+            Pool(name, SHARES[name], rows, CAPS[name], settings.seed)
+            for name, rows in examples("train", words, folder=source).items()
+        ]
+        self.kept = kept(words, folder=source)
+        self._stop = False
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where the state is kept."""
+        return self.folder / "checkpoint.pt"
+
+    def restore(self) -> bool:
+        """Go on from the checkpoint where there is one."""
+        if not self.checkpoint.exists():
+            return False
+        state = torch.load(self.checkpoint, weights_only=True)
+        self.network.load_state_dict(state["network"], strict=False)
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.mean, self.step, self.seconds = state["mean"], state["step"], state["seconds"]
+        for pool in self.pools:
+            pool.epoch, pool.place, pool.tokens = state["pools"][pool.name]
+        return True
+
+    def save(self) -> None:
+        """Write the checkpoint whole or not at all."""
+        state = {
+            "network": {name: value.detach() for name, value in self.learnt.items()},
+            "optimizer": self.optimizer.state_dict(),
+            "mean": self.mean,
+            "step": self.step,
+            "seconds": self.seconds,
+            "pools": {p.name: (p.epoch, p.place, p.tokens) for p in self.pools},
+        }
+        partial = self.checkpoint.with_suffix(".partial")
+        with partial.open("wb") as file:
+            torch.save(state, file)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(self.checkpoint)
+        record = {
+            "settings": asdict(self.settings),
+            "shares": SHARES,
+            "caps": CAPS,
+            "step": self.step,
+            "seconds": round(self.seconds),
+            "tokens": {pool.name: pool.tokens for pool in self.pools},
+            "examples": {pool.name: len(pool.examples) for pool in self.pools},
+            "data_sha256": data.hashes(folder=self.source),
+            "base_sha256": PACKAGE_SHA256,
+            "versions": {"python": platform.python_version(), "torch": torch.__version__},
+            "machine": machine(),
+        }
+        text = json.dumps(record, indent=2)
+        _write_whole(self.folder / "record.json", text)
+
+    def advance(self) -> float:
+        """Take one step and return its loss."""
+        torch.manual_seed(self.settings.seed * 100_000 + self.step)
+        pool = most_behind(self.pools)
+        for group in self.optimizer.param_groups:
+            group["lr"] = group["peak"] * self.settings.factor(self.step)
+        loss = loss_of(self.network, pool.next(), covered=self.settings.covered)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(list(self.learnt.values()), 1.0)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        self.step += 1
+        keep = min(self.settings.average, self.step / (self.step + 10))
+        values = [value.detach() for value in self.learnt.values()]
+        torch._foreach_lerp_(list(self.mean.values()), values, 1 - keep)
+        return float(loss.detach())
+
+    def curve(self) -> dict[str, float]:
+        """Return a row of the learning curve: the averaged weights on kept documents."""
+        network = with_weights(self.mean)
+        return summary_of(network, self.kept)
+
+    def go_on(self, *, minutes: float | None, every: int = 250, say: Callable[[str], None]) -> bool:
+        """Train until done, interrupted, or `minutes` are over; True when done."""
+        for kind in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(kind, self._ask_to_stop)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        began, before = time.monotonic(), self.seconds
+        recent: list[float] = []
+        self.network.train()
+        while self.step < self.settings.steps and not self._stop:
+            recent.append(self.advance())
+            self.seconds = before + time.monotonic() - began
+            done = self.step == self.settings.steps
+            if self.step % 25 == 0:
+                tokens = sum(pool.tokens for pool in self.pools)
+                say(
+                    f"step {self.step}/{self.settings.steps} loss {_mean(recent[-25:]):.3f} "
+                    f"{tokens / 1e6:.2f}M tokens {tokens / self.seconds:.0f}/s"
+                )
+            if self.step % 50 == 0 and not done:
+                self.save()
+            if self.step % every == 0 or done:
+                row = {"step": self.step, "seconds": round(self.seconds), **self.curve()}
+                with (self.folder / "curve.jsonl").open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row) + "\n")
+                say(" ".join(f"{name} {value:g}" for name, value in row.items()))
+            if minutes is not None and time.monotonic() - began > 60 * minutes:
+                break
+        self.save()
+        return self.step >= self.settings.steps
+
+    def _ask_to_stop(self, *_: object) -> None:
+        self._stop = True
+
+
+def with_weights(weights: dict[str, Tensor]) -> TrainedNetwork:
+    """Return a network for measuring, with these weights over the packaged word embeddings."""
+    network = new_network(seed=0)
+    network.load_state_dict(weights, strict=False)
+    network.eval()
+    return network
+
+
+def machine() -> str:
+    """Describe the processor, in words that name no one's machine."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    model = next((line.split(":")[1].strip() for line in lines if "model name" in line), "")
+    bfloat = "with" if any("avx512_bf16" in line for line in lines) else "without"
+    return f"{model or platform.machine()}, {os.cpu_count()} cores, {bfloat} avx512_bf16"
+
+
+def _write_whole(path: Path, text: str) -> None:
+    partial = path.with_name(f"{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _spread(rows: list[Encoded], most: int) -> list[Encoded]:
+    """Return at most `most` rows, taken evenly."""
+    step = max(1, len(rows) // most)
+    return rows[::step][:most]
