@@ -27,7 +27,7 @@ from fairjudge.run.material import JudgeOptions
 from fairjudge.run.models import ModelOptions, open_models
 from fairjudge.run.recorded import ROWS, JudgementBook
 from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import digest, open_run
+from fairjudge.run.runs import digest, noting_spent, open_run
 from fairjudge.sealed import unseal
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.runs import StoredRun
@@ -186,7 +186,7 @@ async def judge_planned(
     async with open_models(model, budget=budget) as models:
         options = JudgeOptions(aspect=plan.aspect, protocol=plan.protocol)
         judge = make_judge(models, options, plan=plan, tasks=tasks)
-        with opened as folder:
+        with opened as folder, noting_spent(folder, models.spent):
             book = JudgementBook(folder, tasks)
             await judge_tasks(
                 book,

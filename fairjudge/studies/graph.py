@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from fairjudge.errors import InputError
 from fairjudge.studies.files import LOCAL_MODEL, JudgePart, Study
 from fairjudge.studies.measuring import (
     asking_audit_step,
@@ -70,7 +71,8 @@ class _Steps:
     def _sources(self) -> Path:
         """The articles with all that is known of them, for what needs no questions."""
         found = self._references or self._study.data.clusters
-        assert found is not None  # `read_study` refuses a study without either  # noqa: S101
+        if found is None:
+            raise InputError("a study needs clusters or references")
         return found
 
     @property

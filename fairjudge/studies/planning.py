@@ -13,6 +13,7 @@ from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.datasets import write_records
+from fairjudge.run.builders import BuildOptions
 from fairjudge.run.models import ModelOptions
 from fairjudge.run.planning import Plan, plan_references, planning, summed
 from fairjudge.run.runs import make_folder
@@ -92,8 +93,8 @@ class _Planner:
             shutil.copyfile(path, made)
 
     def _guess(self, step: Step) -> Iterator[PlannedStep]:
-        if self._asked.build is not None and step.name == "build":
-            yield PlannedStep(step=step.name, plan=self._guess_references(step))
+        if step.name == "build" and (asked := self._asked.build):
+            yield PlannedStep(step=step.name, plan=self._guess_references(step, *asked))
             return
         before = self._plans()
         twin = self._twin(self._asked.asking(self._planned), step.name)
@@ -119,10 +120,8 @@ class _Planner:
             for key, (model, planner) in self._planners.items()
         }
 
-    def _guess_references(self, step: Step) -> Plan:
+    def _guess_references(self, step: Step, model: ModelOptions, options: BuildOptions) -> Plan:
         (clusters,), (output,) = step.reads, self._twin(self._asked, step.name).makes
-        assert self._asked.build is not None  # `_guess` asked  # noqa: S101
-        model, options = self._asked.build
         plan, references = plan_references(
             clusters,
             options=options,

@@ -296,6 +296,7 @@ def test_audits_that_ask_are_asked_and_planned(cli, written, server):
     done = cli("study", written)
     assert done.code == 0, done.err
     assert planned["calls"] == len(server.calls)  # what two audits ask alike is asked once
+    assert f"All starts together: {len(server.calls)} calls" in done.out
     page = Path("study/report.html").read_text()
     assert "order" in page
     assert {"audit checks: faithful", "audit order: faithful"} <= record().keys()
