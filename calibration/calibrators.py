@@ -182,7 +182,7 @@ def _fit_logistic(x: FloatArray, y: FloatArray) -> Sigmoid | Undefined:
     positive = float(share.sum())
     top, bottom = (positive + 1) / (positive + 2), 1 / (x.size - positive + 2)
     targets = share * top + (1 - share) * bottom
-    centre, scale = float(x.mean()), float(x.std()) or 1.0
+    centre, scale = float(x.mean()), float(x.std())
     design = np.column_stack([np.ones_like(x), (x - centre) / scale])
     fit = fit_logistic(design, targets)
     if isinstance(fit, Undefined):

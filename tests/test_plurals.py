@@ -34,6 +34,8 @@ NO_NUMBER = {
     "{type(backend).__name__} answers",
     "{self.target.model} holds replies",
     "{group} words",
+    "{one.name} needs questions",
+    "{one['judge']} against people",
     "{found['winning_rate']} of annotators",
 }
 

@@ -136,8 +136,9 @@ def _trimmed(text: str, start: int, end: int) -> Span:
     stripped = piece.strip()
     bullet = _BULLET.match(stripped)
     if bullet and not stripped[0].isdigit():
-        start += bullet.end()
-        stripped = stripped[bullet.end() :]
+        words = stripped[bullet.end() :].lstrip()  # which may stand on the next line
+        start += len(stripped) - len(words)
+        stripped = words
     return Span(stripped, start, start + len(stripped))
 
 

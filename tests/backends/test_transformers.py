@@ -13,6 +13,7 @@ pytest.importorskip("transformers")
 from tiny_model import CONTROL, PLAIN, WORDS, make_tiny_model
 
 from fairjudge.backends import open_backend, resolve_target
+from fairjudge.backends.transformers import TransformersBackend
 from fairjudge.errors import ConfigurationError, ContextTooLongError, EmptyReplyError
 from fairjudge.protocols import CompletionRequest, Message
 
@@ -195,3 +196,30 @@ def test_a_model_without_a_template_reads_plain_text(tmp_path):
         [{"role": "system", "content": "Yes"}, {"role": "user", "content": "No"}],
     )
     assert [WORDS[n] for n in ids] == ["Yes", "No"]
+
+
+async def test_a_batch_holds_one_sampling_and_no_more_than_its_tokens(target, ask):
+    backend = TransformersBackend(target)
+
+    def jobs(*lengths, **fields):
+        texts = [" ".join(["the"] * n) for n in lengths]
+        asked = [ask(target, text, max_output_tokens=1, **fields) for text in texts]
+        return [backend._job(one) for one in asked]
+
+    backend._batch_tokens = 27
+    # with two marks of the template and a token of reply: 9, 9 and 6, then 10 tokens
+    first, other = jobs(6, 6, 3, 7), jobs(1, temperature=0.5)
+    assert [job.n_tokens for job in first] == [9, 9, 6, 10]
+    backend._waiting = [*first, *other]
+    assert backend._next_batch() == first[:3]  # 3 times 9 is what may be
+    assert backend._next_batch() == first[3:]
+    assert backend._next_batch() == other
+    assert backend._next_batch() == []
+    alone = jobs(30)
+    backend._waiting = [*alone, *jobs(1)]
+    assert backend._next_batch() == alone  # though it is beyond the budget
+    gone, kept = jobs(1, 1)
+    gone.reply.cancel()
+    backend._waiting = [gone, kept]
+    assert backend._next_batch() == [kept]
+    await backend.aclose()

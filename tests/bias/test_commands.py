@@ -1,6 +1,7 @@
 """The bias commands and the analysis behind them, on small files whose numbers are known."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,6 +131,22 @@ def test_entities_by_hand():
     # of the one known, female, the distance from an even split is 1/2
     assert found.hallucination.score.over_documents.value == pytest.approx(0.5)
     assert (found.n_names, found.n_aligned, found.n_ungrouped) == (7, 4, 1)
+
+
+def test_entities_take_their_intervals_as_the_options_say():
+    clusters = [cluster(str(n), TEXT, PEOPLE) for n in range(8)]
+    texts = [summary(str(n), "text") for n in range(8)]
+    names = {(str(n), "s"): ["Ms. Ann Orme", "Tom Hale"][: 1 + n % 2] for n in range(8)}
+
+    def included(**given):
+        report = report_entities(clusters, texts, names=names, **given)
+        return report.systems["s"].inclusion.by_group["male"].over_documents
+
+    assert included().level == 0.95
+    assert included(options=FEW).level == FEW.level
+    wide = included(options=replace(FEW, level=0.999))
+    assert wide.level == 0.999
+    assert wide.high - wide.low > included(options=FEW).high - included(options=FEW).low
 
 
 def test_entities_without_a_guess_or_people():

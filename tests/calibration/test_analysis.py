@@ -654,3 +654,15 @@ def test_labels_of_summaries_and_of_their_parts_may_share_a_file():
     (joined,) = join(judged, [*parts, *whole])
     assert joined.label_scale == (1, 5)
     assert len(joined.keys) == 4
+
+
+def test_labels_of_the_parts_that_were_judged_come_before_those_of_summaries():
+    labels = [label(value=1.0), label(unit="sentence:1", value=4.0), label(unit="answer:0.0")]
+    rows = [judgement(unit="sentence:1", value=5.0), judgement(unit="sentence:2", value=2.0)]
+    (parts,) = join(rows, labels)
+    assert parts.human.tolist() == [4.0]
+    # where no such part is labelled, the labels of whole summaries count, and no other part's
+    (whole,) = join(rows, [labels[0], labels[2]])
+    assert (whole.human.tolist(), whole.judged.tolist()) == ([1.0], [3.5])
+    (other,) = join([judgement(value=2.0)], [labels[2]])
+    assert other.keys == ()

@@ -201,3 +201,8 @@ def test_the_nearest_passage_is_that_of_a_search_through_all(seed: int) -> None:
 )
 def test_words_end_where_their_script_lets_them(quote: str, text: str, passage: str | None) -> None:
     assert found(quote, text) == passage
+
+
+@pytest.mark.parametrize(("quote", "text"), [("ab", "ab洪水"), ("ab", "洪ab"), ("洪", "a洪b")])
+def test_a_script_without_spaces_ends_the_words_beside_it(quote: str, text: str) -> None:
+    assert found(quote, text) == quote

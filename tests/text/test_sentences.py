@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from fairjudge.text.sentences import Span, is_boilerplate, news_sentences, split_sentences
@@ -51,6 +51,7 @@ def test_splits_as_a_reader_would(source, expected):
     assert texts(source) == expected
 
 
+@example("- \u2028ß")  # a bullet whose words stand on the next line
 @given(st.text(alphabet=st.sampled_from(list("aB1 .!?\"'\n\r-•(),éß😀\u2028\x00"))))
 def test_spans_are_verbatim_ordered_and_lose_no_word(source):
     spans = split_sentences(source)
