@@ -39,7 +39,7 @@ class Cascade:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge cascade --json`` writes."""
-        return dict(self.figures)
+        return Findings("cascade", self.figures).to_dict()
 
     def __repr__(self) -> str:
         return repr(Findings("cascade", self.figures))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -90,14 +89,13 @@ def cascade(
         if ask is not None:
             lines = [json.dumps(row, ensure_ascii=False) for row in kept.escalated]
             write_atomically(ask, "".join(line + "\n" for line in lines))
-        if json_file != "-":
-            _say_promise(kept.report)
-        display.write_json(json_file, kept.report)
+        display.report(kept.report, json_file, tables=lambda _: (), kind="cascade --guarantee")
         return
     if judged is None:
         raise typer.BadParameter("--judged is needed, or --guarantee")
     if ask is not None:
         raise typer.BadParameter("--ask needs --guarantee")
+    from fairjudge.reports.calibration_tables import cascade_tables
     from fairjudge.run.routing import cascade_report
 
     report = cascade_report(
@@ -111,50 +109,4 @@ def cascade(
     )
     thresholds = {"low": report["low"], "high": report["high"]}
     write_atomically(output, json.dumps(thresholds) + "\n")
-    if json_file != "-":
-        _say(report)
-    display.write_json(json_file, report)
-
-
-def _say(report: Mapping[str, Any]) -> None:
-    from fairjudge.reports.figures import interval, percent
-
-    typer.echo(
-        f"The LLM is asked between {report['low']:.3g} and {report['high']:.3g} of the local "
-        f"score. On held-out documents (n = {report['n']}): percent of calls saved "
-        f"{percent(report['saved'])}, mean absolute error grows by "
-        f"{interval(report['error_added'], digits=3)}, Kendall's tau-b falls by "
-        f"{interval(report['agreement_lost'], digits=3)}."
-    )
-    for name, tau in report["kendall"].items():
-        said = "undefined" if tau is None else f"{tau:.3f}"
-        typer.echo(f"Kendall's tau-b with the labels, {name}: {said}")
-
-
-def _say_promise(report: Mapping[str, Any]) -> None:
-    from fairjudge.reports.figures import interval
-    from fairjudge.text.printable import counted
-
-    n_labels = counted(report["n_labelled"], "label")
-    who = f"{report['judge']}, {report['aspect']}, {report['protocol']}"
-    promised = f"agree with people at least {report['agreement_promised']:.0%} of the time"
-    overall = f"All its labelled answers agree {interval(report['overall'], digits=2)}."
-    if report["threshold"] is None:
-        typer.echo(
-            f"{who}: at no confidence do its answers {promised} with "
-            f"{report['confidence']:.0%} certainty on {n_labels}. {overall} "
-            "Nothing is kept."
-        )
-        return
-    typer.echo(
-        f"{who}: answers with a confidence of {report['threshold']:.2f} or more {promised}, with "
-        f"{report['confidence']:.0%} certainty ({n_labels}; test: "
-        f"{report['test']}). {overall} Kept: {interval(report['kept'], digits=2)} of all items; "
-        f"of the labelled ones kept, {report['n_kept_labelled']}, "
-        f"{interval(report['agreement'], digits=2)} agree."
-    )
-    if report["n_one_order"]:
-        typer.echo(
-            f"Asked in one order alone: {counted(report['n_one_order'], 'pair')}. A judge that "
-            "follows the place seems sure of these."
-        )
+    display.report(report, json_file, tables=cascade_tables, kind="cascade")

@@ -47,7 +47,12 @@ def compare(
     from fairjudge.cli import display
 
     found = changes_of_files(reports, baseline=baseline, seed=seed, n_resamples=resamples)
-    display.report(_json(found, seed=seed, resamples=resamples), json_file, tables=changes_tables)
+    display.report(
+        _json(found, seed=seed, resamples=resamples),
+        json_file,
+        tables=changes_tables,
+        kind="fairness compare",
+    )
 
 
 def _scale(change: Change) -> float:

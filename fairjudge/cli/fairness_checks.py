@@ -61,7 +61,12 @@ def chunk_size(
             skip_bad=skip_bad,
             progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
         )
-    display.report(_chunk_json(found), json_file, tables=lambda report: [_chunk_table(report)])
+    display.report(
+        _chunk_json(found),
+        json_file,
+        tables=lambda report: [_chunk_table(report)],
+        kind="fairness chunk-size",
+    )
 
 
 def oracle(
@@ -111,7 +116,10 @@ def oracle(
             progress=lambda total: progress.counter(shown, "scoring sets", total=total),
         )
     display.report(
-        _oracle_json(found), json_file, tables=lambda report: [_oracle_table(found, report)]
+        _oracle_json(found),
+        json_file,
+        tables=lambda report: [_oracle_table(found, report)],
+        kind="fairness oracle",
     )
 
 

@@ -49,6 +49,7 @@ def overall(
         },
         json_file,
         tables=lambda report: [overall_table(report)],
+        kind="fairness overall",
     )
 
 
@@ -72,6 +73,7 @@ def agreement(
         {name: _json(result) for name, result in named.items()},
         json_file,
         tables=lambda report: [agreement_table(report)],
+        kind="fairness agreement",
     )
 
 

@@ -349,3 +349,14 @@ def _unfair(group: Json) -> list[str]:
         if flagged:
             said.append(f"Errs otherwise by {name}: {', '.join(flagged)}.")
     return said
+
+
+def cascade_tables(report: Json) -> tuple[TextTable, ...]:
+    """Return how each way of judging agrees with the labels (``cascade``)."""
+    return (
+        TextTable(
+            title="Kendall's tau-b with the labels, on held-out documents",
+            columns=columns("judged by", "tau-b", numbers=("tau-b",)),
+            rows=tuple((name, number(tau, digits=3)) for name, tau in report["kendall"].items()),
+        ),
+    )

@@ -1,11 +1,15 @@
-"""What the fairness figures say in a few plain sentences, by rules."""
+"""What the fairness figures say in a few plain sentences, by rules.
+
+A difference is beyond chance where its corrected p-value (Holm) lies below 0.05.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
-from fairjudge.reports.figures import Json
+from fairjudge.reports.fairness_tables import LABELS
+from fairjudge.reports.figures import Json, interval
 from fairjudge.text.printable import counted
 
 _ALPHA = 0.05
@@ -74,3 +78,72 @@ def _next(report: Json, unequal: bool) -> Iterator[str]:  # noqa: FBT001
         yield "Next: read the summaries of these values in the report before you blame a system."
     elif min(one["n"] for one in report["systems"].values()) < 30:
         yield "Next: more clusters; small differences show with dozens."
+
+
+def changes_findings(report: Json) -> Iterator[str]:
+    """Say which systems of ``fairness compare`` are fairer or less fair than the baseline."""
+    sides: dict[str, list[str]] = {"fairer": [], "less fair": []}
+    for system, measures in report["systems"].items():
+        for name, change in measures.items():
+            if _beyond_chance(change["difference"]):
+                side = "fairer" if change["difference"]["value"] < 0 else "less fair"
+                sides[side].append(f"{system} in {LABELS[name]}")
+    told = [f"{side}: {_named(some)}" for side, some in sides.items() if some]
+    if told:
+        yield f"Beyond chance, against {report['baseline']}, {'; '.join(told)}."
+    elif report["systems"]:
+        yield f"No system differs from {report['baseline']} beyond chance in any measure."
+    left_out = [
+        sum(reasons.values())
+        for by_system in report["excluded"].values()
+        for reasons in by_system.values()
+    ]
+    if any(left_out):
+        yield f"Of one system and measure, up to {counted(max(left_out), 'sample')} took no part."
+
+
+def overall_findings(report: Json) -> Iterator[str]:
+    """Say who is the fairest over several data sets."""
+    scored = {name: one["value"] for name, one in report["systems"].items() if "normalised" in one}
+    if scored:
+        fairest = min(scored, key=lambda name: scored[name])
+        yield (
+            f"{fairest} is the fairest of {counted(len(scored), 'system')} over all data sets "
+            f"({scored[fairest]:.3f}; 0 is the fairest on each)."
+        )
+        yield "A rank without an interval: 'fairness compare' tests differences on one data set."
+    if left := sorted(report["systems"].keys() - scored.keys()):
+        yield f"Without a score on every data set: {_named(left)}."
+
+
+def agreement_findings(report: Json) -> Iterator[str]:
+    """Say whether two scorers put summaries and systems in the same order."""
+    for name, one in report.items():
+        if one.get("low") is None:
+            continue
+        how = "agree beyond chance" if one["low"] > 0 else "are not shown to agree"
+        yield f"On {LABELS[name]} the scorers {how} (rho {interval(one)}, n = {one['n']})."
+
+
+def chunk_size_findings(report: Json) -> Iterator[str]:
+    """Say which chunk size finds the most, and how much."""
+    if report["best"] is None:
+        return
+    best = next(one for one in report["identified"] if one["max_words"] == report["best"])
+    size = counted(report["best"], "word") if report["best"] else "single sentences"
+    yield (
+        f"Chunks of {size} find support for the largest share of summary sentences: "
+        f"{interval(best, digits=3)}."
+    )
+
+
+def oracle_findings(report: Json) -> Iterator[str]:
+    """Say in which measures the scorer sees the unfairness that was planted."""
+    seen, missed = [], []
+    for name, change in report["measures"].items():
+        sees = _beyond_chance(change["difference"]) and change["difference"]["value"] > 0
+        (seen if sees else missed).append(LABELS[name])
+    if seen:
+        yield f"The scorer finds the planted unfairness beyond chance in {', '.join(seen)}."
+    if missed:
+        yield f"It does not in {', '.join(missed)}: a low value there means nothing."

@@ -10,7 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.covered_tables import by_judge
-from fairjudge.reports.fairness_findings import fairness_findings
+from fairjudge.reports.fairness_findings import (
+    agreement_findings,
+    changes_findings,
+    chunk_size_findings,
+    fairness_findings,
+    oracle_findings,
+    overall_findings,
+)
 from fairjudge.reports.figures import Json, interval, percent, tally
 from fairjudge.text.printable import counted
 
@@ -289,7 +296,52 @@ def _build(report: Json) -> Iterator[str]:
         yield f"{counted(n_problems, 'step')} gave nothing; the same command asks for these again."
 
 
+def _cascade(report: Json) -> Iterator[str]:
+    yield (
+        f"The LLM is asked between {report['low']:.3g} and {report['high']:.3g} of the local "
+        f"score, which saves {percent(report['saved'])} % of the calls on held-out documents "
+        f"(n = {report['n']})."
+    )
+    yield (
+        f"Mean absolute error grows by {interval(report['error_added'], digits=3)}; Kendall's "
+        f"tau-b falls by {interval(report['agreement_lost'], digits=3)}."
+    )
+
+
+def _promised(report: Json) -> Iterator[str]:
+    who = f"{report['judge']}, {report['aspect']}, {report['protocol']}"
+    promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
+    certainty = f"{report['confidence']:.0%} certainty"
+    n_labels = counted(report["n_labelled"], "label")
+    if report["threshold"] is None:
+        yield f"{who}: at no confidence do its answers {promise}, with {certainty} on {n_labels}."
+    else:
+        yield (
+            f"{who}: answers with a confidence of {report['threshold']:.2f} or more {promise}, "
+            f"with {certainty} ({n_labels}; test: {report['test']})."
+        )
+        yield (
+            f"Kept: {interval(report['kept'], digits=2)} of all items; of the labelled ones kept, "
+            f"{report['n_kept_labelled']}, {interval(report['agreement'], digits=2)} agree."
+        )
+    yield f"All its labelled answers agree {interval(report['overall'], digits=2)}."
+    if report["threshold"] is None:
+        yield "Nothing is kept; next: more labels, a lower promise, or a better judge."
+    elif report["n_one_order"]:
+        yield (
+            f"Asked in one order alone: {counted(report['n_one_order'], 'pair')}. A judge that "
+            "follows the place seems sure of these."
+        )
+
+
 _RULES: Mapping[str, _Rule] = {
+    "cascade": _cascade,
+    "cascade --guarantee": _promised,
+    "fairness compare": changes_findings,
+    "fairness overall": overall_findings,
+    "fairness agreement": agreement_findings,
+    "fairness chunk-size": chunk_size_findings,
+    "fairness oracle": oracle_findings,
     "audit position": _position,
     "audit verbosity": _verbosity,
     "audit length": _length,

@@ -163,3 +163,110 @@ def test_findings_stand_first_in_the_json_and_nowhere_without_a_rule():
         {"judge": "j", "aspect": "a", "protocol": "p", "n_unscored": 0, "n_judgements": 2}
     ]})  # fmt: skip
     assert [*found] == ["findings", "groups"]
+
+
+def changed(**differences):
+    systems = {
+        name: {"equal_coverage": {"difference": figure(value, None, None, p_holm=p_holm)}}
+        for name, (value, p_holm) in differences.items()
+    }
+    report = {"baseline": "base", "systems": systems, "excluded": {"bur": {"a": {"no_text": 2}}}}
+    return findings_of("fairness compare", report)
+
+
+def test_a_system_is_fairer_than_the_baseline_beyond_chance_alone():
+    first, last = changed(a=(-0.1, 0.01), b=(0.1, 0.049), c=(0.2, 0.05), d=(None, None))
+    assert first == (
+        "Beyond chance, against base, fairer: a in Equal Coverage; less fair: b in Equal Coverage."
+    )
+    assert last == "Of one system and measure, up to 2 samples took no part."
+    assert changed(c=(0.2, 0.05))[0] == "No system differs from base beyond chance in any measure."
+
+
+def test_the_fairest_overall_has_the_lowest_score():
+    scored = {"value": 0.5, "normalised": {"x": 0.5}}
+    systems = {"a": scored, "b": scored | {"value": 0.1}, "c": {"value": None, "why": "no score"}}
+    found = findings_of("fairness overall", {"measure": "bur", "systems": systems})
+    assert found[0].startswith("b is the fairest of 2 systems over all data sets (0.100;")
+    assert found[-1] == "Without a score on every data set: c."
+    nobody = {"measure": "bur", "systems": {"c": systems["c"]}}
+    assert findings_of("fairness overall", nobody) == ("Without a score on every data set: c.",)
+
+
+def test_scorers_agree_where_the_interval_lies_above_0():
+    def agreed(low):
+        return findings_of("fairness agreement", {"equal_coverage": figure(0.4, low, 0.7, n=9)})
+
+    assert agreed(0.01) == (
+        "On Equal Coverage the scorers agree beyond chance (rho 0.40 [0.01, 0.70], n = 9).",
+    )
+    assert "are not shown to agree" in agreed(0.0)[0]
+    assert agreed(None) == ()
+
+
+@pytest.mark.parametrize(
+    ("best", "said"), [(50, "50 words"), (1, "1 word"), (0, "single sentences")]
+)
+def test_the_best_chunk_size_is_named(best, said):
+    rows = [figure(n / 100, 0.0, 1.0, max_words=n) for n in (0, 1, 50)]
+    (found,) = findings_of("fairness chunk-size", {"best": best, "identified": rows})
+    assert f"Chunks of {said} find" in found
+    assert f"{best / 100:.3f}" in found
+    assert findings_of("fairness chunk-size", {"best": None, "identified": []}) == ()
+
+
+def test_an_oracle_says_what_a_scorer_does_not_see():
+    measures = {
+        "bur": {"difference": figure(30.0, 20.0, 40.0, p_holm=0.001)},
+        "uer": {"difference": figure(3.0, -1.0, 7.0, p_holm=0.05)},
+        "sof": {"difference": figure(-9.0, -12.0, -2.0, p_holm=0.001)},
+    }
+    assert findings_of("fairness oracle", {"measures": measures}) == (
+        "The scorer finds the planted unfairness beyond chance in BUR %.",
+        "It does not in UER %, SOF %: a low value there means nothing.",
+    )
+
+
+def test_a_cascade_says_what_it_saves_and_costs():
+    report = {
+        "low": 0.2,
+        "high": 0.7,
+        "n": 40,
+        "saved": figure(57.3, 50.0, 63.0),
+        "error_added": figure(0.01, -0.01, 0.03),
+        "agreement_lost": figure(0.02, 0.0, 0.05),
+    }
+    first, second = findings_of("cascade", report)
+    assert "between 0.2 and 0.7 of the local score, which saves 57.3 [50, 63] % " in first
+    assert "grows by 0.010 [-0.010, 0.030]; Kendall's tau-b falls by 0.020" in second
+
+
+def promised(**more):
+    report = {
+        "judge": "j",
+        "aspect": "coverage",
+        "protocol": "binary",
+        "agreement_promised": 0.9,
+        "confidence": 0.95,
+        "threshold": 0.8,
+        "n_labelled": 200,
+        "test": "binomial",
+        "kept": figure(0.6, 0.5, 0.7),
+        "n_kept_labelled": 120,
+        "agreement": figure(0.95, 0.9, 0.98),
+        "overall": figure(0.85, 0.8, 0.9),
+        "n_one_order": 0,
+    }
+    return findings_of("cascade --guarantee", report | more)
+
+
+def test_a_promise_says_what_is_kept_or_that_nothing_is():
+    first, kept, overall = promised()
+    assert "a confidence of 0.80 or more agree with people at least 90% of the time" in first
+    assert "with 95% certainty (200 labels; test: binomial)" in first
+    assert kept.startswith("Kept: 0.60 [0.50, 0.70] of all items; of the labelled ones kept, 120")
+    assert overall == "All its labelled answers agree 0.85 [0.80, 0.90]."
+    assert promised(n_one_order=1)[-1].startswith("Asked in one order alone: 1 pair.")
+    none, _, last = promised(threshold=None, n_one_order=1)
+    assert none.startswith("j, coverage, binary: at no confidence do its answers agree")
+    assert last.startswith("Nothing is kept; next: more labels")
