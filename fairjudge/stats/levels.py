@@ -103,10 +103,10 @@ def averaged_correlations(
     *,
     n_documents: int,
     rng: np.random.Generator,
-    n_resamples: int = 2000,
-    confidence: float = 0.95,
-    method: Method = "percentile",
-    n_excluded: int = 0,
+    n_resamples: int,
+    confidence: float,
+    method: Method,
+    n_excluded: int,
 ) -> dict[CorrelationName, Estimate | Undefined]:
     """Average each correlation over `parts` (such as annotators), all on the same resamples.
 

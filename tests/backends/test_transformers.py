@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from pathlib import Path
 
 import pytest
 
@@ -223,3 +224,23 @@ async def test_a_batch_holds_one_sampling_and_no_more_than_its_tokens(target, as
     backend._waiting = [gone, kept]
     assert backend._next_batch() == [kept]
     await backend.aclose()
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "file"),
+    [
+        ("owner/model", "owner/model", None),
+        ("owner/model/q4.gguf", "owner/model", "q4.gguf"),
+        ("owner/model/sub/Q4.GGUF", "owner/model", "sub/Q4.GGUF"),
+        ("/models/q4.gguf", "/models", "q4.gguf"),
+        ("here.gguf", ".", "here.gguf"),
+    ],
+)
+def test_a_gguf_file_is_named_below_its_repository_or_folder(
+    name, place, file, tmp_path, monkeypatch
+):
+    from fairjudge.backends.generation import _place
+
+    monkeypatch.chdir(tmp_path)
+    Path("here.gguf").touch()
+    assert _place(name) == (place, file)

@@ -63,6 +63,11 @@ def counts(usage):
             },
             (5000, 0, 4000, 7),
         ),
+        # all that was sent was cached
+        (
+            {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": 9}},
+            (9, 9, None, None),
+        ),
         # no counts
         (
             {"prompt_tokens": 9, "prompt_tokens_details": {"cached_tokens": -1}},

@@ -56,7 +56,7 @@ def test_what_the_ends_save_is_said_beside_what_it_costs(cli, files):
     kept = json.loads(Path("thresholds.json").read_text())
     assert 1 <= kept["low"] < 3 < kept["high"] <= 5
     text = " ".join(done.out.split())
-    assert "percent of calls saved 40.0" in text
+    assert "which saves 40.0 [" in text
     assert "Kendall's tau-b falls by" in text
 
 

@@ -55,6 +55,13 @@ def test_a_summary_cannot_be_farther_from_the_target_than_on_its_rarest_value():
     assert found.auc.high == pytest.approx(1.0)
 
 
+def test_a_share_goes_no_farther_than_0_and_1():
+    found = share_sensitivity([sample((0.5, 0.5), (0.95, 0.05))], error_rate=0.1)
+    a, b = found.by_value["a"].band, found.by_value["b"].band
+    assert (a.low, a.high) == pytest.approx((0.35, 0.5))
+    assert (b.low, b.high) == pytest.approx((-0.5, -0.35))
+
+
 def test_one_value_has_nothing_to_misplace():
     found = share_sensitivity([sample((1.0,), (1.0,))], error_rate=0.3)
     assert found.bur.high == found.uer.high == found.sof.high == 0.0

@@ -152,6 +152,17 @@ def test_bootstrap_of_kappa_brackets_it():
     assert estimate.low < estimate.value < estimate.high
 
 
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
+def test_what_stands_where_no_rating_is_makes_no_difference(level):
+    ratings = np.array([[1.0, 2.0, np.nan], [2.0, 2.0, 3.0], [np.nan, 1.0, 1.0]])
+    present = ~np.isnan(ratings)
+    filled = np.where(present, ratings, 7.0)
+    counts = np.ones((1, 3))
+    assert weighted_alpha(ratings, present, level=level)(counts) == pytest.approx(
+        weighted_alpha(filled, present, level=level)(counts), nan_ok=False
+    )
+
+
 def test_ratings_that_are_no_categories_have_no_alpha():
     ratings = np.random.default_rng(0).random((2000, 2))
     found = krippendorff_alpha(ratings, np.ones_like(ratings, dtype=bool))
