@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.items import ItemKey, Joined
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import ItemKey
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, codes
 from fairjudge.stats.agreement import (

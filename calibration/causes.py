@@ -15,7 +15,8 @@ import numpy as np
 
 from fairjudge.calibration.answers import answers
 from fairjudge.calibration.disagreements import item_key
-from fairjudge.calibration.items import ItemKey, Joined
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import ItemKey
 from fairjudge.domain import Judgement
 
 Cause: TypeAlias = Literal[

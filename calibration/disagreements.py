@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from fairjudge.calibration.items import ItemKey, Joined
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import ItemKey
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Judgement, Label
 

@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.items import ItemKey, Joined, system_name
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import ItemKey, system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
     PlanPoint,

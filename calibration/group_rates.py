@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.calibration.items import Joined, system_name
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.rates import ErrorRates, Prevalence, Sample, error_rates, prevalence
 from fairjudge.domain import Undefined
 

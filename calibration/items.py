@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
-from math import fsum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
+from fairjudge.calibration.labels import (
+    SIGNS,
+    ItemKey,
+    Labels,
+    item_key,
+    kind_of,
+    mean_of,
+    system_name,
+)
+from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.calibration.weighted_sampling import DRAWN_NOTE, chances_of
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import BoolArray, FloatArray
-from fairjudge.text.printable import counted
 
-ItemKey: TypeAlias = tuple[str, str, str, str]
-"""eid, system (or the first of a pair, by name), the second or "", unit."""
 GroupKey: TypeAlias = tuple[str, str, ProtocolName]
 """judge, aspect, protocol."""
 
-_MOST_LABELS_OFF = 0.5
-"""The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
-_SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
 _FLIPPED: dict[Order | None, Order | None] = {"ab": "ba", "ba": "ab", None: None}
 
 
@@ -80,11 +81,6 @@ class Joined:
     notes: tuple[str, ...]
 
 
-def system_name(key: ItemKey) -> str:
-    """Return the system of an item, or ``"A vs B"`` for a pair."""
-    return f"{key[1]} vs {key[2]}" if key[2] else key[1]
-
-
 def join(
     judgements: Iterable[Judgement],
     labels: Iterable[Label],
@@ -119,7 +115,7 @@ def join(
         No label by such annotators or of an aspect that was judged, annotators on different
         scales, or a label off its scale.
     """
-    by_aspect = _Labels.by_aspect(labels, annotators)
+    by_aspect = Labels.by_aspect(labels, annotators)
     groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
     for judgement in judgements:
         groups[judgement.judge, judgement.aspect, judgement.protocol].append(judgement)
@@ -131,119 +127,9 @@ def join(
             field="aspect",
         )
     return tuple(
-        _join_group(key, rows, by_aspect.get(key[1]) or _Labels(single={}, paired={}), label_scale)
+        _join_group(key, rows, by_aspect.get(key[1]) or Labels(single={}, paired={}), label_scale)
         for key, rows in groups.items()
     )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Labels:
-    """Labels of one aspect: item to annotator to mean value, and to what was said of its chance."""
-
-    single: Mapping[ItemKey, Mapping[str, float]]
-    paired: Mapping[ItemKey, Mapping[str, float]]
-    repeated: int = 0
-    chances: Mapping[ItemKey, frozenset[float | None]] = field(default_factory=dict)
-
-    @staticmethod
-    def by_aspect(labels: Iterable[Label], patterns: Sequence[str]) -> dict[str, _Labels]:
-        tables: dict[str, dict[tuple[ItemKey, str], list[float]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        chances: dict[str, dict[ItemKey, set[float | None]]] = defaultdict(lambda: defaultdict(set))
-        seen: set[str] = set()
-        for label in labels:
-            seen.add(label.annotator)
-            if any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
-                key, sign = _key(label)
-                tables[label.aspect][key, label.annotator].append(sign * _label_value(label))
-                chances[label.aspect][key].add(label.probability)
-        if seen and not tables:
-            names = ", ".join(sorted(seen)[:8])
-            raise InputError(
-                f"no annotator matches {tuple(patterns)!r}; the labels are by {names}",
-                field="annotator",
-            )
-        return {
-            aspect: _Labels._from_table(table, chances[aspect]) for aspect, table in tables.items()
-        }
-
-    @staticmethod
-    def _from_table(
-        table: Mapping[tuple[ItemKey, str], list[float]],
-        chances: Mapping[ItemKey, set[float | None]],
-    ) -> _Labels:
-        single: dict[ItemKey, dict[str, float]] = defaultdict(dict)
-        paired: dict[ItemKey, dict[str, float]] = defaultdict(dict)
-        for (key, annotator), values in table.items():
-            (paired if key[2] else single)[key][annotator] = _mean(values)
-        repeated = sum(len(values) - 1 for values in table.values())
-        return _Labels(
-            single=single,
-            paired=paired,
-            repeated=repeated,
-            chances={key: frozenset(some) for key, some in chances.items()},
-        )
-
-    def of_kinds(self, kinds: Collection[str]) -> _Labels:
-        """Keep the labels of the kinds of unit that were judged, or else those of whole summaries.
-
-        One file may hold labels of summaries on one scale and of their parts on another.
-        """
-        present = {_kind(key[3]) for key in self.single}
-        wanted = present & set(kinds) or present & {"summary"} or present
-        single = {key: rating for key, rating in self.single.items() if _kind(key[3]) in wanted}
-        return replace(self, single=single)
-
-    def scale(self, protocol: ProtocolName, given: Scale | None) -> Scale:
-        """Return the scale of the labels of single summaries: the one given, or told by most.
-
-        Raises
-        ------
-        InputError
-            A label is off it.
-        """
-        rows = [
-            (value, who, key)
-            for key, rating in self.single.items()
-            for who, value in rating.items()
-        ]
-        kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
-        values = np.array([value for value, *_ in rows])
-        if given is None:
-            by_annotator: dict[str, list[float]] = defaultdict(list)
-            for value, who, _ in rows:
-                by_annotator[who].append(value)
-            refuse_mixed(by_annotator, kind)
-        scale = given or infer_scale(values, kind, most_off=_MOST_LABELS_OFF)
-        for (value, who, key), off in zip(rows, off_scale(values, scale), strict=True):
-            if off:
-                told = (
-                    "given"
-                    if given
-                    else f"of {counted(int(np.sum(~off_scale(values, scale))), 'label')}"
-                )
-                raise InputError(
-                    f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies "
-                    f"off the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the "
-                    "labels' scale by --label-scale",
-                    field="value",
-                )
-        return scale
-
-    def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
-        """Return pair labels, or where there are none the differences of single labels."""
-        if self.paired:
-            return dict(self.paired)
-        out: dict[ItemKey, Mapping[str, float]] = {}
-        for key in pairs:
-            eid, first, second, unit = key
-            one = self.single.get((eid, first, "", unit), {})
-            two = self.single.get((eid, second, "", unit), {})
-            both = {who: one[who] - two[who] for who in one if who in two}
-            if both:
-                out[key] = both
-        return out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,10 +147,10 @@ class _Judged:
 
 
 def _join_group(
-    group: GroupKey, rows: Sequence[Judgement], labels: _Labels, given_scale: Scale | None
+    group: GroupKey, rows: Sequence[Judgement], labels: Labels, given_scale: Scale | None
 ) -> Joined:
     _, aspect, protocol = group
-    labels = labels.of_kinds({_kind(row.unit) for row in rows})
+    labels = labels.of_kinds({kind_of(row.unit) for row in rows})
     label_scale = labels.scale(protocol, given_scale)
     judged = _collect(rows, protocol)
     notes = []
@@ -340,7 +226,7 @@ def _assemble(
         documents=tuple(key[0] for key in keys),
         systems=tuple(system_name(key) for key in keys),
         judged=np.array([values[key] for key in keys]),
-        human=np.array([_mean(list(table[key].values())) for key in keys]),
+        human=np.array([mean_of(list(table[key].values())) for key in keys]),
         chances=chances,
         annotators=names,
         ratings=ratings,
@@ -362,13 +248,13 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName) -> _Judged:
     found: dict[tuple[ItemKey, Order | None], list[float]] = defaultdict(list)
     probabilities: dict[ItemKey, Mapping[str, float]] = {}
     for row in rows:
-        key, sign = _key(row)
+        key, sign = item_key(row)
         if row.unscored is not None:
             unscored[row.unscored] += 1
         elif isinstance(row.value, str) is not (protocol == "pairwise"):
             mistyped += 1
         else:
-            value = _SIGNS[row.value] if isinstance(row.value, str) else float(row.value or 0.0)
+            value = SIGNS[row.value] if isinstance(row.value, str) else float(row.value or 0.0)
             order = row.order if sign > 0 else _FLIPPED[row.order]
             found[key, order].append(sign * value)
             if row.probabilities is not None and protocol != "pairwise":
@@ -378,10 +264,10 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName) -> _Judged:
     by_item: dict[ItemKey, list[float]] = defaultdict(list)
     for (key, _), some in kept.items():
         if some:
-            by_item[key].append(_mean(some))
+            by_item[key].append(mean_of(some))
     orders = Counter(key for (key, _), some in kept.items() if some)
     return _Judged(
-        values={key: _mean(some) for key, some in by_item.items()},
+        values={key: mean_of(some) for key, some in by_item.items()},
         probabilities=probabilities,
         scale=scale,
         unscored=dict(unscored),
@@ -396,35 +282,4 @@ def _averaged_over_units(values: Mapping[ItemKey, float]) -> dict[ItemKey, float
     parts: dict[ItemKey, list[float]] = defaultdict(list)
     for (eid, first, second, _), value in values.items():
         parts[eid, first, second, "summary"].append(value)
-    return {key: _mean(some) for key, some in parts.items()}
-
-
-def _key(row: Judgement | Label) -> tuple[ItemKey, float]:
-    """Return the item, and -1 where a pair's sides were put in order of name."""
-    if row.system is not None:
-        return (row.eid, row.system, "", row.unit), 1.0
-    first, second = str(row.system_a), str(row.system_b)
-    if first <= second:
-        return (row.eid, first, second, row.unit), 1.0
-    return (row.eid, second, first, row.unit), -1.0
-
-
-def _kind(unit: str) -> str:
-    """Return ``"sentence"`` for ``"sentence:3"``."""
-    return unit.partition(":")[0]
-
-
-def _label_value(label: Label) -> float:
-    if isinstance(label.value, str):
-        if label.system is not None:
-            raise InputError(
-                f"{label.annotator!r} gave {label.value!r} for one summary: expected a number",
-                field="value",
-            )
-        return _SIGNS[label.value]
-    return float(label.value)
-
-
-def _mean(values: Sequence[float]) -> float:
-    """Return the mean, summed exactly: the same in whatever order, so that ties stay ties."""
-    return fsum(values) / len(values)
+    return {key: mean_of(some) for key, some in parts.items()}

@@ -11,7 +11,8 @@ from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, SystemEstimate
 from fairjudge.calibration.group_rates import RatesReport
 from fairjudge.calibration.groups import FEW_DOCUMENTS, GroupError
-from fairjudge.calibration.items import ItemKey, Joined
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import ItemKey
 from fairjudge.calibration.planning import LabelPlan
 from fairjudge.calibration.probabilities import DistributionReport
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest

@@ -1,0 +1,178 @@
+"""People's labels of one aspect, by item and annotator."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from math import fsum
+from typing import TypeAlias
+
+import numpy as np
+
+from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
+from fairjudge.domain import Judgement, Label, ProtocolName
+from fairjudge.errors import InputError
+from fairjudge.text.printable import counted
+
+ItemKey: TypeAlias = tuple[str, str, str, str]
+"""eid, system (or the first of a pair, by name), the second or "", unit."""
+
+_MOST_LABELS_OFF = 0.5
+"""The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
+SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
+"""What a verdict on a pair is worth to the first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Labels:
+    """Labels of one aspect: item to annotator to mean value, and to what was said of its chance."""
+
+    single: Mapping[ItemKey, Mapping[str, float]]
+    paired: Mapping[ItemKey, Mapping[str, float]]
+    repeated: int = 0
+    chances: Mapping[ItemKey, frozenset[float | None]] = field(default_factory=dict)
+
+    @staticmethod
+    def by_aspect(labels: Iterable[Label], patterns: Sequence[str]) -> dict[str, Labels]:
+        """Return the labels by annotators of such names (shell patterns), by aspect.
+
+        Raises
+        ------
+        InputError
+            There are labels, and none by such annotators.
+        """
+        tables: dict[str, dict[tuple[ItemKey, str], list[float]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        chances: dict[str, dict[ItemKey, set[float | None]]] = defaultdict(lambda: defaultdict(set))
+        seen: set[str] = set()
+        for label in labels:
+            seen.add(label.annotator)
+            if any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
+                key, sign = item_key(label)
+                tables[label.aspect][key, label.annotator].append(sign * _value_of(label))
+                chances[label.aspect][key].add(label.probability)
+        if seen and not tables:
+            names = ", ".join(sorted(seen)[:8])
+            raise InputError(
+                f"no annotator matches {tuple(patterns)!r}; the labels are by {names}",
+                field="annotator",
+            )
+        return {
+            aspect: Labels._from_table(table, chances[aspect]) for aspect, table in tables.items()
+        }
+
+    @staticmethod
+    def _from_table(
+        table: Mapping[tuple[ItemKey, str], list[float]],
+        chances: Mapping[ItemKey, set[float | None]],
+    ) -> Labels:
+        single: dict[ItemKey, dict[str, float]] = defaultdict(dict)
+        paired: dict[ItemKey, dict[str, float]] = defaultdict(dict)
+        for (key, annotator), values in table.items():
+            (paired if key[2] else single)[key][annotator] = mean_of(values)
+        repeated = sum(len(values) - 1 for values in table.values())
+        return Labels(
+            single=single,
+            paired=paired,
+            repeated=repeated,
+            chances={key: frozenset(some) for key, some in chances.items()},
+        )
+
+    def of_kinds(self, kinds: Collection[str]) -> Labels:
+        """Keep the labels of the kinds of unit that were judged, or else those of whole summaries.
+
+        One file may hold labels of summaries on one scale and of their parts on another.
+        """
+        present = {kind_of(key[3]) for key in self.single}
+        wanted = present & set(kinds) or present & {"summary"} or present
+        single = {key: rating for key, rating in self.single.items() if kind_of(key[3]) in wanted}
+        return replace(self, single=single)
+
+    def scale(self, protocol: ProtocolName, given: Scale | None) -> Scale:
+        """Return the scale of the labels of single summaries: the one given, or told by most.
+
+        Raises
+        ------
+        InputError
+            A label is off it.
+        """
+        rows = [
+            (value, who, key)
+            for key, rating in self.single.items()
+            for who, value in rating.items()
+        ]
+        kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
+        values = np.array([value for value, *_ in rows])
+        if given is None:
+            by_annotator: dict[str, list[float]] = defaultdict(list)
+            for value, who, _ in rows:
+                by_annotator[who].append(value)
+            refuse_mixed(by_annotator, kind)
+        scale = given or infer_scale(values, kind, most_off=_MOST_LABELS_OFF)
+        for (value, who, key), off in zip(rows, off_scale(values, scale), strict=True):
+            if off:
+                told = (
+                    "given"
+                    if given
+                    else f"of {counted(int(np.sum(~off_scale(values, scale))), 'label')}"
+                )
+                raise InputError(
+                    f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies "
+                    f"off the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the "
+                    "labels' scale by --label-scale",
+                    field="value",
+                )
+        return scale
+
+    def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
+        """Return pair labels, or where there are none the differences of single labels."""
+        if self.paired:
+            return dict(self.paired)
+        out: dict[ItemKey, Mapping[str, float]] = {}
+        for key in pairs:
+            eid, first, second, unit = key
+            one = self.single.get((eid, first, "", unit), {})
+            two = self.single.get((eid, second, "", unit), {})
+            both = {who: one[who] - two[who] for who in one if who in two}
+            if both:
+                out[key] = both
+        return out
+
+
+def system_name(key: ItemKey) -> str:
+    """Return the system of an item, or ``"A vs B"`` for a pair."""
+    return f"{key[1]} vs {key[2]}" if key[2] else key[1]
+
+
+def item_key(row: Judgement | Label) -> tuple[ItemKey, float]:
+    """Return the item, and -1 where a pair's sides were put in order of name."""
+    if row.system is not None:
+        return (row.eid, row.system, "", row.unit), 1.0
+    first, second = str(row.system_a), str(row.system_b)
+    if first <= second:
+        return (row.eid, first, second, row.unit), 1.0
+    return (row.eid, second, first, row.unit), -1.0
+
+
+def kind_of(unit: str) -> str:
+    """Return ``"sentence"`` for ``"sentence:3"``."""
+    return unit.partition(":")[0]
+
+
+def _value_of(label: Label) -> float:
+    if isinstance(label.value, str):
+        if label.system is not None:
+            raise InputError(
+                f"{label.annotator!r} gave {label.value!r} for one summary: expected a number",
+                field="value",
+            )
+        return SIGNS[label.value]
+    return float(label.value)
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """Return the mean, summed exactly: the same in whatever order, so that ties stay ties."""
+    return fsum(values) / len(values)
