@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -41,8 +40,8 @@ PASSAGE_WORDS = 120
 """Longest passage; of a longer one, the window that shares most is taken."""
 ARTICLE_WORDS = 220
 """Pairs whose passage is longer are left out: no window would hold what was judged."""
+SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"“'])")
 _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
-_SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Z\"“'])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +122,9 @@ def window(passage: str, statement: str, *, most: int = PASSAGE_WORDS) -> str:
     if len(passage.split()) <= most:
         return passage
     wanted = set(re.findall(r"\w+", statement.lower()))
-    sentences = [s for part in _SENTENCE.split(passage) for s in re.split(r" (?=<t>)| \. ", part)]
+    sentences = [
+        s for part in SENTENCE_END.split(passage) for s in re.split(r" (?=<t>)| \. ", part)
+    ]
     best, best_shared = "", -1
     for start in range(len(sentences)):
         words: list[str] = []
@@ -171,7 +172,7 @@ def planted_coverage(split: Split, *, folder: Path = DATA, seed: int = 0) -> Ite
     names = list(dict.fromkeys(n for example in found for n in changes.names_of(example.first)))
     kinds = ("number", "name", "negation", "opposite", "swap")
     for example in found:
-        others = _some(names, 8, draw)
+        others = some_of(names, 8, draw)
         spoilt = changes.changed(example.first, draw, names=others, causes=[], kinds=kinds)
         if spoilt and draw.random() < 0.4:
             kind = f"planted {spoilt.kind}"
@@ -298,7 +299,7 @@ def _same_of_qamr(split: Split, folder: Path, draw: random.Random) -> Iterator[E
     for row in found:
         by_sentence[row["sentence"]].append(row)
     everything = [_answer(row) for row in found]
-    texts = [_text(several[0]) for several in by_sentence.values()]
+    texts = [text_of(several[0]) for several in by_sentence.values()]
     names = list(dict.fromkeys(n for text in texts for n in changes.names_of(text)))
     for row in found:
         answer = _answer(row)
@@ -341,7 +342,7 @@ def _others(
     spoilt = changes.changed(
         answer,
         draw,
-        names=_some(names, 8, draw),
+        names=some_of(names, 8, draw),
         causes=[],
         kinds=("number", "name", "negation", "opposite"),
     )
@@ -364,7 +365,8 @@ def _invented() -> Iterator[Example]:
             )
 
 
-def _text(row: Row) -> str:
+def text_of(row: Row) -> str:
+    """Return a row's sentence as people write it."""
     return untokenised(row["tokens"], (0, 1))[0]
 
 
@@ -373,98 +375,6 @@ def _answer(row: Row) -> str:
     return text[start:end]
 
 
-def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
-    """Yield passages with one of their sentences, verbatim, shortened, changed, or from elsewhere.
-
-    Passages are the news articles of DeFacto and QAMR's documents. Of every change there is a
-    twin: the changed passage with the changed sentence, which it supports.
-    """
-    draw = random.Random(f"planted {split} {seed}")
-    articles = _articles(split, folder)
-    sentences = {group: _sentences(text) for group, text in articles.items()}
-    every = [s for found in sentences.values() for s in found]
-    names = list(dict.fromkeys(n for text in articles.values() for n in changes.names_of(text)))
-    causes = [c for text in articles.values() for c in changes.causes_of(text)]
-    for group, found in sorted(sentences.items()):
-        own = changes.names_of(articles[group])
-        for place, sentence in enumerate(found):
-            before, behind = draw.choice((0, 0, 1, 2)), draw.choice((0, 1, 1, 2))
-            passage = " ".join(found[max(0, place - before) : place + behind + 1])
-            if len(passage.split()) > PASSAGE_WORDS:
-                passage = sentence
-            of = partial(_planted_example, group)
-            yield from map(of, _unchanged(sentence, passage, found, every, draw))
-            nearby = own if len(own) > 2 and draw.random() < 0.6 else _some(names, 20, draw)
-            yield from map(of, _spoilt(sentence, passage, nearby, causes, draw))
-
-
-_Statement: TypeAlias = tuple[str, str, int, str]
-"""A statement, its passage, its label, and how it came about."""
-
-
-def _planted_example(group: str, statement: _Statement) -> Example:
-    text, passage, label, kind = statement
-    return Example("support", text, passage, label, f"planted {kind}", group)
-
-
-def _some(values: Sequence[str], most: int, draw: random.Random) -> list[str]:
+def some_of(values: Sequence[str], most: int, draw: random.Random) -> list[str]:
+    """Return at most so many of the values, drawn."""
     return draw.sample(values, k=min(most, len(values)))
-
-
-def _articles(split: Split, folder: Path) -> dict[str, str]:
-    articles: dict[str, str] = {}
-    for row in rows("entailment", folder=folder):
-        if row["source"] in {"defacto", "docnli-fever"}:
-            group = f"{row['source']}:{row['group']}"
-            if split_of(group, test=0.05, calibrate=0.04) == split:
-                articles.setdefault(group, row["premise"])
-    by_document: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in rows("qamr", folder=folder):
-        if split_of(row["document"], test=0.12, calibrate=0.06) == split:
-            by_document[row["document"]][row["sentence"]] = _text(row)
-    return articles | {name: " ".join(found.values()) for name, found in by_document.items()}
-
-
-def _unchanged(
-    sentence: str, passage: str, near: Sequence[str], every: Sequence[str], draw: random.Random
-) -> Iterator[_Statement]:
-    """Yield the sentence, a shortened form, one from elsewhere, or nothing."""
-    roll = draw.random()
-    if roll < 0.35:
-        yield sentence, passage, SUPPORTED, "copy"
-    elif roll < 0.7 and (short := _shortened(sentence)):
-        yield short, passage, SUPPORTED, "shortened"
-    elif roll < 0.78:
-        elsewhere = draw.choice(near if draw.random() < 0.6 else every)
-        if elsewhere not in passage:
-            yield elsewhere, passage, NEUTRAL, "elsewhere"
-
-
-def _spoilt(
-    sentence: str, passage: str, names: Sequence[str], causes: Sequence[str], draw: random.Random
-) -> Iterator[_Statement]:
-    """Yield the sentence with a change planted, and at times its twin."""
-    base = (_shortened(sentence) or sentence) if draw.random() < 0.4 else sentence
-    spoilt = changes.changed(base, draw, names=names, causes=_some(causes, 8, draw))
-    if spoilt:
-        yield spoilt.text, passage, CONTRADICTED if spoilt.contradicts else UNSUPPORTED, spoilt.kind
-        if base in passage and draw.random() < 0.35:
-            yield spoilt.text, passage.replace(base, spoilt.text), SUPPORTED, "twin"
-
-
-def _sentences(text: str) -> list[str]:
-    return [s.strip() for s in _SENTENCE.split(text) if 6 <= len(s.split()) <= 60]
-
-
-def _shortened(sentence: str) -> str | None:
-    """Drop what stands before the first or behind the last comma, or an attribution."""
-    for pattern in (
-        r"^(?P<kept>[A-Z][^,]{25,}), (?:which|who|where|after|while|as|with|including)\b.*$",
-        r"^(?P<kept>[A-Z][^,]{25,}), [^,]+ (?:said|says|added|told)[^,]*\.$",
-        r"^(?:[A-Z][\w' ]+) (?:said|says|added) (?:that )?(?P<kept>(?:the|a|he|it) .{25,})$",
-        r"^(?:In|On|At|After|When|While|Despite|For|By) [^,]+, (?P<kept>.{25,})$",
-    ):
-        if found := re.match(pattern, sentence):
-            kept = found["kept"]
-            return kept[0].upper() + kept[1:].rstrip(". ") + "."
-    return None

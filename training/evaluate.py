@@ -18,6 +18,7 @@ from fairjudge.text.sentences import sentence_texts
 from training import data
 from training.data import SUPPORTED, UNSUPPORTED, Example
 from training.export import DEVELOPMENT, labels_of, nanco_triples, pairs_of, spread, triples_of
+from training.planted import planted
 
 Measured: TypeAlias = dict[str, Any]
 Statistic: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
@@ -113,7 +114,7 @@ def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool
 
 def planted_measures(models: TrainedModels, source: Path, most: int) -> Measured:
     """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
-    rows = spread(list(data.planted("test", folder=source)), most)
+    rows = spread(list(planted("test", folder=source)), most)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
     groups = [row.group for row in rows]

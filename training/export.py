@@ -21,6 +21,7 @@ from fairjudge.scorers.trained_models import RECORD, WEIGHTS, TrainedModels, log
 from training import data
 from training.data import UNSUPPORTED, Example
 from training.measures import summary_of
+from training.planted import planted
 from training.run import kept, tokenizer, with_weights
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
@@ -92,7 +93,7 @@ def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.
     """Fit what turns logits into probabilities, on groups and documents kept for it."""
     told = [
         *spread(list(data.support("calibrate", folder=source)), CALIBRATE),
-        *spread(list(data.planted("calibrate", folder=source)), CALIBRATE // 2),
+        *spread(list(planted("calibrate", folder=source)), CALIBRATE // 2),
     ]
     units = [
         *data.coverage("calibrate", folder=source),

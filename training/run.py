@@ -23,6 +23,7 @@ from training import data
 from training.batches import Batch, Encoded, Pool, encode, most_behind
 from training.data import UNSUPPORTED, Split
 from training.measures import summary_of
+from training.planted import planted
 
 SHARES = {"support": 0.30, "planted": 0.16, "coverage": 0.20, "reading": 0.25, "same": 0.09}
 CAPS = {"support": 3500, "planted": 6000, "coverage": 6000, "reading": 40000, "same": 10000}
@@ -84,7 +85,7 @@ def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encode
     """Return encoded examples of a split, by pool."""
     found = {
         "support": data.support(split, folder=folder),
-        "planted": data.planted(split, folder=folder),
+        "planted": planted(split, folder=folder),
         "coverage": [
             *data.coverage(split, folder=folder),
             *data.planted_coverage(split, folder=folder),

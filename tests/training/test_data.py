@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from training import data
+from training import data, planted
 
 QAMR = [
     {
@@ -63,7 +63,7 @@ def folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "task", [data.support, data.coverage, data.reading, data.same, data.planted]
+    "task", [data.support, data.coverage, data.reading, data.same, planted.planted]
 )
 def test_no_group_is_in_two_splits(folder, task):
     invented = {e.group for e in data._invented()}
@@ -112,7 +112,9 @@ def test_tokens_are_joined_as_they_are_written():
 
 
 def test_what_is_made_is_the_same_each_time(folder):
-    assert list(data.planted("train", folder=folder)) == list(data.planted("train", folder=folder))
+    assert list(planted.planted("train", folder=folder)) == list(
+        planted.planted("train", folder=folder)
+    )
     assert list(data.same("test", folder=folder)) == list(data.same("test", folder=folder))
 
 
@@ -126,9 +128,9 @@ def test_the_window_that_shares_most_is_kept():
 
 
 def test_a_twin_holds_the_changed_sentence(folder):
-    planted = list(data.planted("train", folder=folder))
-    for example in planted:
+    found = list(planted.planted("train", folder=folder))
+    for example in found:
         if example.source in {"planted twin", "planted copy"}:
             assert example.first in example.second
             assert example.label == data.SUPPORTED
-    assert {e.label for e in planted} >= {data.SUPPORTED, data.CONTRADICTED, data.UNSUPPORTED}
+    assert {e.label for e in found} >= {data.SUPPORTED, data.CONTRADICTED, data.UNSUPPORTED}

@@ -1,0 +1,121 @@
+"""Passages with one of their sentences changed, in ways that a support model must see."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+from training import changes
+from training.data import (
+    CONTRADICTED,
+    DATA,
+    NEUTRAL,
+    PASSAGE_WORDS,
+    SENTENCE_END,
+    SUPPORTED,
+    UNSUPPORTED,
+    Example,
+    Split,
+    rows,
+    some_of,
+    split_of,
+    text_of,
+)
+
+
+def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
+    """Yield passages with one of their sentences, verbatim, shortened, changed, or from elsewhere.
+
+    Passages are the news articles of DeFacto and QAMR's documents. Of every change there is a
+    twin: the changed passage with the changed sentence, which it supports.
+    """
+    draw = random.Random(f"planted {split} {seed}")
+    articles = _articles(split, folder)
+    sentences = {group: _sentences(text) for group, text in articles.items()}
+    every = [s for found in sentences.values() for s in found]
+    names = list(dict.fromkeys(n for text in articles.values() for n in changes.names_of(text)))
+    causes = [c for text in articles.values() for c in changes.causes_of(text)]
+    for group, found in sorted(sentences.items()):
+        own = changes.names_of(articles[group])
+        for place, sentence in enumerate(found):
+            before, behind = draw.choice((0, 0, 1, 2)), draw.choice((0, 1, 1, 2))
+            passage = " ".join(found[max(0, place - before) : place + behind + 1])
+            if len(passage.split()) > PASSAGE_WORDS:
+                passage = sentence
+            of = partial(_planted_example, group)
+            yield from map(of, _unchanged(sentence, passage, found, every, draw))
+            nearby = own if len(own) > 2 and draw.random() < 0.6 else some_of(names, 20, draw)
+            yield from map(of, _spoilt(sentence, passage, nearby, causes, draw))
+
+
+_Statement: TypeAlias = tuple[str, str, int, str]
+"""A statement, its passage, its label, and how it came about."""
+
+
+def _planted_example(group: str, statement: _Statement) -> Example:
+    text, passage, label, kind = statement
+    return Example("support", text, passage, label, f"planted {kind}", group)
+
+
+def _articles(split: Split, folder: Path) -> dict[str, str]:
+    articles: dict[str, str] = {}
+    for row in rows("entailment", folder=folder):
+        if row["source"] in {"defacto", "docnli-fever"}:
+            group = f"{row['source']}:{row['group']}"
+            if split_of(group, test=0.05, calibrate=0.04) == split:
+                articles.setdefault(group, row["premise"])
+    by_document: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows("qamr", folder=folder):
+        if split_of(row["document"], test=0.12, calibrate=0.06) == split:
+            by_document[row["document"]][row["sentence"]] = text_of(row)
+    return articles | {name: " ".join(found.values()) for name, found in by_document.items()}
+
+
+def _unchanged(
+    sentence: str, passage: str, near: Sequence[str], every: Sequence[str], draw: random.Random
+) -> Iterator[_Statement]:
+    """Yield the sentence, a shortened form, one from elsewhere, or nothing."""
+    roll = draw.random()
+    if roll < 0.35:
+        yield sentence, passage, SUPPORTED, "copy"
+    elif roll < 0.7 and (short := _shortened(sentence)):
+        yield short, passage, SUPPORTED, "shortened"
+    elif roll < 0.78:
+        elsewhere = draw.choice(near if draw.random() < 0.6 else every)
+        if elsewhere not in passage:
+            yield elsewhere, passage, NEUTRAL, "elsewhere"
+
+
+def _spoilt(
+    sentence: str, passage: str, names: Sequence[str], causes: Sequence[str], draw: random.Random
+) -> Iterator[_Statement]:
+    """Yield the sentence with a change planted, and at times its twin."""
+    base = (_shortened(sentence) or sentence) if draw.random() < 0.4 else sentence
+    spoilt = changes.changed(base, draw, names=names, causes=some_of(causes, 8, draw))
+    if spoilt:
+        yield spoilt.text, passage, CONTRADICTED if spoilt.contradicts else UNSUPPORTED, spoilt.kind
+        if base in passage and draw.random() < 0.35:
+            yield spoilt.text, passage.replace(base, spoilt.text), SUPPORTED, "twin"
+
+
+def _sentences(text: str) -> list[str]:
+    return [s.strip() for s in SENTENCE_END.split(text) if 6 <= len(s.split()) <= 60]
+
+
+def _shortened(sentence: str) -> str | None:
+    """Drop what stands before the first or behind the last comma, or an attribution."""
+    for pattern in (
+        r"^(?P<kept>[A-Z][^,]{25,}), (?:which|who|where|after|while|as|with|including)\b.*$",
+        r"^(?P<kept>[A-Z][^,]{25,}), [^,]+ (?:said|says|added|told)[^,]*\.$",
+        r"^(?:[A-Z][\w' ]+) (?:said|says|added) (?:that )?(?P<kept>(?:the|a|he|it) .{25,})$",
+        r"^(?:In|On|At|After|When|While|Despite|For|By) [^,]+, (?P<kept>.{25,})$",
+    ):
+        if found := re.match(pattern, sentence):
+            kept = found["kept"]
+            return kept[0].upper() + kept[1:].rstrip(". ") + "."
+    return None
