@@ -70,7 +70,7 @@ class OpenAIBackend(ServerClient[JsonPoster]):
 
     def _connect(self) -> JsonPoster:
         # What OpenAI's client sends with every call: organization and project are among it.
-        client = openai.AsyncOpenAI(api_key=self._key, base_url=self._url, max_retries=0)
+        client = openai.AsyncOpenAI(api_key=self._key, base_url=self._url)
         given = client.default_headers
         return JsonPoster(
             self._url,

@@ -198,3 +198,20 @@ def test_human_supports_correct_a_scorer_that_favours_a_value():
     assert band["tipping_rate"] == pytest.approx(band["mean"])
     assert system["dominance"]["n_tied"] == 120
     assert "fewer than two values" in system["dominance"]["unfair_share"]["why"]
+
+
+def test_summaries_that_are_missing_or_of_no_cluster_are_told():
+    sides = [("a", "slow service"), ("b", "nice wine")]
+    corpus = label_corpus([make_cluster(eid, sides) for eid in ("one", "two")], attribute="side")
+    texts = [
+        Summary(eid="one", system="whole", text="slow wine"),
+        Summary(eid="two", system="whole", text="slow wine"),
+        Summary(eid="one", system="partly", text="slow wine"),
+        Summary(eid="elsewhere", system="partly", text="slow wine"),
+    ]
+    found = report_proportional(corpus, texts, options=QUICK)
+    assert found.notes[-2:] == (
+        "left out summaries of 1 unknown cluster: elsewhere",
+        "'partly' has no summary of 1 of 2 clusters: two",
+    )
+    assert not any("whole" in note for note in found.notes)

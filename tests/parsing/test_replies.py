@@ -940,6 +940,14 @@ def test_a_cut_off_answer_that_begins_another_one_is_not_settled():
     )
 
 
+def test_a_lone_lower_case_letter_is_an_answer_where_nothing_else_stands():
+    letters = options(["A", "B"])
+    assert read_verdict("a", letters) == 1.0
+    assert read_verdict(" a\n", letters) == 1.0
+    assert read_verdict("A", letters) == 1.0
+    assert isinstance(read_verdict("I would call it a.", letters), Unscored)
+
+
 def test_a_cut_off_pair_is_settled_likewise():
     assert read_verdict(f"Verdict: Summary 1\n{REASONS}", pairwise(), cut_off=True) == "first"
     for reply in (f"{REASONS} Verdict: Summary 1", f"{REASONS} Summary 1 is better since it is fa"):

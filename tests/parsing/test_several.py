@@ -74,3 +74,9 @@ def test_criteria_have_scales_of_their_own():
     reply = '{"plain_style": {"verdict": "yes"}, "style": {"verdict": "3"}}'
     assert read_verdicts(reply, scales) == {"plain style": 1.0, "style": 3.0}
     assert read_verdicts("Plain style: no\nStyle: 2", scales) == {"plain style": 0.0, "style": 2.0}
+
+
+def test_a_name_that_begins_with_another_is_read_whole():
+    scales = {"style": likert(), "style guide": likert()}
+    found = read_verdicts("Style guide: 4\nStyle: 2", scales)
+    assert found == {"style": 2, "style guide": 4}
