@@ -45,7 +45,7 @@ def _side(figure: Json) -> int:
     low, high = figure.get("low"), figure.get("high")
     if low is None or high is None or figure.get("p_value", 0.0) >= 0.05:
         return 0
-    return (low > 0) - (high < 0)
+    return int(low > 0) - int(high < 0)
 
 
 def _who(group: Json) -> str:

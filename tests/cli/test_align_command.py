@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import shlex
 from dataclasses import asdict
@@ -20,6 +21,7 @@ N_DOCUMENTS, SYSTEMS = 30, ("one", "two", "three")
 EXAMPLES = "how people rated other summaries"
 ANCHORS = '"sets"'
 SECRET = "sk-align-test"
+PAGE = Path(__file__).parents[2] / "docs" / "alignment.md"
 
 
 def quality(eid: str, system: str) -> int:
@@ -294,6 +296,26 @@ def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
     planned = json.loads(Path("plan.json").read_text())
     assert cli(*aligning(data)).code == 0
     assert planned["calls"] == len(data.calls)
+
+
+def printed(out: str) -> str:
+    """Return what the command printed, without counts of calls, which retries change."""
+    kept = [line.rstrip() for line in out.splitlines() if not line.startswith("Calls: ")]
+    return re.sub(r"http://127\.0\.0\.1:\d+", "http://localhost:8000", "\n".join(kept)).strip()
+
+
+def test_the_page_shows_what_the_command_prints(cli, data):
+    """With FAIRJUDGE_WRITE_PAGES set, the page is written anew instead."""
+    data.answer = judge(sees=EXAMPLES)
+    done = cli(*aligning(data))
+    before, _, rest = PAGE.read_text("utf-8").partition("<!-- printed: begin -->\n")
+    shown, _, after = rest.partition("<!-- printed: end -->")
+    found = f"```text\n{printed(done.out)}\n```\n"
+    if os.environ.get("FAIRJUDGE_WRITE_PAGES"):
+        whole = f"{before}<!-- printed: begin -->\n{found}<!-- printed: end -->{after}"
+        PAGE.write_text(whole, "utf-8")
+        return
+    assert shown == found
 
 
 def test_the_local_model_reads_no_prompt(cli, data):
