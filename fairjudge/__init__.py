@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from fairjudge import bias, fairness
     from fairjudge.analysis.calibrating import read_calibrators
     from fairjudge.api import audit
+    from fairjudge.api.aligning import aalign, align
     from fairjudge.api.building import References, abuild, build
     from fairjudge.api.calibrating import Calibration, calibrate
     from fairjudge.api.cascading import Cascade, cascade
@@ -41,6 +42,8 @@ del TYPE_CHECKING
 __version__ = "0.1.0"
 
 _HOMES = {
+    "align": "api.aligning",
+    "aalign": "api.aligning",
     "References": "api.building",
     "build": "api.building",
     "abuild": "api.building",
@@ -89,7 +92,9 @@ __all__ = [  # names that `__getattr__` finds
     "Summaries",
     "Undefined",
     "__version__",
+    "aalign",
     "abuild",
+    "align",
     "asummarize",
     "audit",
     "bias",

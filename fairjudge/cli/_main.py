@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from fairjudge import __version__
 from fairjudge.cli import (
+    align,
     annotate,
     audit,
     backends,
@@ -96,6 +97,7 @@ app.command("import", short_help="Convert recorded replies and other tools' file
 app.command("export", short_help="Export judgements for other tools")(export.export)
 app.command("annotate", short_help="Label items on a local web page")(annotate.annotate)
 app.command("calibrate", short_help="Compare judges with human labels")(calibrate.calibrate)
+app.command("align", short_help="Improve a judge's prompt from labels, honestly")(align.align)
 app.command("apply", short_help="Calibrate a judge's scores")(calibrate.apply)
 app.command("rank", short_help="Rank systems by pairwise judgements")(rank.rank)
 app.command("check", short_help="Check a changed judge against its baseline")(check.check)

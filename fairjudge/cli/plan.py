@@ -89,10 +89,10 @@ def plan(
         )
     else:
         raise typer.BadParameter("give clusters (build), or --references and --summaries (judge)")
-    report = _report(plans, max_cost=models[0].max_cost, max_calls=models[0].max_calls)
+    report = plan_report(plans, max_cost=models[0].max_cost, max_calls=models[0].max_calls)
     if batch is not None:
         write_batch(batch, {key: asked for one in plans for key, asked in one.requests.items()})
-    display.report(report, json_file, tables=lambda found: [_table(found)])
+    display.report(report, json_file, tables=lambda found: [plan_table(found)])
 
 
 _SUMMED = (
@@ -100,9 +100,10 @@ _SUMMED = (
 )  # fmt: skip
 
 
-def _report(
+def plan_report(
     plans: Sequence[Plan], *, max_cost: float | None, max_calls: int | None
 ) -> dict[str, Any]:
+    """Return `plans` as JSON, with their sums and which limit they would pass."""
     rows = [
         {
             "model": one.model,
@@ -131,7 +132,8 @@ def _report(
     return {**total, "models": rows, "assumes": assumes, "over": over}
 
 
-def _table(report: Mapping[str, Any]) -> TextTable:
+def plan_table(report: Mapping[str, Any]) -> TextTable:
+    """Return the table of what `plan_report` returned."""
     rows = [*report["models"], *([{"model": "all", **report}] if len(report["models"]) > 1 else [])]
     notes = [
         "Estimated, without retries; cached replies cost nothing.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
+from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.covered_tables import by_judge
 from fairjudge.reports.fairness_findings import (
@@ -342,6 +343,7 @@ _RULES: Mapping[str, _Rule] = {
     "fairness agreement": agreement_findings,
     "fairness chunk-size": chunk_size_findings,
     "fairness oracle": oracle_findings,
+    "align": align_findings,
     "audit position": _position,
     "audit verbosity": _verbosity,
     "audit length": _length,

@@ -80,7 +80,7 @@ def _llm_judge(
 ) -> Judge:
     if plan.protocol == "checklist":
         return _checklist(llm, options)
-    criterion = _criterion(plan, prompt=options.prompt, scale=options.scale)
+    criterion = criterion_of(plan, prompt=options.prompt, scale=options.scale)
     if llm.decides is not None:
         if variants:
             raise ConfigurationError("--prompt-variants need a model that writes its verdict")
@@ -220,7 +220,14 @@ def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
     )
 
 
-def _criterion(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:
+def criterion_of(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:
+    """Return prompt and scale of `plan`: those given, the built-in ones in their place.
+
+    Raises
+    ------
+    ConfigurationError
+        If one of them has no built-in form, or they do not go together.
+    """
     if prompt and scale:
         criterion = Criterion(
             aspect=plan.aspect, template=load_template_file(prompt), scale=load_scale(scale)

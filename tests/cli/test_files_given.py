@@ -58,6 +58,10 @@ COMMANDS = {
     "calibrate --html": ("calibrate", "x", "--labels", "IN", "--html", "OUT"),
     "calibrate --markdown": ("calibrate", "IN", "--labels", "x", "--markdown", "OUT"),
     "calibrate --json": ("calibrate", "IN", "--labels", "x", "--json", "OUT"),
+    "align --json": (
+        "align", "--references", "x", "--summaries", "y", "--labels", "IN", "--aspect", "a",
+        "--json", "OUT",
+    ),
     "check --save": ("check", "x", "--baseline", "IN", "--labels", "y", "--save", "OUT"),
     "check --json": ("check", "IN", "--baseline", "x", "--labels", "y", "--json", "OUT"),
     "apply": ("apply", "x", "IN", "-o", "OUT"),

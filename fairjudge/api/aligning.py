@@ -1,0 +1,175 @@
+"""Improving a judge's prompt from people's labels, and knowing that it did."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from fairjudge.api.findings import Findings
+from fairjudge.api.models import Model, as_model
+
+
+def align(
+    references: object,
+    summaries: object,
+    labels: object,
+    *,
+    model: Model | str,
+    aspect: str,
+    protocol: Literal["likert", "binary"] = "likert",
+    candidates: Sequence[str] = ("anchors", "examples", "scale"),
+    rewordings: int = 2,
+    folder: str | Path | None = None,
+    reopen: bool = False,
+    annotators: Sequence[str] = ("*",),
+    label_scale: tuple[float, float] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    **options: Any,
+) -> Findings:
+    """Try other prompts for a judge, and keep one only where a sealed test says that it is better.
+
+    Documents are split into examples, development and a test. Candidates are made from the first,
+    compared on the second, and the best is tested on the third, once: it is kept where it agrees
+    with people better than the old prompt and, both calibrated, errs less.
+
+    Parameters
+    ----------
+    references, summaries
+        As `Judge` takes them.
+    labels
+        People's labels of whole summaries on `aspect`: a path or a list; a ``note`` beside a label
+        is what its annotator wrote.
+    model : Model or str
+        Who judges, and writes anchors.
+    candidates
+        Which kinds to try.
+    rewordings : int
+        How many sets of anchors are written, 1 to 10.
+    folder : path, optional
+        Where candidates, runs and the record of openings are kept; by default one under the cache,
+        named by the labelled items.
+    reopen : bool
+        Open a test that was opened before for other candidates; it is counted.
+    annotators, label_scale
+        Whose labels count (patterns), and the labels' lowest and highest value.
+    level : float
+        Confidence of the intervals, over documents.
+    seed : int
+        Of the split and the intervals.
+    **options
+        Other options of `Judge`: ``prompt`` and ``scale`` (the old ones), ``reference_unit``,
+        ``temperature``.
+
+    Returns
+    -------
+    Findings
+        ``["kept"]``, ``["decision"]`` with both intervals, ``["candidates"]``, ``["audits"]`` of
+        old and new, ``["n_opened"]``, and ``["criterion"]``, the file for ``fairjudge judge
+        --criterion``.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used, labelled documents are too few, the test was opened before,
+        or replies are missing.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> found = fj.align(
+    ...     "references.jsonl",
+    ...     "summaries.jsonl",
+    ...     "labels.jsonl",
+    ...     model=fj.Model("openai:gpt-4o-mini", max_cost=5),
+    ...     aspect="coverage",
+    ... )  # doctest: +SKIP
+    >>> found["kept"], found["criterion"]  # doctest: +SKIP
+    >>> of = {"eid": "e", "system": "s"}
+    >>> few = [of | {"aspect": "faithfulness", "annotator": "a", "value": 3}]
+    >>> events = [{"eid": "e", "articles": [{"aid": "a", "content": "It rained."}]}]
+    >>> texts = [of | {"text": "Rain."}]
+    >>> fj.align(events, texts, few, model="openai:gpt-4o-mini", aspect="faithfulness")
+    Traceback (most recent call last):
+        ...
+    fairjudge.errors.InputError: 1 labelled document: align needs 25 or more, ...
+    """
+    from fairjudge.run.running import run_to_end
+
+    return run_to_end(
+        aalign(
+            references,
+            summaries,
+            labels,
+            model=model,
+            aspect=aspect,
+            protocol=protocol,
+            candidates=candidates,
+            rewordings=rewordings,
+            folder=folder,
+            reopen=reopen,
+            annotators=annotators,
+            label_scale=label_scale,
+            level=level,
+            seed=seed,
+            **options,
+        )
+    )
+
+
+async def aalign(
+    references: object,
+    summaries: object,
+    labels: object,
+    *,
+    model: Model | str,
+    aspect: str,
+    protocol: Literal["likert", "binary"] = "likert",
+    candidates: Sequence[str] = ("anchors", "examples", "scale"),
+    rewordings: int = 2,
+    folder: str | Path | None = None,
+    reopen: bool = False,
+    annotators: Sequence[str] = ("*",),
+    label_scale: tuple[float, float] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+    **options: Any,
+) -> Findings:
+    """Do what `align` does where an event loop is running."""
+    from fairjudge.analysis.aligning import LabelReading
+    from fairjudge.api.options import checked
+    from fairjudge.api.progress import bars
+    from fairjudge.datasets import read_labels, read_summaries
+    from fairjudge.run.align_material import AlignOptions, prepare, read_sources
+    from fairjudge.run.aligning import align_loaded
+    from fairjudge.run.material import JudgeOptions
+
+    asked = as_model(model)
+    judging = checked(JudgeOptions, {"aspect": aspect, "protocol": protocol} | options, "align")
+    given = {
+        "judging": judging,
+        "kinds": tuple(candidates),
+        "rewordings": rewordings,
+        "reading": LabelReading(annotators=tuple(annotators), scale=label_scale),
+        "seed": seed,
+        "level": level,
+        "reopen": reopen,
+    }
+    wanted = checked(AlignOptions, given, "align")
+    material = prepare(
+        read_sources(references, judging),
+        (read_summaries(summaries),),
+        read_labels(labels),
+        options=wanted,
+    )
+    with bars(asked) as shown:
+        outcome = await align_loaded(
+            material,
+            options=wanted,
+            model=asked.options,
+            folder=None if folder is None else Path(folder),
+            progress=shown.counter,
+            budget=asked.budget,
+        )
+    return Findings("align", outcome.report)

@@ -1,0 +1,246 @@
+"""``fairjudge align``: a judge's prompt improved from people's labels, and tested once."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
+
+if TYPE_CHECKING:
+    from fairjudge.run.align_material import AlignMaterial, AlignOptions
+    from fairjudge.run.aligning import AlignOutcome
+    from fairjudge.run.material import JudgeOptions
+    from fairjudge.run.models import ModelOptions
+
+
+def old_judge(
+    *,
+    aspect: Annotated[
+        str | None,
+        typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion."),
+    ] = None,
+    protocol: Annotated[
+        Literal["likert", "binary"] | None, typer.Option(help="How verdicts are given.")
+    ] = None,
+    reference_unit: Annotated[
+        Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
+        typer.Option(help="What one question to the judge is about, as in 'fairjudge judge'."),
+    ] = None,
+    prompt: Annotated[
+        Path | None, typer.Option(help="The old prompt, where it is your own template.")
+    ] = None,
+    scale: Annotated[
+        Path | None, typer.Option(help="The old scale, where it is your own (TOML).")
+    ] = None,
+    criterion: Annotated[
+        Path | None,
+        typer.Option(help="The old criterion (TOML): aspect, and paths of its prompt and scale."),
+    ] = None,
+) -> JudgeOptions:
+    """Return what the old judge is."""
+    from fairjudge.judges.criterion_files import read_criterion_file
+    from fairjudge.run.material import JudgeOptions
+    from fairjudge.scales import load_scale
+
+    if criterion is not None:
+        own = read_criterion_file(criterion)
+        aspect, prompt, scale = aspect or own.aspect, prompt or own.prompt, scale or own.scale
+    if aspect is None:
+        raise typer.BadParameter("give --aspect, or a --criterion that names one")
+    named = protocol or ("likert" if scale is None else load_scale(scale).protocol)
+    return JudgeOptions(
+        aspect=aspect, protocol=named, reference_unit=reference_unit, prompt=prompt, scale=scale
+    )
+
+
+@opt.taking(judging=old_judge, model=opt.one_model)
+def align(
+    *,
+    references: Annotated[
+        Path,
+        typer.Option(help="References; plain clusters do where the aspect needs no questions."),
+    ],
+    summaries: Annotated[
+        list[Path],
+        typer.Option(help="Summaries: eid, system, text. Repeatable."),
+    ],
+    labels: Annotated[
+        Path,
+        typer.Option(help="People's labels of whole summaries; a 'note' says why."),
+    ],
+    judging: JudgeOptions,
+    model: ModelOptions,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--folder",
+            help="Where candidates, runs and align.json go; by default one under the cache folder, "
+            "found again by the same labels.",
+        ),
+    ] = None,
+    kinds: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--try",
+            metavar="[anchors|examples|scale]",
+            help="Which candidates to try: anchors that the model rewords, examples from people, "
+            "other scales; by default all. Repeatable.",
+        ),
+    ] = None,
+    rewordings: Annotated[
+        int, typer.Option(min=1, max=10, help="How many sets of anchors the model writes.")
+    ] = 2,
+    annotators: Annotated[
+        list[str] | None,
+        typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
+    ] = None,
+    label_scale: opt.LabelScale = None,
+    level: Annotated[
+        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
+    ] = 0.95,
+    split_seed: Annotated[
+        int, typer.Option(help="Of the split into examples, development and test.")
+    ] = 0,
+    reopen: Annotated[
+        bool,
+        typer.Option(
+            "--reopen",
+            help="Open a test that was opened before for other candidates; it is counted.",
+        ),
+    ] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only estimate what would be asked, and its cost.")
+    ] = False,
+    seconds_per_call: Annotated[
+        float, typer.Option(min=0.0, help="With --plan: assumed duration of a request, in seconds.")
+    ] = 2.0,
+    skip_bad: opt.SkipBad = False,
+    json_file: opt.Json = None,
+    quiet: opt.Quiet = False,
+) -> None:
+    r"""Try other prompts for a judge; keep one only if a sealed test says that it is better.
+
+    Labelled documents are split: examples give candidates their words, development chooses one,
+    the test decides, opened once and recorded. Kept is what agrees with people better than the old
+    prompt, and than calibration alone: both paired intervals over documents above 0. The same
+    command again asks nobody.
+
+        fairjudge align --references refs.jsonl --summaries s.jsonl --labels labels.jsonl \
+            --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
+    """
+    from fairjudge.analysis.aligning import LabelReading
+    from fairjudge.cli import display
+    from fairjudge.datasets import read_labels, read_summaries
+    from fairjudge.reports.align_tables import align_tables
+    from fairjudge.run.align_material import AlignOptions, prepare, read_sources
+
+    opt.check_targets(None, json_file)
+    options = AlignOptions(
+        judging=judging,
+        kinds=tuple(dict.fromkeys(kinds or ("anchors", "examples", "scale"))),  # type: ignore[arg-type]
+        rewordings=rewordings,
+        reading=LabelReading(
+            annotators=tuple(annotators or ("*",)), scale=opt.label_scale(label_scale)
+        ),
+        seed=split_seed,
+        level=level,
+        reopen=reopen,
+    )
+    material = prepare(
+        read_sources(references, judging, skip_bad=skip_bad),
+        [read_summaries(path, skip_bad=skip_bad) for path in summaries],
+        read_labels(labels, skip_bad=skip_bad),
+        options=options,
+    )
+    if plan:
+        _plan(material, options, model, seconds_per_call, json_file)
+        return
+    outcome = _run(material, options, model, folder, quiet=quiet)
+    report: dict[str, Any] = {**outcome.report, "spent": display.spent_json(outcome.spent)}
+    report["command"] = _command(report["criterion"], judging, model, references, summaries)
+    display.report(report, json_file, tables=align_tables, kind="align")
+    if json_file != "-":
+        _say_where(outcome, report["command"])
+
+
+def _plan(
+    material: AlignMaterial,
+    options: AlignOptions,
+    model: ModelOptions,
+    seconds_per_call: float,
+    json_file: str | None,
+) -> None:
+    from fairjudge.cli import display
+    from fairjudge.cli.plan import plan_report, plan_table
+    from fairjudge.run.align_planning import plan_align
+    from fairjudge.run.running import run_to_end
+
+    planned = run_to_end(
+        plan_align(material, options=options, model=model, seconds_per_call=seconds_per_call)
+    )
+    found = plan_report([planned], max_cost=model.max_cost, max_calls=model.max_calls)
+    found["parts"] = material.sizes()
+    display.report(found, json_file, tables=lambda one: [plan_table(one)])
+
+
+def _run(
+    material: AlignMaterial,
+    options: AlignOptions,
+    model: ModelOptions,
+    folder: Path | None,
+    *,
+    quiet: bool,
+) -> AlignOutcome:
+    from fairjudge.api.progress import Bars
+    from fairjudge.cli import progress
+    from fairjudge.run.aligning import align_loaded
+    from fairjudge.run.running import run_to_end
+
+    with progress.display(quiet=quiet) as shown:
+        asked = replace(model, on_retry=progress.retries(shown))
+        return run_to_end(
+            align_loaded(
+                material,
+                options=options,
+                model=asked,
+                folder=folder,
+                progress=Bars(shown).counter,
+            )
+        )
+
+
+def _command(
+    criterion: str | None,
+    judging: JudgeOptions,
+    model: ModelOptions,
+    references: Path,
+    summaries: list[Path],
+) -> str | None:
+    """Return the command that judges with what is kept."""
+    if criterion is None:
+        return None
+    words = ["fairjudge", "judge", "--references", str(references)]
+    words += [word for path in summaries for word in ("--summaries", str(path))]
+    words += ["--criterion", criterion]
+    if judging.reference_unit:
+        words += ["--reference-unit", judging.reference_unit]
+    words += ["--backend", model.backend]
+    words += ["--base-url", model.base_url] if model.base_url else []
+    return shlex.join([*words, "-o", "judgements.jsonl"])
+
+
+def _say_where(outcome: AlignOutcome, command: str | None) -> None:
+    spent = outcome.spent
+    if spent is not None:
+        cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
+        say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")
+    if command is not None:
+        say(f"Judge with it: {command}")
+    say(f"Files: {outcome.folder}")

@@ -1,0 +1,288 @@
+"""Other prompts for a judge: reworded anchors, few-shot examples from people, and other scales.
+
+A candidate is a prompt template and a scale, as files say them: what is kept can be used by
+``fairjudge judge`` at once. Texts of summaries and people stand in a template between tags with
+marks, and cannot be taken for its fields or parts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.calibration.alignment import spread_over
+from fairjudge.judges.criteria import Criterion
+from fairjudge.parsing import read_list
+from fairjudge.prompting import Fenced, Template, load_template, parse_template, render
+from fairjudge.protocols import CompletionRequest, Message, ModelRef, clean_text
+from fairjudge.scales import Level, Scale
+from fairjudge.text.printable import counted
+
+CandidateKind: TypeAlias = Literal["anchors", "examples", "scale"]
+KINDS: tuple[CandidateKind, ...] = ("anchors", "examples", "scale")
+
+_MATERIAL_WORDS, _NOTE_WORDS = 300, 60
+_ANCHOR_ITEMS, _ANCHOR_WORDS, _LONGEST_ANCHOR = 12, 40, 400
+_FEW = 3
+"""Examples of the shorter few-shot candidate."""
+_TEN, _THREE = 10, 3
+_FORBIDDEN = re.compile(r"[{}<>\x00-\x1f\x7f]")
+_PART_LINE = re.compile(r"^(?=##)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatedItem:
+    """A summary of the examples part: ``value`` is people's mean rating, ``notes`` what they wrote.
+
+    ``share`` is the rating on 0 to 1; ``material`` what it was judged against where that is short.
+    """
+
+    text: str
+    value: float
+    share: float
+    notes: tuple[str, ...] = ()
+    material: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A prompt and a scale to try; ``prompt`` is the text of a template's file."""
+
+    name: str
+    kind: CandidateKind
+    about: str
+    prompt: str
+    scale: Scale
+
+    @property
+    def sha256(self) -> str:
+        """A hash of all that the judge would be told."""
+        return hashlib.sha256(f"{self.prompt}\n{self.scale!r}".encode()).hexdigest()
+
+
+def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]:
+    """Yield `base` with one example a level, and with three, spread over people's ratings."""
+    seen = set()
+    for n in (len(base.scale.levels), _FEW):
+        places = _spread(items, n)
+        if len(places) < 2 or places in seen:
+            continue
+        seen.add(places)
+        shown = [items[place] for place in places]
+        name = f"examples-{len(shown)}"
+        n_notes = sum(bool(item.notes) for item in shown)
+        about = f"{counted(len(shown), 'example')} from people's ratings, {n_notes} with notes"
+        text = _with_examples(base, shown, name=name, about=about)
+        yield Candidate(name=name, kind="examples", about=about, prompt=text, scale=base.scale)
+
+
+def _spread(items: Sequence[RatedItem], n: int) -> tuple[int, ...]:
+    return spread_over(
+        [item.value for item in items], n, preferred=[bool(item.notes) for item in items]
+    )
+
+
+def _with_examples(base: Criterion, items: Sequence[RatedItem], *, name: str, about: str) -> str:
+    fenced = Fenced(
+        "example",
+        tuple(_inert(_shown(item)) for item in items),
+        tuple(f"rated {nearest(base.scale, item.share).answer}" for item in items),
+    )
+    examples, _ = fenced.render()
+    intro = (
+        "First, how people rated other summaries: the rating stands in each tag, and below the "
+        "summary what they said of it, where they said anything. Rate as they did."
+    )
+    role, user = base.template.parts[-1]
+    asked = f"{intro}\n\n{examples}\n\nNow the one to be rated.\n\n{user}"
+    return template_text(
+        base.template, (*base.template.parts[:-1], (role, asked)), name=name, about=about
+    )
+
+
+def _shown(item: RatedItem) -> str:
+    material = f"{_cut(item.material, _MATERIAL_WORDS)}\n\nSummary: " if item.material else ""
+    notes = "".join(f"\n\nPeople said: {_cut(note, _NOTE_WORDS)}" for note in item.notes)
+    return f"{material}{_cut(item.text, _MATERIAL_WORDS)}{notes}"
+
+
+def _inert(text: str) -> str:
+    """Return `text` so that no template takes words of it for a field or a part of its own."""
+    cleaned = str(clean_text(text)).replace("\r", "\n")
+    return _PART_LINE.sub(" ", re.sub(r"\{(?=\{)", "{ ", cleaned))
+
+
+def _cut(text: str, most: int) -> str:
+    words = text.split(" ")
+    return text if len(words) <= most else " ".join([*words[:most], "..."])
+
+
+def nearest(scale: Scale, share: float) -> Level:
+    """Return the level of `scale` nearest to `share`, 0 for the lowest and 1 for the highest."""
+    low, high = _ends(scale)
+    return min(scale.levels, key=lambda one: abs((float(one.value) - low) / (high - low) - share))
+
+
+def _ends(scale: Scale) -> tuple[float, float]:
+    values = [float(level.value) for level in scale.levels]
+    return values[0], values[-1]
+
+
+def other_scales(base: Criterion) -> Iterator[Candidate]:
+    """Yield `base` on ten levels and on three, each worth its place on the scale of `base`.
+
+    A scale of yes and no has no other.
+    """
+    if base.scale.protocol != "likert":
+        return
+    n = len(base.scale.levels)
+    if n < _TEN:
+        at = {round(i * (_TEN - 1) / (n - 1)): i for i in range(n)}
+        anchors = [base.scale.levels[at[i]].anchor if i in at else "" for i in range(_TEN)]
+        yield _rescaled(base, anchors)
+    if n > _THREE:
+        thirds = [[0, 1], [*range(2, n - 2)], [n - 2, n - 1]] if n > 4 else [[0], [1, 2], [3]]
+        yield _rescaled(
+            base,
+            [
+                "; or ".join(a for i in some if (a := base.scale.levels[i].anchor))
+                for some in thirds
+            ],
+        )
+
+
+def _rescaled(base: Criterion, anchors: Sequence[str]) -> Candidate:
+    low, high = _ends(base.scale)
+    n = len(anchors)
+    levels = tuple(
+        Level(answer=str(i + 1), value=low + i * (high - low) / (n - 1), anchor=anchor)
+        for i, anchor in enumerate(anchors)
+    )
+    name, about = f"scale-{n}", f"{n} levels in place of {len(base.scale.levels)}"
+    told = f"Answer with one whole number from 1 (lowest) to {n} (highest)."
+    scale = Scale(name=name, kind="choice", levels=levels, instruction=told)
+    text = template_text(base.template, base.template.parts, name=name, about=about)
+    return Candidate(name=name, kind="scale", about=about, prompt=text, scale=scale)
+
+
+def reworded(base: Criterion, sets: Sequence[Sequence[str]]) -> Iterator[Candidate]:
+    """Yield `base` with each set of anchors, lowest level first."""
+    for number, anchors in enumerate(sets, 1):
+        levels = tuple(
+            replace(level, anchor=anchor)
+            for level, anchor in zip(base.scale.levels, anchors, strict=True)
+        )
+        name, about = f"anchors-{number}", "anchors reworded from people's ratings and notes"
+        yield Candidate(
+            name=name,
+            kind="anchors",
+            about=about,
+            prompt=template_text(base.template, base.template.parts, name=name, about=about),
+            scale=replace(base.scale, name=f"{base.scale.name}-{name}", levels=levels),
+        )
+
+
+def anchors_messages(
+    base: Criterion, items: Sequence[RatedItem], *, n_sets: int
+) -> tuple[Message, ...]:
+    """Return what asks a model for `n_sets` sets of anchors, from `items` of the examples part."""
+    shown = [items[place] for place in _spread(items, _ANCHOR_ITEMS)]
+    fields: dict[str, str | Fenced] = {
+        "aspect": Fenced("aspect", (base.aspect,)),
+        "rule": Fenced("rule", ("\n\n".join(text for _, text in base.template.parts),)),
+        "scale": Fenced("scale", (base.scale.described,)),
+        "items": Fenced(
+            "item", tuple(map(_shown, shown)), tuple(f"rated {item.value:.2g}" for item in shown)
+        ),
+        "sets": counted(n_sets, "set"),
+        "levels": counted(len(base.scale.levels), "anchor"),
+        "anchor_words": str(_ANCHOR_WORDS),
+        "answer_format": 'Reply with JSON alone: {"sets": [{"anchors": ["...", "..."]}]}',
+    }
+    return render(load_template("judge", "anchors"), fields)
+
+
+def anchors_request(
+    messages: tuple[Message, ...], *, target: ModelRef, **sampling: Any
+) -> CompletionRequest:
+    """Return the request for anchors."""
+    return CompletionRequest(target=target, messages=messages, response_schema=_SCHEMA, **sampling)
+
+
+def read_anchors(reply: str, *, n_levels: int, most: int) -> tuple[tuple[str, ...], ...]:
+    """Return the usable sets of a reply, each once; a set with one bad anchor is left out.
+
+    An anchor is one line without braces or angle brackets, at most 400 characters long: it goes
+    into a prompt as the library's own words.
+    """
+    sets = []
+    for one in read_list(reply, "sets") or ():
+        anchors = one.get("anchors") if isinstance(one, dict) else one
+        if isinstance(anchors, list) and len(anchors) == n_levels:
+            texts = tuple(" ".join(a.split()) if isinstance(a, str) else "" for a in anchors)
+            if all(map(_usable, texts)) and len(set(texts)) == n_levels:
+                sets.append(texts)
+    return tuple(dict.fromkeys(sets))[:most]
+
+
+def _usable(anchor: str) -> bool:
+    return 0 < len(anchor) <= _LONGEST_ANCHOR and not _FORBIDDEN.search(anchor)
+
+
+_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "sets": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"anchors": {"type": "array", "items": {"type": "string"}}},
+                "required": ["anchors"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["sets"],
+    "additionalProperties": False,
+}
+
+
+def template_text(
+    base: Template, parts: Sequence[tuple[str, str]], *, name: str, about: str
+) -> str:
+    """Return a template's file: the front matter of `base` under another name, and `parts`."""
+    front = {
+        "task": base.task,
+        "name": f"{base.name}-{name}",
+        "version": base.version,
+        "about": f"{base.about} With {about}.",
+    }
+    head = "".join(f"{key} = {_toml(value)}\n" for key, value in front.items())
+    body = "\n".join(f"## {role}\n{text}\n" for role, text in parts)
+    text = f"+++\n{head}+++\n{body}"
+    parse_template(text.encode(), where=name)
+    return text
+
+
+def scale_text(scale: Scale) -> str:
+    """Return the TOML file of `scale`."""
+    lines = [f"name = {_toml(scale.name)}", f"kind = {_toml(scale.kind)}"]
+    if scale.fractions:
+        lines.append("fractions = true")
+    if scale.instruction:
+        lines.append(f"instruction = {_toml(scale.instruction)}")
+    for level in scale.levels:
+        lines += ["", "[[levels]]"]
+        lines += [f"{key} = {_toml(getattr(level, key))}" for key in ("answer", "value", "anchor")]
+        if level.aliases:
+            lines.append(f"aliases = [{', '.join(map(_toml, level.aliases))}]")
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: object) -> str:
+    # A basic string of TOML is written as one of JSON, DEL aside.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,218 @@
+"""What ``fairjudge align`` works on: labelled summaries, split by document."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from math import fsum
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from fairjudge.analysis.aligning import LabelReading
+from fairjudge.calibration.alignment import Parts, check_enough, split_documents
+from fairjudge.calibration.scales import infer_scale
+from fairjudge.datasets import (
+    Loaded,
+    check_distinct,
+    check_summaries,
+    read_clusters,
+    read_references,
+)
+from fairjudge.domain import Label, ProtocolName, Reference, Summary
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.candidates import KINDS, CandidateKind, RatedItem
+from fairjudge.judges.criteria import fence_questions
+from fairjudge.run.material import JudgeOptions, Sources
+from fairjudge.run.runs import digest
+
+PartName: TypeAlias = Literal["examples", "development", "test"]
+_Item: TypeAlias = tuple[str, str]
+"""eid, system."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignOptions:
+    """What is asked of ``fairjudge align``.
+
+    ``judging`` is the old judge; ``kinds`` are the candidates to try, ``rewordings`` how many sets
+    of anchors a model writes, ``seed`` that of the split and of intervals.
+    """
+
+    judging: JudgeOptions
+    kinds: tuple[CandidateKind, ...] = KINDS
+    rewordings: int = 2
+    reading: LabelReading = field(default_factory=LabelReading)
+    seed: int = 0
+    level: float = 0.95
+    reopen: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.kinds) - set(KINDS))
+        if unknown or not self.kinds:
+            raise ConfigurationError(f"candidates: expected some of {KINDS}, found {self.kinds!r}")
+        if not 1 <= self.rewordings <= 10:
+            raise ConfigurationError(f"rewordings: expected 1 to 10, found {self.rewordings}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignMaterial:
+    """Sources, and the summaries that people labelled, by part."""
+
+    sources: Sources
+    summaries: tuple[Loaded[Summary], ...]
+    labels: tuple[Label, ...]
+    parts: Parts
+    protocol: ProtocolName
+    scale: tuple[float, float] | None
+
+    @property
+    def sha256(self) -> str:
+        """A hash of all labelled summaries and their labels, whatever the split."""
+        return _together(digest(s for file in self.summaries for s in file), digest(self.labels))
+
+    def sha256_of(self, part: PartName) -> str:
+        """Return a hash of a part's items and labels."""
+        return _together(digest(self.summaries_of(part)), digest(self.labels_of(part)))
+
+    def documents_of(self, part: PartName) -> frozenset[str]:
+        """Return the documents of a part."""
+        return frozenset(getattr(self.parts, part))
+
+    def loaded_summaries(self, part: PartName) -> tuple[Loaded[Summary], ...]:
+        """Return the labelled summaries of a part, by the file that they are from."""
+        wanted = self.documents_of(part)
+        found = (_only(file, [one.eid in wanted for one in file]) for file in self.summaries)
+        return tuple(file for file in found if len(file))
+
+    def summaries_of(self, part: PartName) -> tuple[Summary, ...]:
+        """Return the labelled summaries of a part."""
+        return tuple(one for file in self.loaded_summaries(part) for one in file)
+
+    def labels_of(self, part: PartName) -> tuple[Label, ...]:
+        """Return people's labels of a part."""
+        wanted = self.documents_of(part)
+        return tuple(label for label in self.labels if label.eid in wanted)
+
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """Return how many documents and labelled summaries each part has."""
+        parts: tuple[PartName, ...] = ("examples", "development", "test")
+        return {
+            part: {
+                "documents": len(self.documents_of(part)),
+                "items": len(self.summaries_of(part)),
+            }
+            for part in parts
+        }
+
+    def rated(self) -> tuple[RatedItem, ...]:
+        """Return the items of the examples part with people's mean rating and notes."""
+        values: dict[_Item, list[float]] = defaultdict(list)
+        notes: dict[_Item, list[str]] = defaultdict(list)
+        for label in self.labels_of("examples"):
+            item = (label.eid, str(label.system))
+            values[item].append(float(label.value))
+            if note := _note(label):
+                notes[item].append(note)
+        given = np.array([float(label.value) for label in self.labels], dtype=np.float64)
+        low, high = self.scale or infer_scale(given, self.protocol)
+        materials = self._materials()
+        found = []
+        for one in self.summaries_of("examples"):
+            some = values[one.eid, one.system]
+            mean = fsum(some) / len(some)
+            found.append(
+                RatedItem(
+                    text=one.text,
+                    value=mean,
+                    share=min(1.0, max(0.0, (mean - low) / (high - low))),
+                    notes=tuple(notes[one.eid, one.system]),
+                    material=materials.get(one.eid, ""),
+                )
+            )
+        return tuple(found)
+
+    def _materials(self) -> Mapping[str, str]:
+        """Return each reference's questions and answers; articles are too long to be shown."""
+        return {
+            one.eid: "\n\n".join(fence_questions(one.question_answers).texts)
+            for one in self.sources
+            if isinstance(one, Reference)
+        }
+
+
+def read_sources(given: object, judging: JudgeOptions, *, skip_bad: bool = False) -> Sources:
+    """Read references, or clusters where the aspect needs no questions: a path or values."""
+    if judging.needs_questions:
+        return read_references(given, skip_bad=skip_bad)
+    return read_clusters(given, skip_bad=skip_bad, argument="references")
+
+
+def prepare(
+    sources: Sources,
+    summaries: Sequence[Loaded[Summary]],
+    labels: Loaded[Label],
+    *,
+    options: AlignOptions,
+) -> AlignMaterial:
+    """Take the summaries that people labelled on the aspect, and split them by document.
+
+    Raises
+    ------
+    InputError
+        If nothing of the aspect is labelled, or there are too few documents or items.
+    """
+    judging = options.judging
+    for file in summaries:
+        check_summaries(file, sources)
+    check_distinct(summaries)
+    here = {(one.eid, one.system) for file in summaries for one in file}
+    taken = tuple(
+        label
+        for label in labels
+        if label.aspect == judging.aspect
+        and label.unit == "summary"
+        and (label.eid, label.system) in here
+        and any(fnmatchcase(label.annotator, one) for one in options.reading.annotators)
+    )
+    if not taken:
+        raise InputError(
+            f"no label of a whole summary on {judging.aspect!r} fits a summary here (aspects: "
+            f"{', '.join(sorted(Counter(label.aspect for label in labels))) or 'none'})",
+            path=labels.path,
+        )
+    items = {(label.eid, label.system) for label in taken}
+    found = AlignMaterial(
+        sources=sources,
+        summaries=tuple(
+            _only(file, [(one.eid, one.system) in items for one in file]) for file in summaries
+        ),
+        labels=taken,
+        parts=split_documents((label.eid for label in taken), seed=options.seed),
+        protocol=judging.plan().protocol,
+        scale=options.reading.scale,
+    )
+    check_enough(len(found.summaries_of("development")))
+    return found
+
+
+def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
+    rows = [row for row, wanted in enumerate(keep) if wanted]
+    return replace(
+        file,
+        records=tuple(file.records[row] for row in rows),
+        lines=tuple(file.lines[row] for row in rows),
+    )
+
+
+def _note(label: Label) -> str:
+    """Return what the annotator wrote beside the label; ``annotate`` keeps it as ``note``."""
+    note = (label.model_extra or {}).get("note")
+    return note.strip() if isinstance(note, str) else ""
+
+
+def _together(*hashes: str) -> str:
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()

@@ -1,0 +1,226 @@
+"""Splitting, choosing and deciding on a new prompt: by hand, and what must hold of any data."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from fairjudge.calibration.alignment import (
+    FEWEST_DOCUMENTS,
+    Gain,
+    Paired,
+    check_enough,
+    choose,
+    decide,
+    fit_both,
+    gain_of,
+    split_documents,
+    spread_over,
+    why_barred,
+)
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import InputError, StatisticsError
+
+
+def paired(old, new, human, *, documents=None, start=0, lost_old=0, lost_new=0) -> Paired:
+    n = len(human)
+    return Paired(
+        old=np.array(old, dtype=float),
+        new=np.array(new, dtype=float),
+        human=np.array(human, dtype=float),
+        documents=documents or [f"d{start + i // 2}" for i in range(n)],
+        n_labelled=n + max(lost_old, lost_new),
+        n_without_old=lost_old,
+        n_without_new=lost_new,
+    )
+
+
+def drawn(seed: int, n: int = 120, *, old: float = 1.0, new: float = 1.0, start=0) -> Paired:
+    """Labels, and two judges with noise of such sizes."""
+    rng = np.random.default_rng(seed)
+    human = rng.integers(1, 6, size=n)
+    judged = [np.round(human + size * rng.normal(size=n)) for size in (old, new)]
+    return paired(*judged, human, start=start)
+
+
+def decided(development: Paired, test: Paired):
+    return decide(development, test, rng=np.random.default_rng(0))
+
+
+@given(
+    st.sets(st.text(max_size=6), min_size=FEWEST_DOCUMENTS, max_size=80),
+    st.integers(),
+    st.randoms(use_true_random=False),
+)
+def test_no_document_is_in_two_parts_and_their_order_says_nothing(names, seed, random):
+    parts = split_documents(names, seed=seed)
+    every = [*parts.examples, *parts.development, *parts.test]
+    assert sorted(every) == sorted(names)
+    assert len(parts.examples) >= 5
+    assert min(len(parts.development), len(parts.test)) >= 10
+    mixed = list(names)
+    random.shuffle(mixed)
+    assert split_documents([*mixed, *mixed], seed=seed) == parts
+
+
+def test_a_seed_is_a_split():
+    names = [f"d{n}" for n in range(40)]
+    assert split_documents(names, seed=1) != split_documents(names, seed=2)
+
+
+def test_too_few_documents_or_items_say_how_many_it_takes():
+    names = [f"d{n}" for n in range(FEWEST_DOCUMENTS)]
+    split_documents(names, seed=0)
+    with pytest.raises(InputError, match="24 labelled documents: align needs 25 or more"):
+        split_documents(names[1:], seed=0)
+    check_enough(30)
+    with pytest.raises(InputError, match="29 labelled items: align needs 30"):
+        check_enough(29)
+
+
+def test_the_gain_is_the_difference_of_tau_b():
+    one = drawn(3)
+    found = gain_of(one)
+    old, new = (stats.kendalltau(side, one.human).statistic for side in (one.old, one.new))
+    assert found.old == pytest.approx(old)
+    assert found.new == pytest.approx(new)
+    assert found.difference == pytest.approx(new - old)
+
+
+def test_a_constant_judge_has_no_gain():
+    found = gain_of(paired([3, 3, 3, 3], [1, 2, 3, 4], [1, 2, 3, 4]))
+    assert (found.old, found.new, found.difference) == (None, 1.0, None)
+
+
+def gain(difference: float | None) -> Gain:
+    return Gain(
+        n_items=9, n_without_old=0, n_without_new=0, old=0.0, new=0.0, difference=difference
+    )
+
+
+@pytest.mark.parametrize(
+    ("gains", "chosen"),
+    [
+        ({"a": 0.1, "b": 0.3, "c": 0.2}, "b"),
+        ({"a": 0.2, "b": 0.2}, "a"),
+        ({"a": None, "b": 0.01}, "b"),
+        ({"a": 0.0}, None),
+        ({"a": -0.1, "b": None}, None),
+        ({}, None),
+    ],
+)
+def test_the_largest_gain_is_chosen_and_none_where_there_is_none(gains, chosen):
+    assert choose({name: gain(value) for name, value in gains.items()}) == chosen
+
+
+def test_what_leaves_more_unscored_or_cannot_be_calibrated_is_barred():
+    human = [1, 2, 3, 4, 5] * 8
+    assert why_barred(paired(human, human, human, lost_new=2)) is None  # 2 of 42: 4.8 %
+    assert why_barred(paired(human, human, human, lost_new=3)).startswith("it leaves 7% more")
+    assert why_barred(paired(human, human, human, lost_old=9, lost_new=9)) is None
+    few = paired(human[:29], human[:29], human[:29])
+    assert "29 labelled items" in why_barred(few)
+    constant = paired(human, [3] * 40, human)
+    assert "the new prompt cannot be calibrated" in why_barred(constant)
+
+
+def test_a_better_prompt_is_kept_with_its_figures_by_hand():
+    development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
+    found = decided(development, test)
+    assert found.kept
+    assert found.why_not == ()
+    old, new = fit_both(development)
+    errors = [
+        float(np.mean((one(side) - test.human) ** 2))
+        for one, side in ((old, test.old), (new, test.new))
+    ]
+    assert found.errors == pytest.approx(tuple(errors))
+    assert found.error.value == pytest.approx(errors[0] - errors[1])
+    assert found.agreement.value == pytest.approx(found.gain.difference)
+    assert found.error.low > 0
+    assert found.agreement.low > 0
+
+
+def test_what_calibration_does_alone_is_not_kept():
+    """A prompt that only shifts and stretches the old one's ratings agrees no better."""
+    development, test = drawn(1), drawn(2, start=500)
+    development = paired(development.old, 2 * development.old + 1, development.human)
+    test = paired(test.old, 2 * test.old + 1, test.human, start=500)
+    found = decided(development, test)
+    assert not found.kept
+    assert found.agreement.value == pytest.approx(0.0)
+    assert found.error.value == pytest.approx(0.0)
+    assert len(found.why_not) == 2
+
+
+def test_the_same_prompt_is_never_kept():
+    one, other = drawn(1), drawn(2, start=500)
+    same = decided(
+        paired(one.old, one.old, one.human), paired(*[other.old] * 2, other.human, start=500)
+    )
+    assert not same.kept
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_old_and_new_changed_round_turn_every_figure_round(seed):
+    development, test = drawn(seed), drawn(seed + 10, start=500)
+    there = decided(development, test)
+    turned = [
+        paired(one.new, one.old, one.human, start=start)
+        for one, start in ((development, 0), (test, 500))
+    ]
+    back = decided(*turned)
+    for name in ("agreement", "error"):
+        one, other = getattr(there, name), getattr(back, name)
+        assert one.value == pytest.approx(-other.value)
+        assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
+    assert not (there.kept and back.kept)
+
+
+def test_more_of_the_test_unscored_is_not_kept():
+    development, test = drawn(1, old=1.5, new=0.3), drawn(2, old=1.5, new=0.3, start=500)
+    lost = paired(test.old, test.new, test.human, start=500, lost_new=30)
+    found = decided(development, lost)
+    assert not found.kept
+    assert found.why_not == ("it leaves 20% more of the test unscored",)
+
+
+def test_a_document_in_both_is_refused():
+    with pytest.raises(StatisticsError, match="in development and in the test"):
+        decided(drawn(1), drawn(2))
+
+
+def test_nothing_to_decide_on_says_why():
+    development = drawn(1)
+    alone = paired([1, 2], [1, 2], [1, 2], documents=["x", "x"])
+    found = decided(development, alone)
+    assert not found.kept
+    assert isinstance(found.agreement, Undefined)
+    assert found.why_not == ("fewer than 2 documents of the test were scored by both prompts",)
+    constant = paired([3] * 40, [1, 2] * 20, [1, 2] * 20, start=500)
+    assert "the same value" in decided(development, constant).why_not[0]
+    assert isinstance(decided(development, drawn(2, start=500)).agreement, Estimate)
+
+
+@given(
+    st.lists(st.floats(1, 5), min_size=1, max_size=12),
+    st.integers(0, 15),
+    st.randoms(use_true_random=False),
+)
+def test_places_are_spread_each_once_and_in_order(values, n, random):
+    preferred = [random.random() < 0.5 for _ in values]
+    places = spread_over(values, n, preferred=preferred)
+    assert len(set(places)) == len(places) == min(n, len(values))
+    taken = [values[place] for place in places]
+    assert taken == sorted(taken)
+    if n > 1 and len(values) > 1:
+        assert min(values) in taken
+        assert max(values) in taken
+
+
+def test_notes_are_preferred_among_equals():
+    places = spread_over([1, 1, 3, 5, 5], 2, preferred=[False, True, True, False, True])
+    assert places == (1, 4)
