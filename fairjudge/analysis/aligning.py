@@ -12,7 +12,8 @@ import numpy as np
 from fairjudge.calibration.alignment import Decision, Paired, decide, fit_both
 from fairjudge.calibration.group_rates import group_rates
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
-from fairjudge.calibration.items import ItemKey, Joined, join, system_name
+from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.labels import ItemKey, system_name
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.results import to_json
 from fairjudge.stats._arrays import FloatArray

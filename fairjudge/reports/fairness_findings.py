@@ -139,7 +139,8 @@ def chunk_size_findings(report: Json) -> Iterator[str]:
 
 def oracle_findings(report: Json) -> Iterator[str]:
     """Say in which measures the scorer sees the unfairness that was planted."""
-    seen, missed = [], []
+    seen: list[str] = []
+    missed: list[str] = []
     for name, change in report["measures"].items():
         sees = _beyond_chance(change["difference"]) and change["difference"]["value"] > 0
         (seen if sees else missed).append(LABELS[name])
