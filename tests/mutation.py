@@ -43,6 +43,8 @@ MOST_IMPORTING = 20
 OPTIONAL = ("litellm", "transformers")
 """Packages without which the tests of modules with their name skip."""
 MOST_SHOWN = 200
+MOST_OF_A_NAME = 8
+"""Letters of a package's name by which its commands' tests are found: calibrate of calibration."""
 MOST_CPU_SECONDS = 120
 MOST_WALL_SECONDS = 900.0
 """What a mutant's tests may take; of a processor, so that a busy machine makes no difference."""
@@ -316,10 +318,10 @@ def draw(root: Path, places: Sequence[str], *, n: int, seed: int) -> list[Mutant
 
 
 def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
-    """Return the files of tests that concern a module, in two lists to be run one after the other.
+    """Return the files of tests that concern a module, in lists to be run one after the other.
 
     First those named after it or importing it, which see most faults soonest, then those of its
-    folder.
+    folder, then those of whole commands that are named after its package.
     """
     parts = path.removesuffix(".py").split("/")
     parts = parts if parts[0] == "fairjudge" else ["fairjudge", *parts]
@@ -337,7 +339,9 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
     importing = [name for name in near if imported.search(tests[name])]
     first = list(dict.fromkeys([*named, *importing[:MOST_IMPORTING]]))
     rest = [name for name in beside if name not in first] if len(parts) > 2 else []
-    return [some for some in (first, rest) if some]
+    package_test = f"/test_{parts[1].partition('_')[0][:MOST_OF_A_NAME]}"
+    commands = [name for name in tests if name not in near and package_test in name]
+    return [some for some in (first, rest, commands) if some]
 
 
 @contextmanager

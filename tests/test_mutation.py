@@ -97,6 +97,10 @@ def test_the_relevant_tests_a_module():
     ]
     assert relevant_tests("fairjudge/cache.py", texts) == [["tests/test_cache_files.py"]]
     assert relevant_tests("graphs/judge.py", texts) == []
+    commands = {"tests/cli/test_calibrate_command.py": "", "tests/cli/test_fairness.py": ""}
+    assert relevant_tests("calibration/drift.py", commands) == [
+        ["tests/cli/test_calibrate_command.py"]
+    ]
 
 
 MODULE = "def half(n: int) -> float:\n    return n / 2\n\n\ndef unseen() -> int:\n    return 7\n"

@@ -12,7 +12,7 @@ from fairjudge.bias.entity_analysis import people_from_names
 from fairjudge.bias.hallucination import NameGroups, hallucinated, hallucination_bias
 from fairjudge.bias.people import Person, align, fits, inclusion_bias, last_name
 from fairjudge.bias.representation import count_vectors, distinguish, distinguishability
-from fairjudge.bias.resampling import Counts, Resampling, two_way
+from fairjudge.bias.resampling import Counts, Resampling, _chunk_sizes, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, word_list_bias
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
@@ -550,3 +550,10 @@ def test_the_package_has_the_measures_by_name():
     assert all(callable(getattr(bias, name)) for name in bias._PUBLIC)
     with pytest.raises(AttributeError):
         _ = bias.nothing
+
+
+@pytest.mark.parametrize("n_units", [1, 7, 10**9])
+def test_resamples_are_counted_whatever_the_memory_they_are_made_in(n_units):
+    sizes = _chunk_sizes(2000, n_units)
+    assert sum(sizes) == 2000
+    assert min(sizes) >= 1

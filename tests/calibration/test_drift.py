@@ -24,6 +24,9 @@ def change(low: float | None, high: float | None) -> Estimate:
         (-0.30, -0.01, "worse"),
         (-0.30, -0.10, "worse"),
         (-0.06, 0.01, "cannot tell"),
+        (-0.06, 0.0, "cannot tell"),  # 0 is in the interval
+        (-0.05, -0.01, "worse"),  # and so is the margin
+        (0.0, 0.2, "same"),
         (-0.30, 0.30, "cannot tell"),
         (None, None, "cannot tell"),
     ],

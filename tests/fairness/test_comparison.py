@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairjudge.errors import InputError
+from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.comparison import CoverageRows, ProportionalRows, compare_with_baseline
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import coverage_by_value
@@ -111,6 +111,10 @@ def test_what_cannot_be_compared():
         compare_with_baseline([{"m": base}], baseline="q")
     with pytest.raises(InputError, match="nothing to compare"):
         compare_with_baseline([{"m": base}], baseline="m")
+    for mixed in ({"m": base, "n": coverage_rows({"1": (0.9, 0.1)})},
+                  {"m": coverage_rows({"1": (0.9, 0.1)}), "n": base}):  # fmt: skip
+        with pytest.raises(StatisticsError, match="cannot be compared with proportional"):
+            compare_with_baseline([mixed], baseline="m")
     apart = proportional_rows({"2": 0.9})
     found = by_measure(compare_with_baseline([{"m": base, "n": apart}], baseline="m"))["bur"]
     assert (found.n, found.n_unpaired, found.baseline, found.relative) == (0, 2, None, None)

@@ -215,3 +215,37 @@ def test_summaries_that_are_missing_or_of_no_cluster_are_told():
         "'partly' has no summary of 1 of 2 clusters: two",
     )
     assert not any("whole" in note for note in found.notes)
+
+
+def test_a_summary_is_unfair_where_few_assignments_of_values_are_as_unequal():
+    sides = [(side, "slow service") for side in "aaaabbbb"]
+    clusters = [make_cluster(eid, sides) for eid in ("unequal", "equal")]
+    supports = [
+        make_support("unequal", [[1.0]] * 4 + [[0.0]] * 4),  # p = 2 of 70
+        make_support("equal", [[0.9], [0.1]] * 4),
+    ]
+    texts = [Summary(eid=eid, system="s", text="slow service") for eid in ("unequal", "equal")]
+    corpus = label_corpus(clusters, attribute="side")
+    found = coverage_json(report_coverage(corpus, texts, supports, options=QUICK_COVERAGE))
+    unfair = {sample["eid"]: sample["unfair"] for sample in found["samples"]}
+    assert unfair == {"unequal": True, "equal": False}
+    assert found["systems"]["s"]["r_ec"]["value"] == pytest.approx(0.5)
+
+
+def test_a_summary_of_stop_words_alone_is_empty_but_for_the_released_code():
+    corpus = label_corpus(
+        [make_cluster(eid, [("a", "slow"), ("b", "wine")]) for eid in "xy"], attribute="side"
+    )
+    texts = [
+        Summary(eid="x", system="s", text="the of and"),
+        Summary(eid="y", system="s", text="slow wine"),
+    ]
+
+    def reasons(**options):
+        report = report_proportional(
+            corpus, texts, options=ProportionalOptions(n_resamples=100, **options)
+        )
+        return {one["eid"]: one["reason"] for one in proportional_json(report)["excluded"]}
+
+    assert reasons().get("x") == "empty_summary"
+    assert reasons(released=True).get("x") != "empty_summary"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.parsing import read_list, read_object
+from fairjudge.parsing import read_list, read_object, whole_number
 
 ASKED = [
     ('{"a": ["x", "y"]}', ["x", "y"]),
@@ -60,6 +60,19 @@ def test_pieces_of_json_and_of_reasoning_are_no_items(text):
 def test_json_that_came_to_its_end_is_read_though_the_reply_was_cut_off(text, expected):
     assert read_list(text + "   \n", "a", cut_off=True) == expected
     assert read_list(text, "a", cut_off=True) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (3, 3), (-3, -3), (3.0, 3), (3.5, None), (" 12 ", 12), ("12a", None), ("", None),
+        ("99999", 99999), ("100000", None), (True, None), (None, None), ([3], None), ({}, None),
+    ],
+)  # fmt: skip
+def test_whole_numbers_and_what_is_none(value, expected):
+    found = whole_number(value)
+    assert found == expected
+    assert found is None or type(found) is int
 
 
 def test_the_line_that_was_cut_off_is_left_out():
