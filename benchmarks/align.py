@@ -5,9 +5,9 @@
 Simulated: documents of 4 summaries, labels from 1 to 5, judges that rate the label with noise that
 is shared by half within a document and by half between prompts; no LLM. Candidates are *no better*
 (the same noise), *recalibrated* (the old prompt rates all a point too low, they do not: calibration
-alone does as much), or *better* (half the variance of the noise). Beside it stand naive ways, on all
-labels: take the best by agreement if it is above the old prompt, or if an interval of its gain
-is above 0, or take the one with the least error if that is below the old prompt's.
+alone does as much), or *better* (half the variance of the noise). Beside it stand naive ways, all
+on all labels: take the best by agreement if it is above the old prompt, or if an interval of its
+gain is above 0, or take the one with the least error if that is below the old prompt's.
 At most 5 % of prompts that are no better should be kept. Writes its table to docs/alignment.md.
 """
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import fsum
@@ -22,7 +23,7 @@ from fairjudge.datasets import (
     read_clusters,
     read_references,
 )
-from fairjudge.domain import Label, ProtocolName, Reference, Summary
+from fairjudge.domain import Label, ProtocolName, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.candidates import KINDS, CandidateKind, RatedItem
 from fairjudge.judges.criteria import fence_questions
@@ -72,11 +73,12 @@ class AlignMaterial:
     @property
     def sha256(self) -> str:
         """A hash of all labelled summaries and their labels, whatever the split."""
-        return _together(digest(s for file in self.summaries for s in file), digest(self.labels))
+        every = [one for file in self.summaries for one in file]
+        return _together(every, self.labels)
 
     def sha256_of(self, part: PartName) -> str:
         """Return a hash of a part's items and labels."""
-        return _together(digest(self.summaries_of(part)), digest(self.labels_of(part)))
+        return _together(self.summaries_of(part), self.labels_of(part))
 
     def documents_of(self, part: PartName) -> frozenset[str]:
         """Return the documents of a part."""
@@ -117,7 +119,8 @@ class AlignMaterial:
             values[item].append(float(label.value))
             if note := _note(label):
                 notes[item].append(note)
-        given = np.array([float(label.value) for label in self.labels], dtype=np.float64)
+        seen = (*self.labels_of("examples"), *self.labels_of("development"))
+        given = np.array([float(label.value) for label in seen], dtype=np.float64)
         low, high = self.scale or infer_scale(given, self.protocol)
         materials = self._materials()
         found = []
@@ -214,5 +217,7 @@ def _note(label: Label) -> str:
     return note.strip() if isinstance(note, str) else ""
 
 
-def _together(*hashes: str) -> str:
-    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+def _together(*records: Iterable[Record]) -> str:
+    """Return a hash of records, whatever their order in the files."""
+    parts = [sorted(digest([one]) for one in some) for some in records]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

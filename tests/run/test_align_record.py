@@ -1,0 +1,91 @@
+"""The record of openings: what counts as the same, what is refused, what is counted."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.errors import InputError, RunError
+from fairjudge.run.align_record import (
+    AlignRecord,
+    Opening,
+    check_sealed,
+    read_record,
+    write_record,
+)
+
+ONE, TWO = "1" * 64, "2" * 64
+
+
+def opening(documents=("a", "b"), *, test=ONE, candidates=ONE, chosen="x", report=None) -> Opening:
+    return Opening(
+        when="2026-01-01 00:00 UTC",
+        test=test,
+        documents=documents,
+        candidates=candidates,
+        names=("x", "y"),
+        chosen=chosen,
+        report=report,
+    )
+
+
+RECORD = AlignRecord(openings=(opening(),))
+
+
+@pytest.mark.parametrize(
+    ("other", "refused"),
+    [
+        (opening(), False),
+        (opening(candidates=TWO), True),
+        (opening(chosen="y"), True),
+        (opening(("b", "c"), test=TWO), True),
+        (opening(("c", "d"), test=TWO), False),
+    ],
+)
+def test_what_shares_a_document_is_refused_unless_it_is_the_same(other, refused):
+    known = {name: getattr(other, name) for name in ("test", "candidates", "chosen")}
+    if refused:
+        with pytest.raises(RunError, match="opened 1 time before"):
+            check_sealed(RECORD, other.documents, reopen=False, **known)
+    else:
+        check_sealed(RECORD, other.documents, reopen=False, **known)
+    check_sealed(RECORD, other.documents, reopen=True, **known)
+
+
+def test_another_split_is_refused_before_its_candidates_are_known():
+    with pytest.raises(RunError):
+        check_sealed(RECORD, ("b", "c"), reopen=False, test=TWO)
+    check_sealed(RECORD, ("a", "b"), reopen=False, test=ONE)
+
+
+def test_openings_are_counted_by_the_documents_that_they_share():
+    record = RECORD.with_opening(opening(("b", "c"), test=TWO)).with_opening(
+        opening(("z",), test="3" * 64)
+    )
+    assert len(record.before(opening(candidates=TWO))) == 2
+    assert len(record.before(opening())) == 1
+    assert record.before(opening(("q",), candidates=TWO)) == ()
+
+
+def test_a_report_takes_the_place_of_its_opening_and_comes_back(tmp_path):
+    record = RECORD.with_opening(opening(report={"kept": True}))
+    write_record(tmp_path, record)
+    assert read_record(tmp_path) == record
+    assert len(record.openings) == 1
+    assert record.found(opening()).report == {"kept": True}
+    assert read_record(tmp_path / "nowhere") == AlignRecord()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{}x",
+        '{"fairjudge_align": 2, "openings": []}',
+        '{"fairjudge_align": 1, "openings": [{}]}',
+        '{"fairjudge_align": 1, "openings": [], "more": 1}',
+    ],
+)
+def test_what_is_no_such_record_is_refused(tmp_path, text):
+    (tmp_path / "align.json").write_text(text)
+    with pytest.raises(InputError, match="align"):
+        read_record(tmp_path)
