@@ -176,8 +176,9 @@ def decide(
 
     It is kept where both intervals lie above 0, and it leaves no more of the test unscored than
     the old prompt does, `MOST_MORE_UNSCORED` aside. Documents are resampled, the same for both
-    figures. A prompt no better than the old one is kept with a probability of ``(1 - level) / 2``
-    at most, whatever number of candidates it was chosen from.
+    figures. A prompt no better than the old one is kept with a probability of about
+    ``(1 - level) / 2`` at most, whatever number of candidates it was chosen from (measured by
+    benchmarks/align.py).
 
     Raises
     ------

@@ -130,6 +130,7 @@ def _test(report: Json) -> TextTable:
                 str(gain["n_without_new"]),
                 "",
             ),
+            *_rates(report["audits"]["rates"]),
         ),
         notes=(
             f"{counted(gain['n_items'], 'item')} scored by both, of {decision['n_labelled']} "
@@ -140,6 +141,13 @@ def _test(report: Json) -> TextTable:
             *(f"Without a score, {name}: {tally(one)}." for name, one in counts.items() if one),
         ),
     )  # fmt: skip
+
+
+def _rates(rates: Json) -> Iterator[tuple[str, ...]]:
+    """Yield a row a rate, for answers of yes and no."""
+    if rates["old"] is not None and rates["new"] is not None:
+        for name in ("sensitivity", "specificity"):
+            yield name, *(interval(rates[side][name]) for side in ("old", "new")), ""
 
 
 def _audits(report: Json) -> TextTable:

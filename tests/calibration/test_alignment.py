@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from fairjudge.calibration import alignment
 from fairjudge.calibration.alignment import (
     FEWEST_DOCUMENTS,
     Gain,
@@ -178,6 +179,29 @@ def test_old_and_new_changed_round_turn_every_figure_round(seed):
         assert one.value == pytest.approx(-other.value)
         assert (one.low, one.high) == pytest.approx((-other.high, -other.low))
     assert not (there.kept and back.kept)
+
+
+def interval(low: float | None) -> Estimate:
+    high = None if low is None else 1.0
+    return Estimate(value=0.5, low=low, high=high, n=9, method="m", level=0.95)
+
+
+@pytest.mark.parametrize(
+    ("agreement", "error", "missed"),
+    [
+        (interval(0.01), interval(0.01), 0),
+        (interval(0.0), interval(0.01), 1),
+        (interval(0.01), interval(0.0), 1),
+        (interval(-0.1), interval(-0.1), 2),
+        (interval(None), interval(0.01), 1),
+        (interval(0.01), Undefined(why="none"), 1),
+        (Undefined(why="none"), interval(0.01), 1),
+    ],
+)
+def test_both_intervals_must_lie_above_0(monkeypatch, agreement, error, missed):
+    monkeypatch.setattr(alignment, "_estimates", lambda *_given, **_more: (agreement, error))
+    found = decided(drawn(1), drawn(2, start=500))
+    assert (found.kept, len(found.why_not)) == (missed == 0, missed)
 
 
 def test_more_of_the_test_unscored_is_not_kept():

@@ -21,7 +21,7 @@ from align_study import (
     quality,
     write_data,
 )
-from cli_tools import finish, start, text_of
+from cli_tools import finish, start, text_of, write_jsonl
 from stub_server import Call, Reply, StubServer
 from waiting import wait_until
 
@@ -247,6 +247,45 @@ def test_a_plan_asks_nobody_and_counts_what_will_be_asked(cli, data):
     planned = json.loads(Path("plan.json").read_text())
     assert cli(*aligning(data)).code == 0
     assert planned["calls"] == len(data.calls)
+
+
+def test_yes_and_no_on_references_have_error_rates_and_show_what_was_asked(cli, data):
+    clusters, labels = (
+        [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
+        for name in ("clusters", "labels")
+    )
+    for one in clusters:
+        answers = [[{"aid": f"{one['eid']}a", "answer": "The cracks."}]]
+        one["question_answers"] = [{"question": "Why did it close?", "answer_groups": answers}]
+    for one in labels:
+        one |= {"aspect": "coverage", "value": int(one["value"] > 2)}
+    write_jsonl(Path("references.jsonl"), clusters)
+    write_jsonl(Path("labels.jsonl"), labels)
+
+    def answer(call: Call) -> Reply:
+        text = text_of(call)
+        asked = text.rpartition("<summary ")[2]
+        good = int(re.search(r"Worth (\d)", asked)[1]) > 2
+        said = good if EXAMPLES in text else drawn(event_of(text) + asked[:60], 2)
+        return Reply(text=json.dumps({"reasoning": "So.", "verdict": "yes" if said else "no"}))
+
+    data.answer = answer
+    kinds = ("--try", "examples", "--try", "scale", "--protocol", "binary", "--json", "out.json")
+    given = [
+        {"clusters.jsonl": "references.jsonl", "faithfulness": "coverage"}.get(word, word)
+        for word in aligning(data, *kinds)
+    ]
+    done = cli(*given)
+    assert done.code == 0, done.err
+    found = json.loads(Path("out.json").read_text())
+    assert found["kept"]
+    assert {one["kind"] for one in found["candidates"]} == {"examples"}  # no other scale of two
+    rates = found["audits"]["rates"]
+    assert rates["new"]["sensitivity"]["value"] == rates["new"]["specificity"]["value"] == 1.0
+    assert rates["old"]["sensitivity"]["value"] < 1.0
+    assert "sensitivity" in done.out
+    prompt = Path(f"aligned/candidates/{found['chosen']}.md").read_text()
+    assert "Why did it close?\n- Answer: The cracks.\n\nSummary: The bridge closed" in prompt
 
 
 def printed(out: str) -> str:
