@@ -666,3 +666,10 @@ def test_labels_of_the_parts_that_were_judged_come_before_those_of_summaries():
     assert (whole.human.tolist(), whole.judged.tolist()) == ([1.0], [3.5])
     (other,) = join([judgement(value=2.0)], [labels[2]])
     assert other.keys == ()
+
+
+def test_a_judged_aspect_without_labels_says_so():
+    rows = [judgement(), judgement(aspect="faithfulness")]
+    with_labels, without = join(rows, [label()])
+    assert with_labels.notes == ()
+    assert "no labels for aspect 'faithfulness'" in without.notes

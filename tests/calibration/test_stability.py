@@ -7,7 +7,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from fairjudge.calibration.stability import Repeated, stability
-from fairjudge.domain import Undefined
+from fairjudge.domain import Estimate, Undefined
 
 
 def measure(values, items, variants=None, documents=None):
@@ -225,3 +225,9 @@ def test_flips_between_prompts_are_averaged_over_pairs_of_prompts():
 def test_alike_judgements_of_all_items_tell_no_worth_of_repeats():
     found = measure([3, 3, 3, 3], ["a", "a", "b", "b"])
     assert found.worth == Undefined(why="all judgements are alike")
+
+
+def test_two_prompts_are_enough_for_their_part_of_the_variance():
+    found = measure(*drawn(1.0, 0.5, 0.5, 0.5, n_variants=2))
+    assert isinstance(found.shares["variant"], Estimate)
+    assert isinstance(found.shares["item_by_variant"], Estimate)

@@ -975,3 +975,22 @@ def test_a_mention_that_turns_or_concludes_takes_back_what_stood_before(text, va
 
 def test_two_mentions_side_by_side_are_no_verdict():
     assert read_verdict("It merits 4/5 and 3/5.", likert()).reason == "unparseable"
+
+
+@pytest.mark.parametrize(
+    ("reply", "wanted"),
+    [
+        ("Score: \u0664", 4),  # an Arabic four
+        ("Score: \u2463", 4),  # a circled four
+        ("Score: \uff14", 4),  # as wide as a Chinese sign
+        ("3", 3),
+        ("  3", 3),
+    ],
+)
+def test_signs_that_are_written_otherwise(reply, wanted):
+    assert read_verdict(reply, likert()) == wanted
+
+
+def test_a_raised_digit_makes_no_larger_score_of_it():
+    assert isinstance(read_verdict("Score: 4\u00b2", likert()), Unscored)
+    assert read_verdict("Score: 1\u2070", options([str(n) for n in range(1, 11)])) != 10.0
