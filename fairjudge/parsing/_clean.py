@@ -90,9 +90,14 @@ def first_turn(text: str) -> str:
     return text[: later.start()] if later else text
 
 
+_NOTE_MARK = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]{1,3}")
+"""Raised or lowered digits behind a number: a note's mark, not more of the number."""
+
+
 def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
+        text = blank_all(_NOTE_MARK, text)
         text = "".join(_ascii_digit(sign) for sign in text)
     if "```" in text:
         text = blank_all(_FENCE_WORD, text)
@@ -110,7 +115,7 @@ def _ascii_digit(sign: str) -> str:
     if sign.isascii():
         return sign
     digit = unicodedata.digit(sign, None)
-    if digit is not None and sign not in "⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉":
+    if digit is not None:
         return str(digit)
     plain = unicodedata.normalize("NFKC", sign)
     if len(plain) == 1 and plain.isascii():

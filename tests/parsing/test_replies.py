@@ -991,6 +991,8 @@ def test_signs_that_are_written_otherwise(reply, wanted):
     assert read_verdict(reply, likert()) == wanted
 
 
-def test_a_raised_digit_makes_no_larger_score_of_it():
-    assert isinstance(read_verdict("Score: 4\u00b2", likert()), Unscored)
-    assert read_verdict("Score: 1\u2070", options([str(n) for n in range(1, 11)])) != 10.0
+@pytest.mark.parametrize(
+    ("reply", "wanted"), [("Score: 4\u00b2", 4), ("Score: 1\u2070", 1), ("Score: 3\u2081/50", 3)]
+)
+def test_the_mark_of_a_note_is_no_digit_of_the_score(reply, wanted):
+    assert read_verdict(reply, likert([""] * 50)) == wanted
