@@ -293,9 +293,7 @@ def options(answers: Sequence[str], *, anchors: Sequence[str] = ()) -> Scale:
 def pairwise(
     answers: Sequence[str] = ("1", "2", "tie"), *, tie: str = "neither is better"
 ) -> Scale:
-    """Return first, second and (where a third answer is given) tie, in that order.
-
-    `tie` says what a tie means.
+    """Return first, second and (where a third answer is given) tie, of which `tie` says what it is.
 
     1 and A, 2 and B, C and "tie" are read for each other as far as no other answer claims them.
     """
