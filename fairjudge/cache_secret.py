@@ -46,7 +46,7 @@ def _written(file: Path) -> bytes:
     try:
         with os.fdopen(descriptor, "wb") as opened:
             opened.write(made)
-        if 0 < len(_read(file)) != LENGTH:  # damaged: none of ours is shorter or longer
+        if file.exists() and len(_read(file)) != LENGTH:  # damaged: ours are of one length
             new.replace(file)
         else:
             with suppress(FileExistsError):

@@ -33,7 +33,7 @@ def test_processes_that_start_together_agree(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["secret"]
 
 
-@pytest.mark.parametrize("length", [1, LENGTH - 1, LENGTH + 1])
+@pytest.mark.parametrize("length", [0, 1, LENGTH - 1, LENGTH + 1])
 def test_a_secret_of_another_length_is_replaced(tmp_path, length):
     (tmp_path / "secret").write_bytes(b"x" * length)
     secret = folder_secret(tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Literal, Protocol, TypeAlias
 
 from fairjudge.domain import Answer, ChecklistEntry, Judgement, JudgeTask, Unscored
@@ -55,6 +54,8 @@ class Support(Protocol):
 AHEAD = 32
 """Texts measured at once: a model that reads pairs is quicker on many."""
 _Asked: TypeAlias = tuple[JudgeTask, str]
+_Key: TypeAlias = tuple[str, ...]
+_Block: TypeAlias = dict[_Key, _Asked]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +65,8 @@ class LocalJudge:
     Parameters
     ----------
     tasks
-        What it will be asked, as far as that is known: the texts of tasks to come are measured
-        together with those of the task that is asked.
+        What it will be asked, as far as that is known, in an order that does not change: their
+        texts are measured in blocks.
 
     Raises
     ------
@@ -76,7 +77,8 @@ class LocalJudge:
     aspect: str
     support: Support
     tasks: Iterable[JudgeTask] = ()
-    _known: dict[tuple[str, ...], float | Unscored] = field(default_factory=dict)
+    _known: dict[_Key, float | Unscored] = field(default_factory=dict)
+    _waiting: dict[_Key, _Block] = field(default_factory=dict)
     _coming: Iterator[_Asked] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -160,12 +162,32 @@ class LocalJudge:
     def _measured(self, task: JudgeTask, text: str) -> float | Unscored:
         key = _key((task, text))
         if key not in self._known:
-            new = (one for one in self._coming if _key(one) not in self._known)
-            asked = {key: (task, text)} | {_key(one): one for one in islice(new, AHEAD - 1)}
-            self._known.update(zip(asked, self.support.measure(list(asked.values())), strict=True))
+            block = self._block_of(key) or {key: (task, text)}
+            self._known.update(zip(block, self.support.measure(list(block.values())), strict=True))
         return self._known[key]
 
+    def _block_of(self, key: _Key) -> _Block | None:
+        """Return what a text is measured with: the same whatever was asked before.
 
-def _key(asked: _Asked) -> tuple[str, ...]:
+        What is read in one pass moves a model's numbers a little, so that a run that was killed
+        would else end with others.
+        """
+        while key not in self._waiting:
+            block: _Block = {}
+            for one in self._coming:
+                if _key(one) not in self._known and _key(one) not in self._waiting:
+                    block[_key(one)] = one
+                if len(block) == AHEAD:
+                    break
+            if not block:
+                return None
+            self._waiting.update(dict.fromkeys(block, block))
+        found = self._waiting[key]
+        for one in found:
+            del self._waiting[one]
+        return found
+
+
+def _key(asked: _Asked) -> _Key:
     task, text = asked
     return (text, task.eid, task.unit)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+from importlib.metadata import EntryPoint
 
 import pytest
 
+from fairjudge import backends
 from fairjudge.backends import (
     asks_a_server,
     backend_kinds,
@@ -450,6 +452,19 @@ class TestRegistry:
         assert kinds["openai"].has_key
         assert kinds["replay"].has_key
         assert kinds["openai"].installed
+
+    def test_packages_add_providers_and_replace_none(self, monkeypatch):
+        points = [
+            EntryPoint(name=name, value="theirs.module:Backend", group="fairjudge.backends")
+            for name in ("zeta", "alpha", "openai")
+        ]
+        monkeypatch.setattr(backends, "entry_points", lambda *, group: points)
+        names = [kind.provider for kind in backend_kinds()]
+        assert names[-2:] == ["alpha", "zeta"]
+        assert names.count("openai") == 1
+        kinds = {kind.provider: kind for kind in backend_kinds()}
+        assert kinds["alpha"].what == "from the package theirs.module"
+        assert kinds["openai"].path != "theirs.module:Backend"
 
     def test_a_recording_needs_no_server_and_loads_no_model(self):
         kinds = {kind.provider: kind.answers_from for kind in backend_kinds()}

@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 from raw_server import chat, http, number_of, raw_server
 
-from fairjudge.backends import open_backend, resolve_target
+from fairjudge.backends import open_backend, posting, resolve_target
 from fairjudge.backends.caching import Caching
 from fairjudge.backends.lines import REST_SECONDS, Line, Manners
 from fairjudge.backends.ports import Pipeline
@@ -199,6 +199,22 @@ async def test_a_reply_of_1_5_gb_takes_little_memory(provider):
     with pytest.raises(MalformedReplyError, match="more than 64 MiB"):
         await once(serve, provider=provider)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before_kib < 400_000
+
+
+@pytest.mark.parametrize("longer", [0, 1])
+async def test_the_longest_reply_that_is_taken(monkeypatch, longer):
+    body = chat("item 1")
+    monkeypatch.setattr(posting, "MOST_BYTES", len(body) - longer)
+
+    def serve(server, line):
+        line.read()
+        line.write(http(body))
+
+    if longer:
+        with pytest.raises(MalformedReplyError, match="more than"):
+            await once(serve)
+    else:
+        assert (await once(serve)).text == "item 1"
 
 
 def drop_by_drop(part: bytes, head: bytes):

@@ -7,7 +7,7 @@ from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Answer, Article, Judgement, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.local import LocalJudge
+from fairjudge.judges.local import AHEAD, LocalJudge
 from fairjudge.judges.mappings import TRAINED_MAPPING, SupportMapping
 from fairjudge.judges.passages import Vectoriser, passages_of
 from fairjudge.judges.trained import TrainedSupport
@@ -165,6 +165,39 @@ async def test_texts_to_come_are_measured_with_the_first():
     assert models.n_calls == 1
     alone = [(await judge_of("faithfulness").ask(one)).value for one in tasks]
     assert together == alone
+
+
+class Together(WordModels):
+    """Notes which pairs were read in one pass."""
+
+    def __init__(self):
+        super().__init__()
+        self.passes = set()
+
+    def support(self, pairs):
+        self.passes.add(frozenset(pairs))
+        return super().support(pairs)
+
+
+@pytest.mark.parametrize("protocol", ["likert", "pairwise"])
+async def test_what_is_read_in_one_pass_does_not_depend_on_what_is_asked_first(protocol):
+    texts = [f"Text {n} of the dam." for n in range(3 * AHEAD)]
+    if protocol == "likert":
+        tasks = [task(text) for text in texts]
+    else:  # every text in many pairs
+        tasks = [
+            task(one, two, protocol=protocol)
+            for one, two in zip(texts * 2, texts[1:] + texts, strict=False)
+        ]
+    passes, values = [], []
+    for asked in (tasks, tasks[::-1], tasks[50:] + tasks[:50]):
+        models = Together()
+        judge = judge_of("faithfulness", models=models, tasks=tasks)
+        values.append({one.texts: (await judge.ask(one)).value for one in asked})
+        passes.append(models.passes)
+    assert passes[0] == passes[1] == passes[2]
+    assert len(passes[0]) == 3
+    assert values[0] == values[1] == values[2]
 
 
 async def test_an_answer_is_covered_as_its_gloss_where_it_has_one():

@@ -991,6 +991,11 @@ def test_signs_that_are_written_otherwise(reply, wanted):
     assert read_verdict(reply, likert()) == wanted
 
 
+@pytest.mark.parametrize("letter", ["\uff22", "\u24b7", "\U0001d401"])
+def test_letters_that_are_written_otherwise(letter):
+    assert read_verdict(f"Answer: {letter}", options("ABCDE")) == options("ABCDE").value_of("B")
+
+
 @pytest.mark.parametrize(
     ("reply", "wanted"), [("Score: 4\u00b2", 4), ("Score: 1\u2070", 1), ("Score: 3\u2081/50", 3)]
 )

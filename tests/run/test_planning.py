@@ -299,3 +299,17 @@ def test_as_many_questions_are_planned_for_as_are_asked_for_within_reason(asked,
         response_schema={"properties": {"questions": {"items": {"type": "string"}}}},
     )
     assert len(json.loads(stand_in(request))["questions"]) == n
+
+
+@pytest.mark.parametrize(("n", "groups"), [(1, [[1]]), (2, [[1], [2]]), (5, [[1, 3, 5], [2, 4]])])
+def test_two_groups_are_planned_for_that_hold_every_answer(n, groups):
+    lines = "\n".join(f"{i}. (outlet) said so" for i in range(1, n + 1))
+    items = {"type": "object"}
+    request = CompletionRequest(
+        target=ModelRef(provider="openai", model="m"),
+        messages=(Message(role="user", content=f"Group these.\n{lines}\n"),),
+        response_schema={"properties": {"invalid": {}, "groups": {"items": items}}},
+    )
+    reply = json.loads(stand_in(request))
+    assert [one["answers"] for one in reply["groups"]] == groups
+    assert reply["invalid"] == []
