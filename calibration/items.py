@@ -36,7 +36,8 @@ class Counts:
 
     ``repeated`` are judgements of an item beyond its first, which are averaged; ``mistyped`` have
     a value that the protocol does not allow; ``one_order`` are pairs judged in one order alone;
-    ``repeated_labels`` are an annotator's labels of an item beyond the first, averaged too.
+    ``repeated_labels`` are an annotator's labels of an item beyond the first, averaged too;
+    ``adjudicated_labels`` are left out.
     """
 
     judgements: int
@@ -46,6 +47,7 @@ class Counts:
     off_scale: int
     one_order: int
     repeated_labels: int
+    adjudicated_labels: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +193,7 @@ def _join_group(
             off_scale=judged.off_scale,
             one_order=judged.one_order,
             repeated_labels=labels.repeated,
+            adjudicated_labels=labels.adjudicated,
         ),
         notes=notes,
     )

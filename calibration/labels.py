@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -27,11 +27,16 @@ SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Labels:
-    """Labels of one aspect: item to annotator to mean value, and to what was said of its chance."""
+    """Labels of one aspect: item to annotator to mean value, and to what was said of its chance.
+
+    ``adjudicated`` counts those left out because their items were chosen by how far judge and
+    people are apart (`fairjudge.domain.Label`).
+    """
 
     single: Mapping[ItemKey, Mapping[str, float]]
     paired: Mapping[ItemKey, Mapping[str, float]]
     repeated: int = 0
+    adjudicated: int = 0
     chances: Mapping[ItemKey, frozenset[float | None]] = field(default_factory=dict)
 
     @staticmethod
@@ -48,12 +53,23 @@ class Labels:
         )
         chances: dict[str, dict[ItemKey, set[float | None]]] = defaultdict(lambda: defaultdict(set))
         seen: set[str] = set()
+        adjudicated: Counter[str] = Counter()
         for label in labels:
             seen.add(label.annotator)
-            if any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
+            if not any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
+                continue
+            if label.adjudicated:
+                adjudicated[label.aspect] += 1
+            else:
                 key, sign = item_key(label)
                 tables[label.aspect][key, label.annotator].append(sign * _value_of(label))
                 chances[label.aspect][key].add(label.probability)
+        if adjudicated and not tables:
+            raise InputError(
+                "all labels are adjudicated: their items were chosen because judge and people "
+                "disagree, so they measure neither",
+                field="adjudicated",
+            )
         if seen and not tables:
             names = ", ".join(sorted(seen)[:8])
             raise InputError(
@@ -61,7 +77,10 @@ class Labels:
                 field="annotator",
             )
         return {
-            aspect: Labels._from_table(table, chances[aspect]) for aspect, table in tables.items()
+            aspect: replace(
+                Labels._from_table(table, chances[aspect]), adjudicated=adjudicated[aspect]
+            )
+            for aspect, table in tables.items()
         }
 
     @staticmethod

@@ -108,6 +108,11 @@ def _remarks(joined: Joined) -> list[str]:
         (counts.off_scale, "judgement", f"off the scale {low:g} to {high:g}; left out"),
         (counts.one_order, "pair", "judged in one order alone"),
         (counts.repeated_labels, "label", "by somebody who labelled the item before; averaged"),
+        (
+            counts.adjudicated_labels,
+            "adjudicated label",
+            "left out: such items were chosen because judge and people disagree",
+        ),
         (len(joined.rest), "judged item", "without a label"),
         (len(joined.unjudged), "labelled item", "not judged"),
     ]

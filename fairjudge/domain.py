@@ -183,12 +183,14 @@ class Label(_Target):
     """What one annotator said; ``value`` is a number, or a verdict for a pair.
 
     ``probability`` is the chance that the item had of being drawn for labelling, where items were
-    drawn with unequal chances.
+    drawn with unequal chances. ``adjudicated``: the item was chosen because judge and people
+    disagreed on it, and what they said was seen; it is no random draw, and no measure counts it.
     """
 
     annotator: Id
     value: Value
     probability: float | None = Field(default=None, gt=0.0, le=1.0)
+    adjudicated: bool = False
 
 
 def _full_half_or_none(value: float) -> float:

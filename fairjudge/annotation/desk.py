@@ -72,13 +72,16 @@ class Desk:
         store: Store,
         path: Path,
         probabilities: Sequence[float] | None = None,
+        adjudicated: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.job = job
         self.items = items
         self._store = store
         self._clock = clock
-        self._writer = LabelWriter(items=items, probabilities=probabilities)
+        self._writer = LabelWriter(
+            items=items, probabilities=probabilities, adjudicated=adjudicated
+        )
         self._file = LabelsFile(path)
         self._board, self._lines = self._from_store()
         self._sessions = store.sessions()

@@ -16,11 +16,13 @@ from fairjudge.domain import replace_lone_surrogates
 class LabelWriter:
     """Turns an event to a line of the labels file.
 
-    ``probabilities`` is the chance that each item had of being drawn, where it was drawn.
+    ``probabilities`` is the chance that each item had of being drawn, where it was drawn;
+    ``adjudicated`` says that items were chosen by how far judge and people are apart.
     """
 
     items: Sequence[Item]
     probabilities: Sequence[float] | None = None
+    adjudicated: bool = False
 
     def record(self, event: Event) -> dict[str, Any]:
         """Return the label record of an event of kind "label"."""
@@ -41,6 +43,8 @@ class LabelWriter:
             out["note"] = event.note
         if self.probabilities is not None:
             out["probability"] = self.probabilities[event.item]
+        if self.adjudicated:
+            out["adjudicated"] = True
         return out
 
     def line(self, event: Event) -> bytes:

@@ -178,6 +178,7 @@ def prepare(
         for label in labels
         if label.aspect == judging.aspect
         and label.unit == "summary"
+        and not label.adjudicated
         and (label.eid, label.system) in here
         and any(fnmatchcase(label.annotator, one) for one in options.reading.annotators)
     )

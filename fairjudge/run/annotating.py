@@ -167,6 +167,7 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:
             store=store,
             path=output,
             probabilities=prepared.drawn.probabilities if prepared.drawn else None,
+            adjudicated=prepared.adjudication is not None,
         )
     except BaseException:
         store.close()

@@ -58,6 +58,7 @@ def test_reasons_stand_after_the_answer_and_not_before(folder):
     assert [(row["eid"], row["system"], row["value"]) for row in found] == [
         ("e1", "secret-y", 3), ("e0", "secret-x", 2),
     ]  # fmt: skip
+    assert all(row["adjudicated"] is True for row in found)
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,27 @@ def test_repeated_labels_are_averaged_and_said():
     assert joined.counts.repeated_labels == 1
 
 
+def test_adjudicated_labels_are_left_out_and_said():
+    decided = label(value=5.0, annotator="judge of judges", adjudicated=True)
+    other = label(eid="d2", value=5.0, adjudicated=True)
+    rows = [judgement(), judgement(eid="d2")]
+    (joined,) = join(rows, [label(value=2.0), decided, other])
+    assert joined.human.tolist() == [2.0]
+    assert joined.annotators == ("p1",)
+    assert joined.counts.adjudicated_labels == 2
+    notes = report(rows, [label(value=2.0), decided, other])["groups"][0]["notes"]
+    said = "left out: such items were chosen because judge and people disagree"
+    assert f"2 adjudicated labels {said}" in notes
+    assert not any("adjudicated" in one for one in report(rows, [label()])["groups"][0]["notes"])
+    (of_others,) = join(rows, [label(), decided], annotators=["p*"])
+    assert of_others.counts.adjudicated_labels == 0
+
+
+def test_adjudicated_labels_alone_measure_nothing():
+    with pytest.raises(InputError, match="all labels are adjudicated"):
+        join([judgement()], [label(adjudicated=True)])
+
+
 def test_unscored_is_counted_by_reason_and_never_a_number():
     (joined,) = join([unscored(), judgement("d2")], [label("d1"), label("d2")])
     assert joined.counts.unscored == {"unparseable": 1}
