@@ -57,6 +57,7 @@ from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 from fairjudge.text.sentences import news_sentences
 from training import data as training_data
+from training import statements
 
 RESULTS = Path(__file__).with_name("results") / "local.json"
 DOCUMENT = ROOT / "docs" / "local.md"
@@ -273,6 +274,29 @@ def summeval(bench: Bench) -> list[Row]:
     return found
 
 
+def documents(bench: Bench) -> list[Row]:
+    """Summaries of whole documents that people checked, of groups that no fit has seen."""
+    by_source: dict[str, list[statements.Checked]] = defaultdict(list)
+    drawn = statements.drawn("test", folder=bench.folder, most=MOST_PAIRS)
+    for one in statements.checked(bench.models, bench.embedder, drawn):
+        by_source[one.source].append(one)
+    fits = (bench.models.supported_weights, np.array([1.0, 0.0, 0.0, 0.0]))
+    found = []
+    for source, some in sorted(by_source.items()):
+        labels = np.array([float(one.label) for one in some])
+        p, before = (
+            np.array([statements.p_supported(one, weights) for one in some]) for weights in fits
+        )
+        note = ", never trained on" if source in training_data.MEASURED_ONLY else ""
+        found.append(
+            row(f"summaries of documents, right or not: {source}{note}: area under the ROC",
+                interval(lambda i, p=p, labels=labels: area(p[i], labels[i]),
+                         [one.group for one in some]),
+                n=f"{len(some)} summaries", before=f"{area(before, labels):.3f}")
+        )  # fmt: skip
+    return found
+
+
 def support(bench: Bench) -> list[Row]:
     """Three classes of pairs whose groups training left out; measured-only sources beside."""
     by_source: dict[str, list[training_data.Example]] = defaultdict(list)
@@ -484,7 +508,8 @@ def speed(bench: Bench) -> list[Row]:
 MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
     one.__name__: one
     for one in (
-        speed, coverage, summeval, support, reading, consolidation, planted, events, written,
+        speed, coverage, summeval, documents, support, reading, consolidation, planted, events,
+        written,
     )
 }  # fmt: skip
 

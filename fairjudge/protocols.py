@@ -236,6 +236,15 @@ class TrainedModels(Protocol):
         """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
         ...
 
+    def supported(
+        self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return shape (n,): P(supported) of (passage, statement).
+
+        `lacking` counts the statement's names and numbers that no source has.
+        """
+        ...
+
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
         ...

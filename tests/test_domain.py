@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from fairjudge.domain import Judgement, JudgeTask, Summary
+from fairjudge.domain import ChecklistEntry, Judgement, JudgeTask, Summary
 
 RATING = {"eid": "e", "system": "s", "aspect": "coverage", "protocol": "likert", "judge": "j"}
 
@@ -49,3 +49,14 @@ def test_each_repeat_and_each_variant_is_a_task_of_its_own():
     }
     assert len(ids) == 5
     assert task().id == task().id
+
+
+@pytest.mark.parametrize("covered", [0, 0.5, 1])
+def test_a_group_is_covered_in_part_or_in_full_or_not(covered):
+    assert ChecklistEntry(unit="answer:0.0", covered=covered).covered == covered
+
+
+@pytest.mark.parametrize("covered", [0.25, 2, -1])
+def test_a_group_is_covered_by_no_other_share(covered):
+    with pytest.raises(ValidationError, match=r"1, 0\.5 or 0"):
+        ChecklistEntry(unit="answer:0.0", covered=covered)

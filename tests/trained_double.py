@@ -59,6 +59,9 @@ class WordModels:
         shares = self._shares(pairs)
         return np.column_stack([shares, 1 - shares, np.zeros_like(shares)])
 
+    def supported(self, pairs, lacking):
+        return self._shares(pairs) / (1 + np.array(lacking))
+
     def covered(self, pairs):
         return self._shares(pairs)
 

@@ -1,4 +1,4 @@
-"""Commands: train, export, evaluate."""
+"""Commands: train, export, calibrate, evaluate."""
 
 from __future__ import annotations
 
@@ -72,10 +72,23 @@ def export(
 
 
 @app.command()
+def calibrate(*, source: Source = data.DATA, target: Target = SHIPPED, threads: int = 2) -> None:
+    """Fit how sure the weights that ship are of statements about documents; no training."""
+    import torch
+
+    from training import export as exporting
+
+    torch.set_num_threads(threads)
+    record = exporting.recalibrate(target, source=source)
+    typer.echo(json.dumps(record["calibration"]))
+
+
+@app.command()
 def evaluate(
     *,
     source: Source = data.DATA,
     most: Annotated[int, typer.Option(help="Most examples of a data set, or a multiple.")] = 2400,
+    only: Annotated[list[str] | None, typer.Option(help="These parts alone.")] = None,
     threads: int = 2,
 ) -> None:
     """Measure what ships, print it, and write the record and the model card."""
@@ -84,7 +97,8 @@ def evaluate(
     from training.evaluate import measure, write_card
 
     torch.set_num_threads(threads)
-    write_card(SHIPPED, measure(source=source, most=most, say=typer.echo))
+    found = measure(source=source, most=most, say=typer.echo, only=only or ())
+    write_card(SHIPPED, found)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
+from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import RECORD, TrainedModels, load_trained_models
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
-from training import data
+from training import data, statements
 from training.data import SUPPORTED, UNSUPPORTED, Example
 from training.export import DEVELOPMENT, labels_of, nanco_triples, pairs_of, spread, triples_of
 from training.planted import planted
+from training.statements import Checked
 
 Measured: TypeAlias = dict[str, Any]
 Statistic: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
@@ -70,18 +72,14 @@ def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
     return float(values.mean())
 
 
-def measure(*, source: Path, most: int, say: Callable[[str], None]) -> Measured:
-    """Return all measures of the shipped models; `most` examples of a source or data set."""
+def measure(
+    *, source: Path, most: int, say: Callable[[str], None], only: Sequence[str] = ()
+) -> Measured:
+    """Return measures of the shipped models, all or `only` some; `most` examples of a data set."""
     models = load_trained_models()
     found: Measured = {"identity": models.identity}
-    for name, part in (
-        ("same answer", same_measures),
-        ("reading", reading_measures),
-        ("support", support_measures),
-        ("planted changes", planted_measures),
-        ("coverage", coverage_measures),
-    ):
-        found[name] = part(models, source, most)
+    for name in only or PARTS:
+        found[name] = PARTS[name](models, source, most)
         say(json.dumps({name: found[name]}))
     return found
 
@@ -195,6 +193,26 @@ def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDA
     return best
 
 
+def document_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+    """Return how well summaries of whole documents are told, and by the support head alone."""
+    rows = statements.drawn("test", folder=source, most=most // 6)
+    by_source: dict[str, list[Checked]] = defaultdict(list)
+    for one in statements.checked(models, load_embedder(), rows):
+        by_source[one.source].append(one)
+    fits = {"": models.supported_weights, ", the support head alone": np.array([1.0, 0, 0, 0])}
+    found: Measured = {}
+    for name, some in sorted(by_source.items()):
+        labels, groups = np.array([one.label for one in some]), [one.group for one in some]
+        note = " (never trained on)" if name in data.MEASURED_ONLY else ""
+        for about, weights in fits.items():
+            p = np.array([statements.p_supported(one, weights) for one in some])
+            found[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
+            if not about:
+                right = interval(groups, labels, p, balanced)
+                found[f"{name}{note}: balanced accuracy"] = right
+    return found
+
+
 def same_measures(models: TrainedModels, source: Path, most: int) -> Measured:
     """Return the AUC on QAMR and entailment kept out, and NAnCo's published measure."""
     rows = spread(list(data.same("test", folder=source)), most)
@@ -218,11 +236,21 @@ def same_measures(models: TrainedModels, source: Path, most: int) -> Measured:
     return found
 
 
-def write_card(folder: Path, measured: Measured) -> None:
-    """Put the measures into the record and write the model card."""
+PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
+    "same answer": same_measures,
+    "reading": reading_measures,
+    "support": support_measures,
+    "statements about documents": document_measures,
+    "planted changes": planted_measures,
+    "coverage": coverage_measures,
+}
+
+
+def write_card(folder: Path, found: Measured) -> None:
+    """Put measures into the record, in place of those of the same name, and write the card."""
     path = folder / RECORD
     record = json.loads(path.read_text(encoding="utf-8"))
-    record["measured"] = measured
+    measured = record["measured"] = record.get("measured", {}) | found
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
     run = record["run"]

@@ -12,17 +12,19 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from scipy.optimize import minimize
 from torch import Tensor
 
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored
+from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import RECORD, WEIGHTS, TrainedModels, logistic
 from training import data
 from training.data import UNSUPPORTED, Example
 from training.measures import summary_of
 from training.planted import planted
 from training.run import kept, tokenizer, with_weights
+from training.statements import checked, drawn, fit_supported
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 """NAnCo's questions that choose thresholds; the others are never fitted on."""
@@ -30,6 +32,7 @@ CALIBRATE = 1600
 """Most examples a head is calibrated on."""
 _NO_CALIBRATION = {
     "support": np.array([1.0, 0.0, 0.0, 0.0]),
+    "supported": np.array([1.0, 0.0, 0.0, 0.0]),
     "covered": np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]),
     "answered": np.array([1.0, 0.0]),
     "same": np.array([1.0, 0.0, 0.0, 0.0, 0.0]),
@@ -59,13 +62,12 @@ def export(run: Path, target: Path, *, source: Path) -> dict[str, Any]:
     fits = calibration(models, source=source)
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     target.mkdir(parents=True, exist_ok=True)
-    save_file({name: value.contiguous() for name, value in small.items()}, target / WEIGHTS)
-    (target / WEIGHTS).chmod(0o644)
+    sha256 = _write_weights(small, target)
     curve = [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]
     in_8_bits = summary_of(with_weights(restored(small)), kept(tokenizer(), folder=source))
     record = {
-        "sha256": hashlib.sha256((target / WEIGHTS).read_bytes()).hexdigest(),
-        "calibration": {name: [round(float(x), 4) for x in fit] for name, fit in fits.items()},
+        "sha256": sha256,
+        "calibration": _rounded(fits),
         "run": json.loads((run / "record.json").read_text(encoding="utf-8")),
         "curve": curve,
         "in_8_bits": in_8_bits,
@@ -74,6 +76,30 @@ def export(run: Path, target: Path, *, source: Path) -> dict[str, Any]:
     }
     (target / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return record
+
+
+def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
+    """Fit P(supported) anew for the weights that ship, and leave all else as it is."""
+    small = load_file(target / WEIGHTS)
+    weights = {n: value for n, value in small.items() if not n.startswith("calibration.")}
+    fit = supported_fit(models_of(restored(weights)), source=source)
+    small["calibration.supported"] = torch.tensor(fit)
+    record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
+    record["sha256"] = _write_weights(small, target)
+    record["calibration"] |= _rounded({"supported": fit})
+    (target / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return record
+
+
+def _write_weights(small: dict[str, Tensor], target: Path) -> str:
+    """Write what ships and return its SHA-256."""
+    save_file({name: value.contiguous() for name, value in small.items()}, target / WEIGHTS)
+    (target / WEIGHTS).chmod(0o644)
+    return hashlib.sha256((target / WEIGHTS).read_bytes()).hexdigest()
+
+
+def _rounded(fits: dict[str, NDArray[np.float64]]) -> dict[str, list[float]]:
+    return {name: [round(float(x), 4) for x in fit] for name, fit in fits.items()}
 
 
 def kept_out(*, source: Path) -> dict[str, list[str]]:
@@ -104,10 +130,17 @@ def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.
     answers = answered_logits(models, asked)
     return {
         "support": fit_support(models.pair_logits(pairs_of(told)), labels_of(told)),
+        "supported": supported_fit(models, source=source),
         "covered": fit_covered(models, units),
         "answered": fit_logistic(answers[:, None], answered, penalty=1e-3),
         "same": fit_same(models, source=source),
     }
+
+
+def supported_fit(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
+    """Fit P(supported) by whole documents, on those kept for it."""
+    examples = drawn("calibrate", folder=source)
+    return fit_supported(checked(models, load_embedder(), examples))
 
 
 def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:

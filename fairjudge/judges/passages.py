@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.protocols import Embedder
+from fairjudge.text.particulars import Vocabulary, vocabulary_of
 from fairjudge.text.statements import statement_texts
 
 NEAREST = 3
@@ -55,6 +56,8 @@ class Passages:
     plain_sentences: frozenset[str]
     plain_texts: tuple[str, ...]
     """Both as their words alone (see `plain`)."""
+    vocabulary: Vocabulary
+    """The words and numbers of all texts."""
 
     def holds(self, statement: str) -> bool:
         """Whether `statement` stands here word for word, as a sentence or a longer part of one."""
@@ -103,6 +106,7 @@ def passages_of(texts: Sequence[str], vectoriser: Vectoriser) -> Passages | None
         vectors=vectoriser.rows(sentences),
         plain_sentences=frozenset(map(plain, sentences)),
         plain_texts=tuple(map(plain, texts)),
+        vocabulary=vocabulary_of(texts),
     )
 
 

@@ -1,10 +1,11 @@
 """Judging by the small trained models of the embedded default: no language model, no call.
 
 Faithfulness: how surely some passage of the articles supports each statement of the summary, as a
-whole or clause by clause, then the mean over statements; what stands in an article word for word is
-supported. Coverage: how surely some passage of the summary covers each answer, a group as its best
-covered answer, then the mean over groups. Passages are chosen by embeddings
-(`fairjudge.judges.passages`) and read by the models of `fairjudge.protocols.TrainedModels`.
+whole or clause by clause, less so for each of its names and numbers that no article has, then the
+mean over statements; what stands in an article word for word is supported. Coverage: how surely
+some passage of the summary covers each answer, a group as its best covered answer, then the mean
+over groups. Passages are chosen by embeddings (`fairjudge.judges.passages`) and read by the models
+of `fairjudge.protocols.TrainedModels`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from fairjudge.judges.passages import Passages, Vectoriser, passages_of
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.text.statements import clauses_of, statement_texts
 
-Pair: TypeAlias = tuple[str, str]
+Pair: TypeAlias = tuple[str, str, int]
+"""A passage, what is asked of it, and how many names and numbers of that all texts lack."""
 Asked: TypeAlias = tuple[JudgeTask, str]
 """A task, and the one of its texts that is measured."""
-_SUPPORTED = 0
 
 _NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
 _NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
@@ -65,7 +66,7 @@ class TrainedSupport:
         coverage = any(task.aspect == "coverage" for task, _ in asked)
         settle = self._covered if coverage else self._supported
         settled = [settle(task, text, reading) for task, text in asked]
-        found = reading.read(self.models.covered if coverage else self._p_supported)
+        found = reading.read(self._p_covered if coverage else self._p_supported)
         return [one if isinstance(one, Unscored) else one(found) for one in settled]
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
@@ -77,7 +78,7 @@ class TrainedSupport:
             return _NO_SENTENCE
         reading = _Reading()
         asked = [self._ask(unit, summary, reading) for unit in units]
-        found = reading.read(self.models.covered)
+        found = reading.read(self._p_covered)
         return [one(found) for one in asked]
 
     def _supported(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
@@ -102,17 +103,21 @@ class TrainedSupport:
 
     def _ask_in_parts(self, statement: str, sources: Passages, reading: _Reading) -> _Later:
         """Ask for a statement, or the mean of its clauses: articles may support one each."""
-        whole = self._ask(statement, sources, reading)
+        lacks = sources.vocabulary.lacks
+        whole = self._ask(statement, sources, reading, lacking=lacks(statement))
         clauses = clauses_of(statement)
         if len(clauses) == 1:
             return whole
-        return _best([whole, _mean([self._ask(one, sources, reading) for one in clauses])])
+        parts = [self._ask(one, sources, reading, lacking=lacks(one)) for one in clauses]
+        return _best([whole, _mean(parts)])
 
-    def _ask(self, statement: str, passages: Passages, reading: _Reading) -> _Later:
+    def _ask(
+        self, statement: str, passages: Passages, reading: _Reading, *, lacking: int = 0
+    ) -> _Later:
         if passages.holds(statement):
             return lambda _: 1.0
         near = passages.near(self._vectoriser.rows([statement])[0])
-        return reading.best([(passage, statement) for passage in near])
+        return reading.best([(passage, statement, lacking) for passage in near])
 
     def _of(self, texts: tuple[str, ...]) -> Passages | None:
         if texts not in self._passages:
@@ -120,7 +125,11 @@ class TrainedSupport:
         return self._passages[texts]
 
     def _p_supported(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        return self.models.support(pairs)[:, _SUPPORTED]
+        asked = [(passage, statement) for passage, statement, _ in pairs]
+        return self.models.supported(asked, [lacking for *_, lacking in pairs])
+
+    def _p_covered(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
+        return self.models.covered([(passage, unit) for passage, unit, _ in pairs])
 
 
 def unit_of(answer: Answer) -> str:

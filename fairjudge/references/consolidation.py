@@ -19,6 +19,7 @@ from scipy.spatial.distance import squareform
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import Embedder
+from fairjudge.text.particulars import numbers_in
 from fairjudge.text.printable import counted
 
 Scorer: TypeAlias = Literal["contextual", "cosine"]
@@ -176,30 +177,6 @@ def sentence_around(answer: str, context: str | None) -> str:
 
 
 _SENTENCE_BREAK = re.compile(r"[.!?][\"'\u201d\u2019)]*\s+(?=[A-Z\"\u201c\u2018])|\n+")
-_DIGITS = re.compile(r"\d(?:[\d,.]*\d)?")
-_NUMBER_WORDS = {
-    "two": "2",
-    "three": "3",
-    "four": "4",
-    "five": "5",
-    "six": "6",
-    "seven": "7",
-    "eight": "8",
-    "nine": "9",
-    "ten": "10",
-    "eleven": "11",
-    "twelve": "12",
-}
-
-
-def numbers_in(text: str) -> frozenset[str]:
-    """Return the numbers that a text states, in digits or as a word from two to twelve.
-
-    "One" is left out: it is a pronoun as often as a number.
-    """
-    digits = {match.replace(",", "") for match in _DIGITS.findall(text)}
-    words = re.findall(r"[a-z]+", text.lower())
-    return frozenset(digits | {_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS})
 
 
 def _similarity(

@@ -8,13 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import snowballstemmer
 from numpy.typing import NDArray
 
+from fairjudge.text.particulars import stem
 from fairjudge.text.tokens import ENGLISH_STOP_WORDS, words
 
 _WINDOW = 30
-_STEMMER = snowballstemmer.stemmer("english")
 
 
 class UnitFeatures:
@@ -93,9 +92,4 @@ def _shares(passage: str, unit: str) -> tuple[float, float, float]:
 def _content(text: str) -> tuple[str, ...]:
     found = words(text)
     kept = [word for word in found if word not in ENGLISH_STOP_WORDS] or found
-    return tuple(_stem(word) for word in kept)
-
-
-@lru_cache(maxsize=65536)
-def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word))
+    return tuple(stem(word) for word in kept)

@@ -31,6 +31,8 @@ FIRST_TOKENS = 96
 """Tokens of a statement, unit, or question that are read."""
 BATCH_TOKENS = 2048
 """Tokens, padding included, in one forward pass: on a CPU more at once leave its caches."""
+MOST_LACKING = 3
+"""Names and numbers that sources lack, from which on more of them say nothing new."""
 SPAN_TOKENS = 40
 """Tokens of the longest answer."""
 _TASKS = {"pair": 0, "reading": 1, "same": 2}
@@ -212,6 +214,31 @@ class TrainedModels:
     def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
         return support_probabilities(self.pair_logits(pairs), self._calibration)
+
+    def supported(
+        self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return shape (n,): P(supported) of (passage, statement), in view of all the sources.
+
+        `lacking` counts the statement's names and numbers that the sources have nowhere. A logistic
+        fit over that and both heads, on statements about whole documents.
+        """
+        weights = self.supported_weights
+        return logistic(self.supported_features(pairs, lacking) @ weights[:-1] + weights[-1])
+
+    @property
+    def supported_weights(self) -> NDArray[np.float64]:
+        """Return shape (4,): what P(supported) weighs its features by, and the constant."""
+        return self._calibration["supported"]
+
+    def supported_features(
+        self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
+    ) -> NDArray[np.float64]:
+        """Return shape (n, 3), what the fit of P(supported) weighs: both heads, what is lacking."""
+        logits = self.pair_logits(pairs)
+        against = np.logaddexp(logits[:, 1], logits[:, 2])
+        found = -np.minimum(np.asarray(lacking, dtype=np.float64), MOST_LACKING)
+        return np.column_stack((logits[:, 0] - against, logits[:, 3], found))
 
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""

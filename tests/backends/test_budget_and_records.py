@@ -189,6 +189,8 @@ class TestBudget:
         gate.set()
         await asyncio.gather(first, second)
         assert budget.cost_usd == pytest.approx(0.0004, abs=1e-15)
+        assert budget.usd_left == pytest.approx(0.0039, abs=1e-15)
+        assert Budget().usd_left is None
         with pytest.raises(BudgetExceededError, match=r"\$0\.0004 spent, \$0\.0000 under way"):
             await backend.complete(ask(M, "y" * 30, max_output_tokens=200))  # $0.00418 more
 

@@ -14,7 +14,7 @@ from fairjudge.calibration.scales import infer_scale, off_scale, rescale
 from fairjudge.calibration.weighted_sampling import DrawnSample, drawn_mean
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats.clustered import influence_variance
+from fairjudge.stats.clustered import influence_variance, t_p_value
 from fairjudge.stats.multiplicity import benjamini_hochberg, holm
 
 
@@ -54,6 +54,11 @@ def test_scales_map_by_a_straight_line():
     assert rescale(values, (1, 5), (0, 1)).tolist() == [0.0, 0.25, 1.0]
     assert rescale(values, (1, 5), (1, 5)) is values
     assert rescale(values, (2, 2), (0, 1)) is values  # one point has no line
+
+
+@pytest.mark.parametrize(("difference", "p"), [(0.0, 1.0), (1.0, 0.125), (-0.2, 0.125)])
+def test_where_all_documents_say_the_same_p_is_the_sign_flip_tests(difference, p):
+    assert t_p_value(difference, 0.0, 3) == p
 
 
 def test_p_values_lie_from_0_to_1():

@@ -110,6 +110,12 @@ def test_small_sets_cannot_be_significant_and_are_counted():
     assert found.n_untestable == 1
 
 
+@pytest.mark.parametrize(("exact", "reaches"), [(False, True), (True, False)])
+def test_the_smallest_p_value_that_relabellings_can_have(exact, reaches):
+    test = RelabellingTest(p_value=1.0, p_value_strict=1.0, n_relabellings=20, exact=exact)
+    assert test.can_reach(0.05) is reaches  # 1 / 21, or 1 / 20
+
+
 def test_one_value_has_no_test():
     found = relabelling_test(np.ones((3, 1)), ["a"] * 3, rng=np.random.default_rng(0))
     assert isinstance(found, Undefined)

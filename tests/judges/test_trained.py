@@ -154,9 +154,9 @@ async def test_texts_to_come_are_measured_with_the_first():
     class Counting(WordModels):
         n_calls = 0
 
-        def support(self, pairs):
+        def supported(self, pairs, lacking):
             self.n_calls += 1
-            return super().support(pairs)
+            return super().supported(pairs, lacking)
 
     models = Counting()
     tasks = [task(f"Text {n} of the dam.", eid=f"e{n}") for n in range(20)]
@@ -174,9 +174,9 @@ class Together(WordModels):
         super().__init__()
         self.passes = set()
 
-    def support(self, pairs):
+    def supported(self, pairs, lacking):
         self.passes.add(frozenset(pairs))
-        return super().support(pairs)
+        return super().supported(pairs, lacking)
 
 
 @pytest.mark.parametrize("protocol", ["likert", "pairwise"])
@@ -237,6 +237,15 @@ def test_a_statement_is_cut_where_clauses_are_joined():
     assert clauses_of("It rained; nobody came to the old mill") == (
         "It rained; nobody came to the old mill",
     )
+
+
+@pytest.mark.parametrize("changed", ["broke on Friday after", "broke on Monday after 9"])
+async def test_a_name_or_number_that_no_article_has_counts_against_a_statement(changed):
+    judge = judge_of("faithfulness")
+    told = "The dam, they say, broke on Monday after heavy rain."
+    found = await judge.ask(task(told))
+    other = await judge.ask(task(told.replace("broke on Monday after", changed)))
+    assert other.value < found.value - 1
 
 
 async def test_clauses_of_one_statement_may_stand_in_different_articles():

@@ -1,0 +1,142 @@
+"""P(supported) of a statement by whole documents: fitted on summaries that people checked.
+
+A summary is supported where all its statements are. Of a statement, that passage counts which
+speaks for it most, as `fairjudge.judges.trained` reads it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from fairjudge.judges.passages import Vectoriser, passages_of
+from fairjudge.protocols import Embedder
+from fairjudge.scorers.trained_models import TrainedModels, logistic
+from fairjudge.text.statements import statement_texts
+from training import data
+from training.data import Example, Split
+
+Features = NDArray[np.float64]
+MOST = 500
+"""Most summaries of a source; those of SummEdits count as one."""
+ROUNDS = 6
+"""Fits, each by the passages that the one before names."""
+BLOCK = 50
+"""Documents embedded at a time."""
+PENALTY = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A summary: features of each statement's passages (p, 3), and whether people support it."""
+
+    source: str
+    group: str
+    statements: tuple[Features, ...]
+    label: int
+
+
+def family(source: str) -> str:
+    """Return what a source counts as: SummEdits' domains are small."""
+    return source.partition("-")[0] if source.startswith("summedits") else source
+
+
+def drawn(split: Split, *, folder: Path, most: int = MOST) -> list[Example]:
+    """Return at most `most` summaries of each source, evenly taken."""
+    by_source: dict[str, list[Example]] = defaultdict(list)
+    for example in data.documents(split, folder=folder):
+        by_source[family(example.source)].append(example)
+    return [one for some in by_source.values() for one in some[:: -(-len(some) // most)]]
+
+
+def checked(
+    models: TrainedModels, embedder: Embedder, examples: Sequence[Example]
+) -> list[Checked]:
+    """Return what is known of each summary; those without a statement are left out."""
+    found = []
+    for start in range(0, len(examples), BLOCK):
+        block = examples[start : start + BLOCK]
+        vectoriser = Vectoriser(embedder)
+        texts = [text for one in block for text in (one.first, one.second)]
+        vectoriser.add([sentence for text in texts for sentence in statement_texts(text)])
+        for one in block:
+            found += _checked(models, vectoriser, one)
+    return found
+
+
+def _checked(models: TrainedModels, vectoriser: Vectoriser, one: Example) -> list[Checked]:
+    passages = passages_of((one.second,), vectoriser)
+    statements = statement_texts(one.first)
+    if passages is None or not statements:
+        return []
+    pairs, lacking, sizes = [], [], []
+    for statement in statements:
+        near = passages.near(vectoriser.rows([statement])[0])
+        pairs += [(passage, statement) for passage in near]
+        lacking += [passages.vocabulary.lacks(statement)] * len(near)
+        sizes.append(len(near))
+    features = models.supported_features(pairs, lacking)
+    parts = np.split(features, np.cumsum(sizes)[:-1])
+    return [Checked(family(one.source), one.group, tuple(parts), one.label)]
+
+
+def fit_supported(found: Sequence[Checked]) -> NDArray[np.float64]:
+    """Return three weights, none below 0, and the constant, by penalised likelihood.
+
+    Every source counts as much, and in it supported as much as not.
+    """
+    cells: dict[tuple[str, int], int] = defaultdict(int)
+    for one in found:
+        cells[one.source, one.label] += 1
+    shares = np.array([1.0 / cells[one.source, one.label] for one in found])
+    shares *= len(found) / shares.sum()
+    labels = np.array([one.label for one in found])
+    owners = np.repeat(np.arange(len(found)), [len(one.statements) for one in found])
+    weights = np.array([1.0, 0.0, 0.0, 0.0])
+    for _ in range(ROUNDS):
+        rows = np.array([_best(part, weights) for one in found for part in one.statements])
+        weights = _fit(rows, owners, labels, shares)
+    return weights
+
+
+def p_supported(one: Checked, weights: NDArray[np.float64]) -> float:
+    """Return the mean P(supported) of a summary's statements, as summaries are judged by."""
+    rows = np.array([_best(part, weights) for part in one.statements])
+    return float(logistic(rows @ weights[:-1] + weights[-1]).mean())
+
+
+def _best(part: Features, weights: NDArray[np.float64]) -> Features:
+    row: Features = part[int((part @ weights[:-1]).argmax())]
+    return row
+
+
+def _fit(
+    rows: Features,
+    owners: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    scale, mean = rows.std(axis=0) + 1e-9, rows.mean(axis=0)
+    inputs = np.column_stack(((rows - mean) / scale, np.ones(len(rows))))
+    n = len(labels)
+
+    def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scores = inputs @ x
+        # log P(all statements supported), and the log of its complement.
+        every = np.minimum(np.bincount(owners, -np.logaddexp(0.0, -scores), n), -1e-9)
+        told = np.where(labels == 1, every, np.log(-np.expm1(every)))
+        slopes = np.where(labels == 1, 1.0, np.exp(every) / np.expm1(every)) * shares
+        slope = -(slopes[owners] * logistic(-scores)) @ inputs
+        slope[:-1] += PENALTY * x[:-1]
+        return float(-shares @ told + PENALTY / 2 * x[:-1] @ x[:-1]), slope
+
+    bounds = [(0.0, None)] * rows.shape[1] + [(None, None)]
+    x = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+    coefficients = x[:-1] / scale
+    return np.array([*coefficients, x[-1] - coefficients @ mean])
