@@ -57,7 +57,7 @@ def _better_and_tie(scale: Scale) -> tuple[str, ...]:
 
 
 def _both_places(scale: Scale, anchors: Sequence[str]) -> tuple[Level, ...]:
-    """Return levels that give both places one and the same reason, so that none has a better one."""
+    """Return levels that give both places one and the same reason."""
     return tuple(
         replace(
             level,
