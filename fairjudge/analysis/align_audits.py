@@ -29,7 +29,7 @@ _LENGTH_GROUPS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """By what the audits group: words of each (eid, system), and the document's group by attribute."""
+    """Words of each (eid, system), and by attribute the group of each document."""
 
     words: Mapping[tuple[str, str], int]
     attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
