@@ -203,7 +203,7 @@ def test_a_plan_counts_what_will_be_asked(cli, data):
     ("more", "said"),
     [
         (("--try", "scale"), "a pair has no other scale"),
-        (("--label-scale", "1", "5"), "a preference is on no scale"),
+        (("--label-scale", "1-5"), "a preference is on no scale"),
         (("--attribute", "party"), "no article has attribute 'party'"),
     ],
 )
