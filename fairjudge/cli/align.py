@@ -163,7 +163,7 @@ def align(
     opt.check_targets(None, json_file)
     options = AlignOptions(
         judging=judging,
-        kinds=kinds_tried(kinds, judging),
+        kinds=kinds_tried(kinds or None, judging),
         attributes=tuple(dict.fromkeys(attributes or ())),
         rewordings=rewordings,
         reading=LabelReading(

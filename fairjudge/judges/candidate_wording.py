@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from fairjudge.scales import Level, Position, Scale
 
 _WORTH: dict[Position, float] = {"first": 1.0, "tie": 0.0, "second": -1.0}
+_PLACES = re.compile(r"\b(?:first|second|summary [12ab])\b", re.IGNORECASE)
 _BETTER: dict[Position, str] = {
     "first": "the first summary is better",
     "second": "the second summary is better",
@@ -19,7 +21,8 @@ class Wording:
     """What differs between ratings and pairs.
 
     ``few`` are the sizes of few-shot candidates; None stands for one example a level. ``anchors``
-    returns today's lines for a model to reword, ``levels`` the levels with others.
+    returns today's lines for a model to reword, ``levels`` the levels with others; ``fits`` says
+    whether a model's lines can be used.
     """
 
     template: str
@@ -32,6 +35,7 @@ class Wording:
     told: Callable[[float], str]
     anchors: Callable[[Scale], tuple[str, ...]]
     levels: Callable[[Scale, Sequence[str]], tuple[Level, ...]]
+    fits: Callable[[Sequence[str]], bool]
 
 
 def wording_of(scale: Scale) -> Wording:
@@ -85,6 +89,7 @@ RATINGS = Wording(
     told=lambda value: f"rated {value:.2g}",
     anchors=lambda scale: tuple(level.anchor or level.answer for level in scale.levels),
     levels=_every_level,
+    fits=bool,
 )
 PREFERENCES = Wording(
     template="preference-anchors",
@@ -100,4 +105,5 @@ PREFERENCES = Wording(
     told=lambda value: f"preference {value:+.2g}",
     anchors=_better_and_tie,
     levels=_both_places,
+    fits=lambda anchors: _PLACES.search(anchors[0]) is None,
 )

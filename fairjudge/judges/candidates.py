@@ -233,18 +233,19 @@ def anchors_request(
     return CompletionRequest(target=target, messages=messages, response_schema=_SCHEMA, **sampling)
 
 
-def read_anchors(reply: str, *, n_levels: int, most: int) -> tuple[tuple[str, ...], ...]:
+def read_anchors(reply: str, *, base: Criterion, most: int) -> tuple[tuple[str, ...], ...]:
     """Return the usable sets of a reply, each once; a set with one bad anchor is left out.
 
     An anchor is one line without braces or angle brackets, at most 400 characters long: it goes
-    into a prompt as the library's own words.
+    into a prompt as the library's own words. What makes one of a pair the better names no place.
     """
+    n_levels, fits = n_anchors(base), wording_of(base.scale).fits
     sets = []
     for one in read_list(reply, "sets") or ():
         anchors = one.get("anchors") if isinstance(one, dict) else one
         if isinstance(anchors, list) and len(anchors) == n_levels:
             texts = tuple(" ".join(a.split()) if isinstance(a, str) else "" for a in anchors)
-            if all(map(_usable, texts)) and len(set(texts)) == n_levels:
+            if all(map(_usable, texts)) and len(set(texts)) == n_levels and fits(texts):
                 sets.append(texts)
     return tuple(dict.fromkeys(sets))[:most]
 

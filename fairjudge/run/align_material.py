@@ -60,7 +60,7 @@ class AlignOptions:
             raise ConfigurationError(f"candidates: expected some of {KINDS}, found {self.kinds!r}")
         if not 1 <= self.rewordings <= 10:
             raise ConfigurationError(f"rewordings: expected 1 to 10, found {self.rewordings}")
-        if self.judging.protocol == "pairwise":
+        if self.judging.plan().protocol == "pairwise":
             self._check_pairs()
 
     def _check_pairs(self) -> None:
@@ -75,9 +75,9 @@ class AlignOptions:
 
 def kinds_tried(asked: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any, ...]:
     """Return the kinds of candidates that are `asked` for, or else all that fit the protocol."""
-    if asked:
+    if asked is not None:
         return tuple(dict.fromkeys(asked))
-    return tuple(kind for kind in KINDS if kind != "scale" or judging.protocol != "pairwise")
+    return tuple(kind for kind in KINDS if kind != "scale" or judging.plan().protocol != "pairwise")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,8 +81,9 @@ def preferred(
         seen, sign = (label.eid, a, b), 1.0
         if (label.model_extra or {}).get("order") == "ba":
             seen, sign = (label.eid, b, a), -1.0
-        key = (label.eid, *sorted((a, b)))
-        given[key].append((seen, sign * SIGNS[str(label.value)], note_of(label)))
+        given[label.eid, min(a, b), max(a, b)].append(
+            (seen, sign * SIGNS[str(label.value)], note_of(label))
+        )
     found = []
     for some in given.values():
         shown = some[0][0]

@@ -21,7 +21,6 @@ from fairjudge.judges.candidates import (
     anchors_messages,
     anchors_request,
     few_shot,
-    n_anchors,
     other_scales,
     read_anchors,
     reworded,
@@ -193,7 +192,7 @@ class _Work:
                 f"no anchors were written ({reply.reason}: {reply.detail}); the same command asks "
                 "again, and --try examples or --try scale does without them"
             )
-        sets = read_anchors(reply.text, n_levels=n_anchors(base), most=n_sets)
+        sets = read_anchors(reply.text, base=base, most=n_sets)
         self.run.append(_ANCHORS, {"key": key, "sets": sets})
         return sets
 
