@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from _machine import describe_machine
 
+from fairjudge.calibration.align_measures import RATINGS, Measure
 from fairjudge.calibration.alignment import (
     Paired,
     choose,
@@ -68,7 +69,10 @@ def draw(
 
 
 def part(
-    drawn: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]], row: int, wanted: set[str]
+    drawn: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]],
+    row: int,
+    wanted: set[str],
+    measure: Measure = RATINGS,
 ) -> Paired:
     """Return the old prompt and a candidate on the documents that are `wanted`."""
     old, new, human, documents = drawn
@@ -81,20 +85,27 @@ def part(
         n_labelled=int(here.sum()),
         n_without_old=0,
         n_without_new=0,
+        measure=measure,
     )
 
 
-def aligned(drawn: tuple[np.ndarray, ...], rng: np.random.Generator, seed: int) -> bool:
+def aligned(
+    drawn: tuple[np.ndarray, ...],
+    rng: np.random.Generator,
+    seed: int,
+    measure: Measure = RATINGS,
+) -> bool:
     """Say whether align keeps a candidate."""
     parts = split_documents(drawn[3], seed=seed)
-    development = [part(drawn, row, set(parts.development)) for row in range(len(drawn[1]))]
+    of_development = set(parts.development)
+    development = [part(drawn, row, of_development, measure) for row in range(len(drawn[1]))]
     gains = {
         str(row): gain_of(one) for row, one in enumerate(development) if why_barred(one) is None
     }
     chosen = choose(gains)
     if chosen is None:
         return False
-    test = part(drawn, int(chosen), set(parts.test))
+    test = part(drawn, int(chosen), set(parts.test), measure)
     return decide(development[int(chosen)], test, rng=rng).kept
 
 

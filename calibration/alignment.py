@@ -14,12 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairjudge.calibration.calibrators import FEWEST_LABELS, Calibrator, fit_calibrator
+from fairjudge.calibration.align_measures import RATINGS, Measure
+from fairjudge.calibration.calibrators import FEWEST_LABELS, Calibrator
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, same_length
 from fairjudge.stats.bootstrap import bootstrap_many, weighted_mean
-from fairjudge.stats.correlation import correlation, weighted_correlation
 from fairjudge.text.printable import counted
 
 SHARES = (0.2, 0.4)
@@ -45,7 +45,8 @@ class Paired:
 
     ``old``, ``new`` and ``human`` are arrays of shape (n,). ``n_labelled`` counts all labelled
     items, ``n_without_old`` and ``n_without_new`` those that either left without a score: they are
-    in no array.
+    in no array. Of pairs all three are preferences for the first, from -1 to 1, under the measure
+    `PAIRS`.
     """
 
     old: FloatArray
@@ -55,6 +56,7 @@ class Paired:
     n_labelled: int
     n_without_old: int
     n_without_new: int
+    measure: Measure = RATINGS
 
     def __post_init__(self) -> None:
         same_length(old=self.old, new=self.new, human=self.human, documents=self.documents)
@@ -62,7 +64,7 @@ class Paired:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """Kendall's tau-b with people, of the old and the new prompt, on the same items.
+    """Agreement with people by the measure, of the old and the new prompt, on the same items.
 
     ``difference`` is new less old; None where either has none.
     """
@@ -79,10 +81,11 @@ class Gain:
 class Decision:
     """What the test says of one candidate; ``why_not`` names each condition that it misses.
 
-    ``agreement`` is the change of Kendall's tau-b, new less old, neither calibrated. ``error`` is
-    how much smaller the mean squared error with people is, (old, calibrated) less
-    (new, calibrated), in squared points of the labels: above 0 the new prompt is better than
-    calibration alone. ``errors`` are the two errors themselves.
+    ``agreement`` is the change of the agreement (Kendall's tau-b; of pairs `pair_agreement`), new
+    less old, neither calibrated. ``error`` is how much smaller the mean squared error with people
+    is, (old, calibrated) less (new, calibrated), in squared points of the labels, of pairs the
+    Brier score: above 0 the new prompt is better than calibration alone. ``errors`` are the two
+    errors themselves.
     """
 
     kept: bool
@@ -123,7 +126,8 @@ def _place(name: str, seed: int) -> str:
 
 def gain_of(paired: Paired) -> Gain:
     """Return both agreements with people and their difference, without an interval."""
-    found = [correlation("kendall", side, paired.human) for side in (paired.old, paired.new)]
+    sides = paired.old, paired.new
+    found = [paired.measure.agreement(side, paired.human) for side in sides]
     old, new = (None if isinstance(one, Undefined) else one for one in found)
     return Gain(
         n_items=len(paired.human),
@@ -157,7 +161,7 @@ def fit_both(development: Paired) -> tuple[Calibrator, Calibrator] | Undefined:
     """Fit a calibrator to the old and to the new prompt, on the same labelled items."""
     fitted = []
     for name, side in (("old", development.old), ("new", development.new)):
-        found = fit_calibrator("isotonic", side, development.human)
+        found = development.measure.fit(side, development.human)
         if isinstance(found, Undefined):
             return Undefined(why=f"the {name} prompt cannot be calibrated: {found.why}")
         fitted.append(found)
@@ -197,8 +201,9 @@ def decide(
         agreement = error = undefined or Undefined(why="no calibrator")
         errors = None
     else:
+        target = test.measure.target(test.human)
         squared = [
-            (calibrator(side) - test.human) ** 2
+            (calibrator(side) - target) ** 2
             for calibrator, side in zip(calibrators, (test.old, test.new), strict=True)
         ]
         errors = (float(squared[0].mean()), float(squared[1].mean()))
@@ -236,8 +241,7 @@ def _estimates(
 ) -> tuple[Estimate | Undefined, Estimate | Undefined]:
     coded, n_documents = document_codes(test.documents, len(test.human))
     old, new = (
-        weighted_correlation("kendall", side, test.human, documents=test.documents)
-        for side in (test.old, test.new)
+        test.measure.weighted(side, test.human, test.documents) for side in (test.old, test.new)
     )
     error = weighted_mean(less_error, coded, n_documents)
     agreement, less = bootstrap_many(

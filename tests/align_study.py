@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 
 from cli_tools import text_of, write_jsonl
@@ -67,3 +68,50 @@ def judge(*, sees: str | None):
 def event_of(text: str) -> str:
     found = re.search(r"\((event\d+), ", text.rpartition("<summary ")[2])
     return found[1] if found else ""
+
+
+BETTER_LINE = "what the rule counts is greater"
+DECIDED = "how people decided between other summaries"
+
+
+def write_pairs(n: int = N_DOCUMENTS) -> None:
+    """The same clusters and summaries, with people's preferences, each seen in a drawn order."""
+    write_data(n)
+    labels = []
+    for number in range(n):
+        eid = f"event{number}"
+        for one, other in combinations(SYSTEMS, 2):
+            order = "ab" if drawn(f"order {eid} {one} {other}", 2) else "ba"
+            note = f"The {'first' if order == 'ab' else 'second'} place has system {one}."
+            lead = quality(eid, one) - quality(eid, other)
+            value = "tie" if lead == 0 else "a" if lead > 0 else "b"
+            pair = {"eid": eid, "system_a": one, "system_b": other, "aspect": "faithfulness"}
+            labels.append(pair | {"annotator": "ann", "value": value, "order": order, "note": note})
+    write_jsonl(Path("labels.jsonl"), labels)
+
+
+def pair_judge(*, sees: str | None):
+    """Return a model that decides as people do where `sees` is in the prompt, else by place.
+
+    Elsewhere it prefers the first in three of four questions, and else decides at random.
+    """
+
+    def answer(call: Call) -> Reply:
+        text = text_of(call)
+        if ANCHORS in text:
+            sets = [[f"{BETTER_LINE}, set {n}", f"it is alike, set {n}"] for n in range(2)]
+            return Reply(text=json.dumps({"sets": [{"anchors": one} for one in sets]}))
+        first, second = shown_pair(text)
+        lead = first[1] - second[1]
+        verdict = "tie" if lead == 0 else "1" if lead > 0 else "2"
+        if sees is None or sees not in text:
+            verdict = ("1", "1", "1", "2", "tie")[drawn(f"noise {first} {second}", 5)]
+        return Reply(text=json.dumps({"reasoning": "So.", "verdict": verdict}))
+
+    return answer
+
+
+def shown_pair(text: str) -> list[tuple[str, int]]:
+    """Return the event with the system, and the quality, of both summaries that are asked about."""
+    found = re.findall(r"\((event\d+, \w+)\)\. Worth (\d)", text)
+    return [(name, int(good)) for name, good in found[-2:]]

@@ -17,13 +17,14 @@ def align(
     *,
     model: Model | str,
     aspect: str,
-    protocol: Literal["likert", "binary"] = "likert",
-    candidates: Sequence[str] = ("anchors", "examples", "scale"),
+    protocol: Literal["likert", "binary", "pairwise"] = "likert",
+    candidates: Sequence[str] | None = None,
     rewordings: int = 2,
     folder: str | Path | None = None,
     reopen: bool = False,
     annotators: Sequence[str] = ("*",),
     label_scale: tuple[float, float] | None = None,
+    attributes: Sequence[str] = (),
     level: float = 0.95,
     seed: int = 0,
     **options: Any,
@@ -32,19 +33,22 @@ def align(
 
     Documents are split into examples, development and a test. Candidates are made from the first,
     compared on the second, and the best is tested on the third, once: it is kept where it agrees
-    with people better than the old prompt and, both calibrated, errs less.
+    with people better than the old prompt and, both calibrated, errs less. Pairs are judged in both
+    orders, and both figures are of people's preferences.
 
     Parameters
     ----------
     references, summaries
         As `Judge` takes them.
     labels
-        People's labels of whole summaries on `aspect`: a path or a list; a ``note`` beside a label
-        is what its annotator wrote.
+        People's labels of whole summaries on `aspect`, for ``protocol="pairwise"`` of pairs: a path
+        or a list; a ``note`` beside a label is what its annotator wrote. Where no pair is labelled,
+        ratings of both summaries by one annotator tell which is preferred.
     model : Model or str
         Who judges, and writes anchors.
     candidates
-        Which kinds to try.
+        Which kinds to try: ``"anchors"``, ``"examples"``, ``"scale"``; by default all that fit the
+        protocol (a pair has no other scale).
     rewordings : int
         How many sets of anchors are written, 1 to 10.
     folder : path, optional
@@ -54,6 +58,8 @@ def align(
         Open a test that was opened before for other candidates; it is counted.
     annotators, label_scale
         Whose labels count (patterns), and the labels' lowest and highest value.
+    attributes
+        Attributes of the articles by which the audits group documents, as `fairness` reads them.
     level : float
         Confidence of the intervals, over documents.
     seed : int
@@ -111,6 +117,7 @@ def align(
             reopen=reopen,
             annotators=annotators,
             label_scale=label_scale,
+            attributes=attributes,
             level=level,
             seed=seed,
             **options,
@@ -125,13 +132,14 @@ async def aalign(
     *,
     model: Model | str,
     aspect: str,
-    protocol: Literal["likert", "binary"] = "likert",
-    candidates: Sequence[str] = ("anchors", "examples", "scale"),
+    protocol: Literal["likert", "binary", "pairwise"] = "likert",
+    candidates: Sequence[str] | None = None,
     rewordings: int = 2,
     folder: str | Path | None = None,
     reopen: bool = False,
     annotators: Sequence[str] = ("*",),
     label_scale: tuple[float, float] | None = None,
+    attributes: Sequence[str] = (),
     level: float = 0.95,
     seed: int = 0,
     **options: Any,
@@ -141,7 +149,12 @@ async def aalign(
     from fairjudge.api.options import checked
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_labels, read_summaries
-    from fairjudge.run.align_material import AlignOptions, prepare, read_sources
+    from fairjudge.run.align_material import (
+        AlignOptions,
+        kinds_tried,
+        prepare,
+        read_sources,
+    )
     from fairjudge.run.aligning import align_loaded
     from fairjudge.run.material import JudgeOptions
 
@@ -149,7 +162,8 @@ async def aalign(
     judging = checked(JudgeOptions, {"aspect": aspect, "protocol": protocol} | options, "align")
     given = {
         "judging": judging,
-        "kinds": tuple(candidates),
+        "kinds": kinds_tried(candidates, judging),
+        "attributes": tuple(attributes),
         "rewordings": rewordings,
         "reading": LabelReading(annotators=tuple(annotators), scale=label_scale),
         "seed": seed,

@@ -26,7 +26,8 @@ def old_judge(
         typer.Option(help="'coverage', 'faithfulness', or the name of your own criterion."),
     ] = None,
     protocol: Annotated[
-        Literal["likert", "binary"] | None, typer.Option(help="How verdicts are given.")
+        Literal["likert", "binary", "pairwise"] | None,
+        typer.Option(help="How verdicts are given; pairwise asks both orders of every pair."),
     ] = None,
     reference_unit: Annotated[
         Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
@@ -72,7 +73,10 @@ def align(
     ],
     labels: Annotated[
         Path,
-        typer.Option(help="People's labels of whole summaries; a 'note' says why."),
+        typer.Option(
+            help="People's labels of whole summaries, for --protocol pairwise of pairs; a 'note' "
+            "says why."
+        ),
     ],
     judging: JudgeOptions,
     model: ModelOptions,
@@ -91,7 +95,7 @@ def align(
             "--try",
             metavar="[anchors|examples|scale]",
             help="Which candidates to try: anchors that the model rewords, examples from people, "
-            "other scales; by default all. Repeatable.",
+            "other scales; by default all that fit (a pair has no other scale). Repeatable.",
         ),
     ] = None,
     rewordings: Annotated[
@@ -102,6 +106,15 @@ def align(
         typer.Option(help="Only use labels by annotators with such names, e.g. 'expert*'."),
     ] = None,
     label_scale: opt.LabelScale = None,
+    attributes: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--attribute",
+            metavar="<name>",
+            help="Also audit by this attribute of the articles, as 'fairjudge fairness' reads it: "
+            "a document has the value of more than half of its articles. Repeatable.",
+        ),
+    ] = None,
     level: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
     ] = 0.95,
@@ -129,8 +142,9 @@ def align(
 
     Labelled documents are split: examples give candidates their words, development chooses one,
     the test decides, opened once and recorded. Kept is what agrees with people better than the old
-    prompt, and than calibration alone: both paired intervals over documents above 0. The same
-    command again asks nobody.
+    prompt, and than calibration alone: both paired intervals over documents above 0. Of pairs it
+    is agreement with people's preferences over both orders, and the Brier score. The same command
+    again asks nobody.
 
         fairjudge align --references refs.jsonl --summaries s.jsonl --labels labels.jsonl \
             --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
@@ -139,12 +153,18 @@ def align(
     from fairjudge.cli import display
     from fairjudge.datasets import read_labels, read_summaries
     from fairjudge.reports.align_tables import align_tables
-    from fairjudge.run.align_material import AlignOptions, prepare, read_sources
+    from fairjudge.run.align_material import (
+        AlignOptions,
+        kinds_tried,
+        prepare,
+        read_sources,
+    )
 
     opt.check_targets(None, json_file)
     options = AlignOptions(
         judging=judging,
-        kinds=tuple(dict.fromkeys(kinds or ("anchors", "examples", "scale"))),  # type: ignore[arg-type]
+        kinds=kinds_tried(kinds or None, judging),
+        attributes=tuple(dict.fromkeys(attributes or ())),
         rewordings=rewordings,
         reading=LabelReading(
             annotators=tuple(annotators or ("*",)), scale=opt.label_scale(label_scale)

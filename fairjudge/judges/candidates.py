@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from fairjudge.calibration.alignment import spread_over
+from fairjudge.judges.candidate_wording import wording_of, worth
 from fairjudge.judges.criteria import Criterion
 from fairjudge.parsing import read_list
 from fairjudge.prompting import Fenced, Template, load_template, parse_template, render
@@ -27,8 +28,6 @@ KINDS: tuple[CandidateKind, ...] = ("anchors", "examples", "scale")
 
 _MATERIAL_WORDS, _NOTE_WORDS = 300, 60
 _ANCHOR_ITEMS, _ANCHOR_WORDS, _LONGEST_ANCHOR = 12, 40, 400
-_FEW = 3
-"""Examples of the shorter few-shot candidate."""
 _TEN, _THREE = 10, 3
 _FORBIDDEN = re.compile(r"[{}<>\x00-\x1f\x7f]")
 _PART_LINE = re.compile(r"^(?=##)", re.MULTILINE)
@@ -38,7 +37,9 @@ _PART_LINE = re.compile(r"^(?=##)", re.MULTILINE)
 class RatedItem:
     """A summary of the examples part: ``value`` is people's mean rating, ``notes`` what they wrote.
 
-    ``share`` is the rating on 0 to 1; ``material`` what it was judged against where that is short.
+    Of a pair ``second`` is the text of the other summary, and ``value`` the preference for `text`,
+    from -1 to 1. ``share`` is the rating or preference on 0 to 1; ``material`` what it was judged
+    against where that is short.
     """
 
     text: str
@@ -46,6 +47,7 @@ class RatedItem:
     share: float
     notes: tuple[str, ...] = ()
     material: str = ""
+    second: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,17 +67,20 @@ class Candidate:
 
 
 def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]:
-    """Yield `base` with one example a level, and with three, spread over people's ratings."""
-    seen = set()
-    for n in (len(base.scale.levels), _FEW):
-        places = _spread(items, n)
+    """Yield `base` with more examples and with fewer, spread over what people said.
+
+    Of ratings these are one a level, and three; of pairs six, and three.
+    """
+    seen, wording = set(), wording_of(base.scale)
+    for n in wording.few:
+        places = _spread(items, len(base.scale.levels) if n is None else n)
         if len(places) < 2 or places in seen:
             continue
         seen.add(places)
         shown = [items[place] for place in places]
         name = f"examples-{len(shown)}"
         n_notes = sum(bool(item.notes) for item in shown)
-        about = f"{counted(len(shown), 'example')} from people's ratings, {n_notes} with notes"
+        about = f"{counted(len(shown), 'example')} from {wording.about}, {n_notes} with notes"
         text = _with_examples(base, shown, name=name, about=about)
         yield Candidate(name=name, kind="examples", about=about, prompt=text, scale=base.scale)
 
@@ -87,27 +92,28 @@ def _spread(items: Sequence[RatedItem], n: int) -> tuple[int, ...]:
 
 
 def _with_examples(base: Criterion, items: Sequence[RatedItem], *, name: str, about: str) -> str:
+    wording = wording_of(base.scale)
     fenced = Fenced(
         "example",
         tuple(_inert(_shown(item)) for item in items),
-        tuple(f"rated {nearest(base.scale, item.share).answer}" for item in items),
+        tuple(f"{wording.tag} {nearest(base.scale, item.share).answer}" for item in items),
     )
     examples, _ = fenced.render()
-    intro = (
-        "First, how people rated other summaries: the rating stands in each tag, and below the "
-        "summary what they said of it, where they said anything. Rate as they did."
-    )
     role, user = base.template.parts[-1]
-    asked = f"{intro}\n\n{examples}\n\nNow the one to be rated.\n\n{user}"
+    asked = f"{wording.intro}\n\n{examples}\n\n{wording.turn}\n\n{user}"
     return template_text(
         base.template, (*base.template.parts[:-1], (role, asked)), name=name, about=about
     )
 
 
 def _shown(item: RatedItem) -> str:
-    material = f"{_cut(item.material, _MATERIAL_WORDS)}\n\nSummary: " if item.material else ""
     notes = "".join(f"\n\nPeople said: {_cut(note, _NOTE_WORDS)}" for note in item.notes)
-    return f"{material}{_cut(item.text, _MATERIAL_WORDS)}{notes}"
+    material = f"{_cut(item.material, _MATERIAL_WORDS)}\n\n" if item.material else ""
+    text = _cut(item.text, _MATERIAL_WORDS)
+    if item.second is not None:
+        other = _cut(item.second, _MATERIAL_WORDS)
+        return f"{material}Summary 1: {text}\n\nSummary 2: {other}{notes}"
+    return f"{material}{'Summary: ' if material else ''}{text}{notes}"
 
 
 def _inert(text: str) -> str:
@@ -124,18 +130,18 @@ def _cut(text: str, most: int) -> str:
 def nearest(scale: Scale, share: float) -> Level:
     """Return the level of `scale` nearest to `share`, 0 for the lowest and 1 for the highest."""
     low, high = _ends(scale)
-    return min(scale.levels, key=lambda one: abs((float(one.value) - low) / (high - low) - share))
+    return min(scale.levels, key=lambda one: abs((worth(one) - low) / (high - low) - share))
 
 
 def _ends(scale: Scale) -> tuple[float, float]:
-    values = [float(level.value) for level in scale.levels]
-    return values[0], values[-1]
+    values = [worth(level) for level in scale.levels]
+    return min(values), max(values)
 
 
 def other_scales(base: Criterion) -> Iterator[Candidate]:
     """Yield `base` on ten levels and on three, each worth its place on the scale of `base`.
 
-    A scale of yes and no has no other.
+    A scale of yes and no has no other, nor has one for pairs.
     """
     if base.scale.protocol != "likert":
         return
@@ -170,13 +176,15 @@ def _rescaled(base: Criterion, anchors: Sequence[str]) -> Candidate:
 
 
 def reworded(base: Criterion, sets: Sequence[Sequence[str]]) -> Iterator[Candidate]:
-    """Yield `base` with each set of anchors, lowest level first."""
+    """Yield `base` with each set of anchors: one a level, lowest first.
+
+    Of pairs a set says when a summary is the better one, the same for both places, and what a tie
+    is.
+    """
+    wording = wording_of(base.scale)
     for number, anchors in enumerate(sets, 1):
-        levels = tuple(
-            replace(level, anchor=anchor)
-            for level, anchor in zip(base.scale.levels, anchors, strict=True)
-        )
-        name, about = f"anchors-{number}", "anchors reworded from people's ratings and notes"
+        name, about = f"anchors-{number}", f"anchors reworded from {wording.about} and notes"
+        levels = wording.levels(base.scale, anchors)
         yield Candidate(
             name=name,
             kind="anchors",
@@ -186,24 +194,36 @@ def reworded(base: Criterion, sets: Sequence[Sequence[str]]) -> Iterator[Candida
         )
 
 
+def n_anchors(base: Criterion) -> int:
+    """Return how many lines a set of anchors has."""
+    return len(wording_of(base.scale).anchors(base.scale))
+
+
+def stand_ins(base: Criterion, n_sets: int) -> tuple[tuple[str, ...], ...]:
+    """Return today's anchors, each set with a mark that tells it apart, for a plan."""
+    lines = wording_of(base.scale).anchors(base.scale)
+    return tuple(tuple(f"{line} ({n})" for line in lines) for n in range(1, n_sets + 1))
+
+
 def anchors_messages(
     base: Criterion, items: Sequence[RatedItem], *, n_sets: int
 ) -> tuple[Message, ...]:
     """Return what asks a model for `n_sets` sets of anchors, from `items` of the examples part."""
     shown = [items[place] for place in _spread(items, _ANCHOR_ITEMS)]
+    wording = wording_of(base.scale)
     fields: dict[str, str | Fenced] = {
         "aspect": Fenced("aspect", (base.aspect,)),
         "rule": Fenced("rule", ("\n\n".join(text for _, text in base.template.parts),)),
         "scale": Fenced("scale", (base.scale.described,)),
         "items": Fenced(
-            "item", tuple(map(_shown, shown)), tuple(f"rated {item.value:.2g}" for item in shown)
+            "item", tuple(map(_shown, shown)), tuple(wording.told(item.value) for item in shown)
         ),
         "sets": counted(n_sets, "set"),
-        "levels": counted(len(base.scale.levels), "anchor"),
+        "levels": counted(n_anchors(base), wording.line),
         "anchor_words": str(_ANCHOR_WORDS),
         "answer_format": 'Reply with JSON alone: {"sets": [{"anchors": ["...", "..."]}]}',
     }
-    return render(load_template("judge", "anchors"), fields)
+    return render(load_template("judge", wording.template), fields)
 
 
 def anchors_request(
@@ -213,18 +233,19 @@ def anchors_request(
     return CompletionRequest(target=target, messages=messages, response_schema=_SCHEMA, **sampling)
 
 
-def read_anchors(reply: str, *, n_levels: int, most: int) -> tuple[tuple[str, ...], ...]:
+def read_anchors(reply: str, *, base: Criterion, most: int) -> tuple[tuple[str, ...], ...]:
     """Return the usable sets of a reply, each once; a set with one bad anchor is left out.
 
     An anchor is one line without braces or angle brackets, at most 400 characters long: it goes
-    into a prompt as the library's own words.
+    into a prompt as the library's own words. What makes one of a pair the better names no place.
     """
+    n_levels, fits = n_anchors(base), wording_of(base.scale).fits
     sets = []
     for one in read_list(reply, "sets") or ():
         anchors = one.get("anchors") if isinstance(one, dict) else one
         if isinstance(anchors, list) and len(anchors) == n_levels:
             texts = tuple(" ".join(a.split()) if isinstance(a, str) else "" for a in anchors)
-            if all(map(_usable, texts)) and len(set(texts)) == n_levels:
+            if all(map(_usable, texts)) and len(set(texts)) == n_levels and fits(texts):
                 sets.append(texts)
     return tuple(dict.fromkeys(sets))[:most]
 

@@ -3,10 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from fairjudge.reports.figures import Json, interval, tally
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.printable import counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Words:
+    """How agreement, error and audits are called."""
+
+    agreement: str
+    short: str
+    measured: str
+    error: str
+    by: str
+    units: str
+    audits: str
+    notes: tuple[str, ...] = ()
+
+
+_RATINGS = _Words(
+    agreement="Kendall's tau-b with people",
+    short="tau-b with people",
+    measured="Kendall's tau-b with people's mean label, on the items that both prompts scored.",
+    error="squared error, both calibrated",
+    by="the calibrated error",
+    units=" squared points",
+    audits="mean calibrated score less people's",
+)
+_PAIRS = _Words(
+    agreement="kappa with people's preferences",
+    short="kappa with people",
+    measured="Quadratic kappa with people's preferences over both orders, on the pairs that both "
+    "prompts scored.",
+    error="Brier score, both calibrated",
+    by="the calibrated Brier score",
+    units="",
+    audits="calibrated probability to prefer, less people's share",
+    notes=(
+        "By length: to prefer the longer summary; by system: that system's; by attribute: the mean "
+        "squared error, as a document favours no side.",
+    ),
+)
+
+
+def _words(report: Json) -> _Words:
+    return _PAIRS if report["protocol"] == "pairwise" else _RATINGS
 
 
 def align_findings(report: Json) -> Iterator[str]:
@@ -23,9 +67,9 @@ def align_findings(report: Json) -> Iterator[str]:
         return
     decision = report["decision"]
     n_test = counted(decision["n_documents"], "document")
-    gain = f"Kendall's tau-b with people changes by {interval(decision['agreement'])}"
-    less = interval(decision["error"], digits=3)
-    error = f"the calibrated error falls by {less} squared points"
+    words = _words(report)
+    gain = f"{words.agreement} changes by {interval(decision['agreement'])}"
+    error = f"{words.by} falls by {interval(decision['error'], digits=3)}{words.units}"
     if report["kept"]:
         yield f"{report['chosen']!r} is kept: on the test, {n_test}, {gain}, and {error}."
     else:
@@ -40,6 +84,10 @@ def align_findings(report: Json) -> Iterator[str]:
             f"This test has been opened {counted(report['n_opened'], 'time')}: what it says is "
             "worth less each time, and the intervals do not count that."
         )
+    if report["audits"]["position"]["new"] is not None:
+        position = report["audits"]["position"]
+        before, now = (interval(position[side]["changed"]) for side in ("old", "new"))
+        yield f"The share of decisions that change with the order: {before} before, {now} now."
     flagged = sum(row["new"]["flagged"] for row in report["audits"]["errors"]["groups"])
     before = sum(row["old"]["flagged"] for row in report["audits"]["errors"]["groups"])
     if flagged or before:
@@ -58,6 +106,8 @@ def align_tables(report: Json) -> Iterator[TextTable]:
     yield _candidates(report)
     if report["opened"]:
         yield _test(report)
+        if report["audits"]["position"]["new"] is not None:
+            yield _position(report["audits"]["position"])
         if report["audits"]["errors"]["groups"]:
             yield _audits(report)
 
@@ -78,7 +128,7 @@ def _candidates(report: Json) -> TextTable:
         rows=tuple(rows),
         notes=(
             f"Documents by part: {sizes}.",
-            "Kendall's tau-b with people's mean label, on the items that both prompts scored.",
+            _words(report).measured,
             *(f"{one['name']}: {one['barred']}." for one in report["candidates"] if one["barred"]),
             *(f"Not tried: {why}." for why in report["unusable"]),
         ),
@@ -105,7 +155,7 @@ def _or_dash(value: float | None, digits: int = 3) -> str:
 def _test(report: Json) -> TextTable:
     decision = report["decision"]
     gain, errors = decision["gain"], decision["errors"] or (None, None)
-    counts = report["audits"]["unscored"]
+    counts, words = report["audits"]["unscored"], _words(report)
     return TextTable(
         title=f"The test: {'kept' if report['kept'] else 'not kept'}",
         columns=columns(
@@ -113,13 +163,13 @@ def _test(report: Json) -> TextTable:
         ),
         rows=(
             (
-                "tau-b with people",
+                words.short,
                 _or_dash(gain["old"]),
                 _or_dash(gain["new"]),
                 interval(decision["agreement"], digits=3),
             ),
             (
-                "squared error, both calibrated",
+                words.error,
                 _or_dash(errors[0]),
                 _or_dash(errors[1]),
                 interval(decision["error"], digits=3),
@@ -150,11 +200,36 @@ def _rates(rates: Json) -> Iterator[tuple[str, ...]]:
             yield name, *(interval(rates[side][name]) for side in ("old", "new")), ""
 
 
+_PLACES = (
+    ("changes with the order", "changed"),
+    ("prefers the first place", "first"),
+    ("prefers the second place", "second"),
+    ("a tie in one order alone", "one_tie"),
+    ("first less second place", "first_minus_second"),
+)
+
+
+def _position(found: Json) -> TextTable:
+    return TextTable(
+        title="Position on the test: share of the pairs that were judged in both orders",
+        columns=columns("figure", "old", "new", numbers=("old", "new")),
+        rows=tuple(
+            (name, *(interval(found[side][key]) for side in ("old", "new")))
+            for name, key in _PLACES
+        ),
+        notes=tuple(
+            f"{side.capitalize()}: {counted(found[side]['n_pairs'], 'pair')}; without a verdict in "
+            f"one of the orders: {found[side]['n_one_order']}."
+            for side in ("old", "new")
+        ),
+    )
+
+
 def _audits(report: Json) -> TextTable:
-    audits = report["audits"]
+    audits, words = report["audits"], _words(report)
     rows = [
         (
-            row["kind"],
+            row["attribute"] or row["kind"],
             row["group"],
             str(row["n"]),
             *(
@@ -165,11 +240,13 @@ def _audits(report: Json) -> TextTable:
         for row in audits["errors"]["groups"]
     ]
     return TextTable(
-        title="Audits on the test: mean calibrated score less people's, by group",
+        title=f"Audits on the test: {words.audits}, by group",
         columns=columns("of", "group", "items", "old", "new", numbers=("items", "old", "new")),
         rows=tuple(rows),
         notes=(
             "! apart from the other groups beyond chance (false discovery rate).",
-            f"Position: {audits['position']['why']}.",
+            *words.notes,
+            *(f"{note[0].upper()}{note[1:]}." for note in audits["errors"]["notes"]),
+            *([f"Position: {why}."] if (why := audits["position"]["why"]) else []),
         ),
     )

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from math import fsum
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.analysis.align_audits import groups_by_attribute
 from fairjudge.analysis.aligning import LabelReading
 from fairjudge.calibration.alignment import Parts, check_enough, split_documents
+from fairjudge.calibration.labels import item_key
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.datasets import (
     Loaded,
@@ -27,12 +29,11 @@ from fairjudge.domain import Label, ProtocolName, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.candidates import KINDS, CandidateKind, RatedItem
 from fairjudge.judges.criteria import fence_questions
+from fairjudge.run.align_pairs import Item, note_of, preferences, preferred, systems_of
 from fairjudge.run.material import JudgeOptions, Sources
 from fairjudge.run.runs import digest
 
 PartName: TypeAlias = Literal["examples", "development", "test"]
-_Item: TypeAlias = tuple[str, str]
-"""eid, system."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +41,13 @@ class AlignOptions:
     """What is asked of ``fairjudge align``.
 
     ``judging`` is the old judge; ``kinds`` are the candidates to try, ``rewordings`` how many sets
-    of anchors a model writes, ``seed`` that of the split and of intervals.
+    of anchors a model writes, ``seed`` that of the split and of intervals. ``attributes`` of the
+    articles are names by which documents are grouped in the audits.
     """
 
     judging: JudgeOptions
     kinds: tuple[CandidateKind, ...] = KINDS
+    attributes: tuple[str, ...] = ()
     rewordings: int = 2
     reading: LabelReading = field(default_factory=LabelReading)
     seed: int = 0
@@ -57,11 +60,32 @@ class AlignOptions:
             raise ConfigurationError(f"candidates: expected some of {KINDS}, found {self.kinds!r}")
         if not 1 <= self.rewordings <= 10:
             raise ConfigurationError(f"rewordings: expected 1 to 10, found {self.rewordings}")
+        if self.judging.plan().protocol == "pairwise":
+            self._check_pairs()
+
+    def _check_pairs(self) -> None:
+        if "scale" in self.kinds:
+            raise ConfigurationError(
+                "a pair has no other scale: the answers are the first, the second and the tie; try "
+                "'anchors' and 'examples'"
+            )
+        if self.reading.scale is not None:
+            raise ConfigurationError("--label-scale is for ratings: a preference is on no scale")
+
+
+def kinds_tried(asked: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any, ...]:
+    """Return the kinds of candidates that are `asked` for, or else all that fit the protocol."""
+    if asked is not None:
+        return tuple(dict.fromkeys(asked))
+    return tuple(kind for kind in KINDS if kind != "scale" or judging.plan().protocol != "pairwise")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignMaterial:
-    """Sources, and the summaries that people labelled, by part."""
+    """Sources, and the summaries that people labelled, by part.
+
+    ``attributes`` maps the name of each to the group of a document.
+    """
 
     sources: Sources
     summaries: tuple[Loaded[Summary], ...]
@@ -69,6 +93,7 @@ class AlignMaterial:
     parts: Parts
     protocol: ProtocolName
     scale: tuple[float, float] | None
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def sha256(self) -> str:
@@ -100,24 +125,31 @@ class AlignMaterial:
         return tuple(label for label in self.labels if label.eid in wanted)
 
     def sizes(self) -> dict[str, dict[str, int]]:
-        """Return how many documents and labelled summaries each part has."""
+        """Return how many documents and labelled summaries or pairs each part has."""
         parts: tuple[PartName, ...] = ("examples", "development", "test")
         return {
             part: {
                 "documents": len(self.documents_of(part)),
-                "items": len(self.summaries_of(part)),
+                "items": self.n_items(part),
             }
             for part in parts
         }
 
+    def n_items(self, part: PartName) -> int:
+        """Return how many summaries, or pairs of them, of a part are labelled."""
+        return len({item_key(label)[0] for label in self.labels_of(part)})
+
     def rated(self) -> tuple[RatedItem, ...]:
         """Return the items of the examples part with people's mean rating and notes."""
-        values: dict[_Item, list[float]] = defaultdict(list)
-        notes: dict[_Item, list[str]] = defaultdict(list)
+        if self.protocol == "pairwise":
+            examples = self.labels_of("examples"), self.summaries_of("examples")
+            return preferred(*examples, self._materials())
+        values: dict[Item, list[float]] = defaultdict(list)
+        notes: dict[Item, list[str]] = defaultdict(list)
         for label in self.labels_of("examples"):
             item = (label.eid, str(label.system))
             values[item].append(float(label.value))
-            if note := _note(label):
+            if note := note_of(label):
                 notes[item].append(note)
         seen = (*self.labels_of("examples"), *self.labels_of("development"))
         given = np.array([float(label.value) for label in seen], dtype=np.float64)
@@ -179,16 +211,21 @@ def prepare(
         if label.aspect == judging.aspect
         and label.unit == "summary"
         and not label.adjudicated
-        and (label.eid, label.system) in here
         and any(fnmatchcase(label.annotator, one) for one in options.reading.annotators)
     )
+    protocol = judging.plan().protocol
+    if protocol == "pairwise":
+        taken = preferences(taken, here)
+    else:
+        taken = tuple(label for label in taken if (label.eid, label.system) in here)
     if not taken:
+        what = "a pair of summaries" if protocol == "pairwise" else "a whole summary"
         raise InputError(
-            f"no label of a whole summary on {judging.aspect!r} fits a summary here (aspects: "
+            f"no label of {what} on {judging.aspect!r} fits the summaries here (aspects: "
             f"{', '.join(sorted(Counter(label.aspect for label in labels))) or 'none'})",
             path=labels.path,
         )
-    items = {(label.eid, label.system) for label in taken}
+    items = {(label.eid, name) for label in taken for name in systems_of(label)}
     found = AlignMaterial(
         sources=sources,
         summaries=tuple(
@@ -196,10 +233,13 @@ def prepare(
         ),
         labels=taken,
         parts=split_documents((label.eid for label in taken), seed=options.seed),
-        protocol=judging.plan().protocol,
+        protocol=protocol,
         scale=options.reading.scale,
+        attributes={
+            name: groups_by_attribute(sources.records, name) for name in options.attributes
+        },
     )
-    check_enough(len(found.summaries_of("development")))
+    check_enough(found.n_items("development"))
     return found
 
 
@@ -210,12 +250,6 @@ def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
         records=tuple(file.records[row] for row in rows),
         lines=tuple(file.lines[row] for row in rows),
     )
-
-
-def _note(label: Label) -> str:
-    """Return what the annotator wrote beside the label; ``annotate`` keeps it as ``note``."""
-    note = (label.model_extra or {}).get("note")
-    return note.strip() if isinstance(note, str) else ""
 
 
 def _together(*records: Iterable[Record]) -> str:

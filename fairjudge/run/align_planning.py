@@ -13,10 +13,12 @@ from fairjudge.judges.candidates import (
     anchors_messages,
     anchors_request,
     read_anchors,
+    stand_ins,
 )
 from fairjudge.judges.criteria import Criterion
+from fairjudge.run.align_files import using, write_candidate
 from fairjudge.run.align_material import AlignMaterial, AlignOptions, PartName
-from fairjudge.run.aligning import base_criterion, made_of, using, write_candidate, writing_llm
+from fairjudge.run.aligning import base_criterion, made_of, writing_llm
 from fairjudge.run.judges import make_judge
 from fairjudge.run.material import JudgeOptions, check_material
 from fairjudge.run.models import Llm, ModelOptions, Models, open_models
@@ -77,12 +79,8 @@ async def _stand_ins(
         return ()
     messages = anchors_messages(base, material.rated(), n_sets=options.rewordings)
     reply = await llm.backend.complete(anchors_request(messages, target=llm.target, **llm.sampling))
-    n_levels = len(base.scale.levels)
-    known = read_anchors(reply.text, n_levels=n_levels, most=options.rewordings)
-    return known or tuple(
-        tuple(f"{level.anchor or level.answer} ({number})" for level in base.scale.levels)
-        for number in range(1, options.rewordings + 1)
-    )
+    known = read_anchors(reply.text, base=base, most=options.rewordings)
+    return known or stand_ins(base, options.rewordings)
 
 
 async def _ask(

@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from fairjudge.analysis.aligning import Sides, opened_report, sides_of, unscored_of
+from fairjudge.analysis.align_audits import Grouping, audits_of, grouping_of, opened_report
+from fairjudge.analysis.aligning import Sides, sides_of, unscored_of
 from fairjudge.backends.budgeting import Budget
 from fairjudge.calibration.alignment import choose, gain_of, why_barred
 from fairjudge.domain import Judgement, Unscored
@@ -23,11 +24,11 @@ from fairjudge.judges.candidates import (
     other_scales,
     read_anchors,
     reworded,
-    scale_text,
 )
 from fairjudge.judges.criteria import Criterion
 from fairjudge.outcomes import complete_or_unscored
 from fairjudge.records import RunFolder, RunStore, write_atomically
+from fairjudge.run.align_files import criterion_text, using, write_candidate
 from fairjudge.run.align_material import AlignMaterial, AlignOptions, PartName
 from fairjudge.run.align_record import (
     AlignRecord,
@@ -191,7 +192,7 @@ class _Work:
                 f"no anchors were written ({reply.reason}: {reply.detail}); the same command asks "
                 "again, and --try examples or --try scale does without them"
             )
-        sets = read_anchors(reply.text, n_levels=len(base.scale.levels), most=n_sets)
+        sets = read_anchors(reply.text, base=base, most=n_sets)
         self.run.append(_ANCHORS, {"key": key, "sets": sets})
         return sets
 
@@ -212,21 +213,35 @@ class _Work:
         )
         n_opened = len(record.before(opening)) + 1
         known = record.found(opening)
+        asked = sorted(self.material.attributes)
         if known is not None and known.report is not None:
-            return known.report, n_opened
-        opening = known or opening
-        write_record(self.folder, record.with_opening(opening))  # before a word of it is read
-        old, new = [await self._judged(side, "test") for side in (None, one)]
-        found = opened_report(
-            development,
-            self._sides(old, new, "test"),
-            self.material.summaries_of("test"),
-            seed=self.options.seed,
-            level=self.options.level,
-        )
-        opened = opening.model_copy(update={"report": found})
+            if known.report["audits"].get("attributes") == asked:
+                return known.report, n_opened
+            # Other groups of what is judged already: the decision stays the one that was made.
+            audits = audits_of(
+                development, await self._tested(one), self._grouping(), level=self.options.level
+            )
+            found = {**known.report, "audits": audits}
+        else:
+            opening = known or opening
+            write_record(self.folder, record.with_opening(opening))  # before a word of it is read
+            found = opened_report(
+                development,
+                await self._tested(one),
+                self._grouping(),
+                seed=self.options.seed,
+                level=self.options.level,
+            )
+        opened = (known or opening).model_copy(update={"report": found})
         write_record(self.folder, record.with_opening(opened))
         return found, n_opened
+
+    async def _tested(self, one: Candidate) -> Sides:
+        old, new = [await self._judged(side, "test") for side in (None, one)]
+        return self._sides(old, new, "test")
+
+    def _grouping(self) -> Grouping:
+        return grouping_of(self.material.summaries_of("test"), self.material.attributes)
 
     def _sides(self, old: Sequence[Judgement], new: Sequence[Judgement], part: PartName) -> Sides:
         return sides_of(old, new, self.material.labels_of(part), self.options.reading)
@@ -311,11 +326,11 @@ def base_criterion(judging: JudgeOptions) -> Criterion:
     Raises
     ------
     ConfigurationError
-        If the protocol is neither likert nor binary, or the options ask for more than one prompt.
+        If the protocol is a checklist, or the options ask for more than one prompt.
     """
     plan = judging.plan()
-    if plan.protocol not in ("likert", "binary"):
-        raise ConfigurationError("align improves prompts of --protocol likert or binary")
+    if plan.protocol == "checklist":
+        raise ConfigurationError("align improves prompts of --protocol likert, binary or pairwise")
     return criterion_of(plan, prompt=judging.prompt, scale=judging.scale)
 
 
@@ -345,29 +360,6 @@ def made_of(
     if "scale" in options.kinds:
         every += other_scales(base)
     yield from {one.sha256: one for one in every}.values()
-
-
-def using(judging: JudgeOptions, folder: Path, name: str) -> JudgeOptions:
-    """Return `judging` with the prompt and the scale of the candidate `name` in `folder`."""
-    return replace(judging, prompt=folder / f"{name}.md", scale=folder / f"{name}.scale.toml")
-
-
-def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
-    """Write template, scale and criterion of `candidate`: ``fairjudge judge`` takes them."""
-    make_folder(folder)
-    write_atomically(folder / f"{candidate.name}.md", candidate.prompt)
-    write_atomically(folder / f"{candidate.name}.scale.toml", scale_text(candidate.scale))
-    write_atomically(folder / f"{candidate.name}.toml", criterion_text(candidate, aspect))
-
-
-def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> str:
-    """Return the criterion file of `candidate`, whose files lie in `folder` beside it."""
-    named = {
-        "aspect": aspect,
-        "prompt": f"{folder}{candidate.name}.md",
-        "scale": f"{folder}{candidate.name}.scale.toml",
-    }
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in named.items())
 
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:

@@ -6,7 +6,8 @@ import asyncio
 import json
 from pathlib import Path
 
-from align_study import EXAMPLES, judge, quality, write_data
+import pytest
+from align_study import DECIDED, EXAMPLES, judge, pair_judge, quality, write_data, write_pairs
 
 import fairjudge as fj
 
@@ -41,3 +42,25 @@ def test_a_better_prompt_is_kept_and_judges(server, tmp_path, monkeypatch):
     assert [row.value for row in judged] == [
         quality(str(row["eid"]), str(row["system"])) for row in given[1][:3]
     ]
+
+
+def test_pairs_and_attributes_from_values(server, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_pairs()
+    server.answer = pair_judge(sees=DECIDED)
+    model = fj.Model("openai:stub-model", base_url=server.v1, cache=tmp_path / "cache")
+    clusters = rows("clusters")
+    for number, one in enumerate(clusters):
+        one["articles"][0]["attributes"] = {"leaning": "left" if number % 2 else "right"}
+    given = clusters, rows("summaries"), rows("labels")
+    asked = {"model": model, "aspect": "faithfulness", "protocol": "pairwise", "folder": "aligned"}
+    found = fj.align(*given, **asked, attributes=["leaning"])
+    assert found["kept"]
+    assert {one["kind"] for one in found["candidates"]} == {"anchors", "examples"}
+    groups = found["audits"]["errors"]["groups"]
+    assert {row["group"] for row in groups if row["attribute"] == "leaning"} == {"left", "right"}
+    assert "kappa with people's preferences" in found.findings[0]
+    with pytest.raises(fj.FairJudgeError, match="a pair has no other scale"):
+        fj.align(*given, **asked, candidates=["scale"])
+    with pytest.raises(fj.FairJudgeError, match="candidates: expected some of"):
+        fj.align(*given, **asked, candidates=[])

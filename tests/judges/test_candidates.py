@@ -10,16 +10,19 @@ from hypothesis import strategies as st
 
 from fairjudge.judges.candidates import (
     RatedItem,
+    anchors_messages,
     few_shot,
+    n_anchors,
     nearest,
     other_scales,
     read_anchors,
     reworded,
     scale_text,
+    stand_ins,
 )
 from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.prompting import load_template_file, parse_template
-from fairjudge.scales import likert, load_scale
+from fairjudge.scales import likert, load_scale, pairwise
 
 BASE = builtin_criterion("faithfulness", "likert", per_answer=False)
 YES_OR_NO = builtin_criterion("faithfulness", "binary", per_answer=False)
@@ -119,7 +122,7 @@ GOOD = ["none", "few", "half", "most", "all"]
 
 def test_anchors_are_read_each_set_once_up_to_the_most():
     other = [f"{one} of it" for one in GOOD]
-    found = read_anchors(reply(GOOD, GOOD, other, GOOD[::-1]), n_levels=5, most=2)
+    found = read_anchors(reply(GOOD, GOOD, other, GOOD[::-1]), base=BASE, most=2)
     assert found == (tuple(GOOD), tuple(other))
 
 
@@ -138,14 +141,75 @@ def test_anchors_are_read_each_set_once_up_to_the_most():
     ],
 )
 def test_a_set_with_a_bad_anchor_is_left_out(bad):
-    assert read_anchors(reply(bad, GOOD), n_levels=5, most=9) == (tuple(GOOD),)
+    assert read_anchors(reply(bad, GOOD), base=BASE, most=9) == (tuple(GOOD),)
 
 
 def test_an_anchor_is_one_line():
-    found = read_anchors(reply([*GOOD[:4], "all\n\nof it"]), n_levels=5, most=1)
+    found = read_anchors(reply([*GOOD[:4], "all\n\nof it"]), base=BASE, most=1)
     assert found[0][4] == "all of it"
 
 
 @pytest.mark.parametrize("said", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
 def test_what_cannot_be_read_has_no_anchors(said):
-    assert read_anchors(said, n_levels=5, most=2) == ()
+    assert read_anchors(said, base=BASE, most=2) == ()
+
+
+PAIRWISE = builtin_criterion("faithfulness", "pairwise", per_answer=False)
+NO_TIE = Criterion(aspect="faithfulness", template=PAIRWISE.template, scale=pairwise(("A", "B")))
+
+
+def pairs(*values: float) -> list[RatedItem]:
+    return [
+        RatedItem(text=f"one {n}", second=f"two {n}", value=value, share=(value + 1) / 2)
+        for n, value in enumerate(values)
+    ]
+
+
+SIX = pairs(1, -1, 0, 1, -1, 0.2)
+
+
+@pytest.mark.parametrize(("base", "lines"), [(PAIRWISE, 2), (NO_TIE, 1)])
+def test_candidates_for_pairs_are_prompts_and_scales_that_judges_take(base, lines, tmp_path):
+    assert n_anchors(base) == lines
+    sets = [["it says less that is false", "as much is false"][:lines], *stand_ins(base, 1)]
+    found = [*reworded(base, sets), *few_shot(base, SIX), *other_scales(base)]
+    assert [one.name for one in found] == ["anchors-1", "anchors-2", "examples-6", "examples-3"]
+    for one in found:
+        (tmp_path / "p.md").write_text(one.prompt, "utf-8")
+        (tmp_path / "s.toml").write_text(scale_text(one.scale), "utf-8")
+        scale = load_scale(tmp_path / "s.toml")
+        assert scale == one.scale
+        assert scale.protocol == "pairwise"
+        template = load_template_file(tmp_path / "p.md")
+        assert template.fields == base.template.fields
+        Criterion(aspect=base.aspect, template=template, scale=scale)
+
+
+def test_both_places_of_a_pair_get_the_same_line():
+    (one,) = reworded(PAIRWISE, [("it says less that is false", "as much is false")])
+    assert [level.anchor for level in one.scale.levels] == [
+        "the first summary is better: it says less that is false",
+        "the second summary is better: it says less that is false",
+        "as much is false",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "answer"), [(1.0, "1"), (0.9, "1"), (0.5, "tie"), (0.4, "tie"), (0.2, "2"), (0, "2")]
+)
+def test_a_preference_is_shown_as_the_nearest_answer(share, answer):
+    assert nearest(PAIRWISE.scale, share).answer == answer
+
+
+def test_a_model_that_rewords_sees_both_summaries_and_the_preference():
+    _, user = anchors_messages(PAIRWISE, SIX, n_sets=2)
+    assert "Summary 1: one 0\n\nSummary 2: two 0" in user.content
+    assert "preference -1>" in user.content
+    assert "Each set has 2 lines" in user.content
+
+
+@pytest.mark.parametrize("better", ["the first is truer", "Summary 2 says less", "SECOND to none"])
+def test_a_line_for_both_places_that_names_one_is_left_out(better):
+    fair = ["says less that is false", "as much is false"]
+    found = read_anchors(reply([better, "alike"], fair), base=PAIRWISE, most=2)
+    assert found == (tuple(fair),)

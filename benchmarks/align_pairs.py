@@ -1,0 +1,132 @@
+"""How often ``fairjudge align --protocol pairwise`` keeps a prompt that is no better.
+
+    python benchmarks/align_pairs.py [--datasets 1000]
+
+Simulated: documents of 4 summaries, all 6 pairs judged in both orders, no LLM. People prefer the
+summary of higher quality, with noise of their own; a lead below 0.5 is a tie. A judge sees the lead
+with noise, half of it shared in a document and half between prompts, anew in each order, and adds
+to the summary that it sees first. Candidates are *no better* (the same noise and the same lean to
+the first place), or *better*: half the variance (*sharper*), or no lean (*no lean*). Beside it
+stands the naive way: the best by agreement on all labels, if it is above the old prompt there. At
+most 5 % of prompts that are no better should be kept. Writes its table to docs/alignment.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+from concurrent.futures import ProcessPoolExecutor
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+from _machine import describe_machine
+from align import MOST_FALSE, aligned, part, shown
+
+from fairjudge.calibration.align_measures import PAIRS
+from fairjudge.calibration.alignment import choose, gain_of
+
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "alignment.md"
+BEGIN, END = "<!-- measured pairs: begin -->\n", "<!-- measured pairs: end -->\n"
+SIDES = np.array(list(combinations(range(4), 2)))
+TIE, LEAN = 0.5, 0.5
+SCENARIOS = {"no better": (1.0, LEAN), "sharper": (math.sqrt(0.5), LEAN), "no lean": (1.0, 0.0)}
+"""The size of the candidates' noise (the old's: 1), and what they add to the first."""
+LINES = (
+    *(("no better", n, k) for n in (30, 100) for k in (1, 6, 24)),
+    *((better, n, 6) for better in ("sharper", "no lean") for n in (30, 100, 200)),
+)
+
+
+def decided(lead: np.ndarray) -> np.ndarray:
+    """Return 1, 0 or -1: who leads by more than a tie."""
+    return np.sign(lead) * (np.abs(lead) >= TIE)
+
+
+def draw(
+    rng: np.random.Generator, n_documents: int, n_candidates: int, scenario: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+    """Draw the old preferences, the candidates' (a row each), people's, and documents."""
+    size, lean = SCENARIOS[scenario]
+    n_pairs = len(SIDES)
+    documents = np.repeat(np.arange(n_documents), n_pairs)
+    quality = rng.normal(size=(n_documents, 4))
+    leads = (quality[:, SIDES[:, 0]] - quality[:, SIDES[:, 1]]).ravel()
+    human = decided(leads + 0.5 * rng.normal(size=leads.size))
+
+    def noise() -> np.ndarray:
+        shared = rng.normal(size=(n_documents, 4))
+        of_document = (shared[:, SIDES[:, 0]] - shared[:, SIDES[:, 1]]).ravel() / math.sqrt(2)
+        return (of_document + rng.normal(size=leads.size)) / math.sqrt(2)
+
+    common = noise()
+
+    def judged(size: float, lean: float) -> np.ndarray:
+        own = [(common + noise()) / math.sqrt(2) for _ in range(2)]
+        orders = [
+            decided(leads + size * one + to_first * lean)
+            for one, to_first in zip(own, (1.0, -1.0), strict=True)
+        ]
+        return np.asarray(sum(orders) / 2.0)
+
+    old = judged(1.0, LEAN)
+    new = np.array([judged(size, lean) for _ in range(n_candidates)])
+    return old, new, human, [f"d{one}" for one in documents.tolist()]
+
+
+def naive(drawn: tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]) -> bool:
+    """Say whether the best on all labels agrees more than the old prompt there."""
+    every = set(drawn[3])
+    gains = {
+        str(row): gain_of(part(drawn, row, every, measure=PAIRS)) for row in range(len(drawn[1]))
+    }
+    return choose(gains) is not None
+
+
+def line(asked: tuple[str, int, int, int]) -> tuple[int, int]:
+    """Return of how many data sets a candidate is kept, by align and by the naive way."""
+    scenario, n_documents, n_candidates, n_datasets = asked
+    rng = np.random.default_rng([[*SCENARIOS].index(scenario), n_documents, n_candidates, 2])
+    kept = np.zeros(2, dtype=int)
+    for seed in range(n_datasets):
+        drawn = draw(rng, n_documents, n_candidates, scenario)
+        kept += [aligned(drawn, rng, seed, measure=PAIRS), naive(drawn)]
+    return int(kept[0]), int(kept[1])
+
+
+def main() -> None:
+    """Measure, check, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--datasets", type=int, default=1000)
+    n_datasets = parser.parse_args().datasets
+    asked = [(*one, n_datasets) for one in LINES]
+    with ProcessPoolExecutor(os.cpu_count()) as workers:
+        found = list(workers.map(line, asked))
+    text = "\n".join(
+        [
+            "| candidates are | labelled documents | candidates tried | kept by `align` "
+            "| agrees more on all labels |",
+            "|---|--:|--:|--:|--:|",
+            *(
+                f"| {scenario} | {n_documents} | {n_candidates} | {shown(kept, n_datasets)} | "
+                f"{by_luck / n_datasets:.1%} |"
+                for (scenario, n_documents, n_candidates, _), (kept, by_luck) in zip(
+                    asked, found, strict=True
+                )
+            ),
+            "",
+            f"{n_datasets:,} data sets a line; {describe_machine()}.",
+            "",
+        ]
+    )
+    print(text)
+    head, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
+    _, _, tail = rest.partition(END)
+    DOCUMENT.write_text(f"{head}{BEGIN}{text}{END}{tail}", "utf-8")
+    for (scenario, *_), (kept, _) in zip(asked, found, strict=True):
+        assert scenario != "no better" or kept / n_datasets <= MOST_FALSE, (scenario, kept)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,242 @@
+"""``fairjudge align --protocol pairwise``, and audits by attribute: as users run them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from align_study import (
+    BETTER_LINE,
+    DECIDED,
+    N_DOCUMENTS,
+    drawn,
+    event_of,
+    pair_judge,
+    quality,
+    write_data,
+    write_pairs,
+)
+from cli_tools import text_of, write_jsonl
+from stub_server import Call, Reply, StubServer
+
+from fairjudge.calibration.alignment import split_documents
+
+
+@pytest.fixture
+def data(server: StubServer) -> StubServer:
+    write_pairs()
+    return server
+
+
+def aligning(server: StubServer, *more: str) -> tuple[str, ...]:
+    inputs = ("--references", "clusters.jsonl", "--summaries", "summaries.jsonl")
+    asked = ("--labels", "labels.jsonl", "--aspect", "faithfulness", "--protocol", "pairwise")
+    model = ("--backend", "openai:stub-model", "--base-url", server.v1, "-o", "aligned")
+    return ("align", *inputs, *asked, *model, *more)
+
+
+def with_attributes() -> None:
+    """Give half of the documents one leaning, and three of them articles of both."""
+    clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
+    for number, one in enumerate(clusters):
+        (article,) = one["articles"]
+        article["attributes"] = {"leaning": "left" if number % 2 else "right", "tone": "calm"}
+    write_jsonl(Path("clusters.jsonl"), clusters)
+
+
+def lead(row: dict[str, str]) -> str:
+    more = quality(row["eid"], row["system_a"]) - quality(row["eid"], row["system_b"])
+    return "tie" if more == 0 else "a" if more > 0 else "b"
+
+
+def test_a_better_prompt_for_pairs_is_kept_and_can_be_used_at_once(cli, data):
+    data.answer = pair_judge(sees=BETTER_LINE)
+    with_attributes()
+    done = cli(*aligning(data, "--attribute", "leaning", "--json", "out.json"))
+    assert done.code == 0, done.err
+    found = json.loads(Path("out.json").read_text())
+    assert found["kept"]
+    assert found["chosen"] == "anchors-1"
+    assert found["protocol"] == "pairwise"
+    assert {one["kind"] for one in found["candidates"]} == {"anchors", "examples"}
+    decision, position = found["decision"], found["audits"]["position"]
+    assert decision["gain"]["new"] == 1.0
+    assert decision["errors"][1] == 0.0
+    assert min(decision["agreement"]["low"], decision["error"]["low"]) > 0
+    assert position["new"]["changed"]["value"] == 0.0
+    assert position["old"]["changed"]["value"] > 0.3
+    assert position["old"]["first"]["value"] > position["old"]["second"]["value"]
+    assert position["new"]["n_pairs"] == found["parts"]["test"]["items"] == 36
+    rows = found["audits"]["errors"]["groups"]
+    assert {(row["kind"], row["attribute"]) for row in rows} == {
+        ("length", None),
+        ("system", None),
+        ("attribute", "leaning"),
+    }
+    assert {row["group"] for row in rows if row["attribute"]} == {"left", "right"}
+    assert sum(row["n"] for row in rows if row["attribute"]) == 36
+    assert all(row["new"]["error"]["value"] == 0.0 for row in rows if row["attribute"])
+    assert "changes with the order" in done.out
+    used = cli(*shlex.split(found["command"])[1:])
+    assert used.code == 0, used.err
+    assert BETTER_LINE in text_of(data.calls[-1])
+    judged = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    assert {row["order"] for row in judged} == {"ab", "ba"}
+    assert all(row["value"] == lead(row) for row in judged)
+
+
+def test_examples_are_pairs_as_people_saw_them_with_their_answers(cli, data):
+    data.answer = pair_judge(sees=DECIDED)
+    done = cli(*aligning(data, "--try", "examples", "--json", "out.json"))
+    assert done.code == 0, done.err
+    assert json.loads(Path("out.json").read_text())["kept"]
+    prompt = Path("aligned/candidates/examples-6.md").read_text()
+    shown = prompt.split("<example ")[1:]
+    assert len(shown) == 6
+    for one in shown:
+        body = one.partition("</example")[0]
+        answer = body.partition("people's answer: ")[2].partition(">")[0]
+        first, second = (int(part[0]) for part in body.split("Worth ")[1:])
+        assert answer == ("tie" if first == second else "1" if first > second else "2")
+        assert "People said: The " in body
+        systems = [part.partition(")")[0] for part in body.split(", ")[1:3]]
+        place = body.partition("People said: The ")[2].split()
+        assert systems[place[0] == "second"] == place[-1].rstrip(".")
+
+
+def test_a_second_run_asks_nobody_and_other_groups_open_nothing(cli, data):
+    data.answer = pair_judge(sees=BETTER_LINE)
+    with_attributes()
+    assert cli(*aligning(data, "--json", "one.json")).code == 0
+    n_calls, record = len(data.calls), Path("aligned/align.json").read_bytes()
+    assert cli(*aligning(data, "--json", "two.json")).code == 0
+    assert Path("aligned/align.json").read_bytes() == record
+    more = ("--attribute", "leaning", "--attribute", "tone")
+    done = cli(*aligning(data, *more, "--json", "three.json"))
+    assert done.code == 0, done.err
+    assert len(data.calls) == n_calls
+    one, two, three = (json.loads(Path(f"{n}.json").read_text()) for n in ("one", "two", "three"))
+    one.pop("spent"), two.pop("spent")
+    assert one == two
+    assert three["decision"] == one["decision"]
+    assert three["n_opened"] == 1
+    assert len(json.loads(Path("aligned/align.json").read_text())["openings"]) == 1
+    assert three["audits"]["attributes"] == ["leaning", "tone"]
+    assert three["audits"]["errors"]["notes"] == [
+        "tone: fewer than 2 groups of documents in the test"
+    ]
+
+
+def test_luck_is_not_kept_and_the_seal_holds(cli, data):
+    def by_luck(call: Call) -> Reply:
+        text = text_of(call)
+        if '"sets"' in text:
+            return pair_judge(sees=None)(call)
+        verdict = ("1", "2", "tie")[drawn(text, 3)]
+        return Reply(text=json.dumps({"reasoning": "So.", "verdict": verdict}))
+
+    data.answer = by_luck
+    done = cli(*aligning(data, "--json", "out.json"))
+    assert done.code == 0, done.err
+    found = json.loads(Path("out.json").read_text())
+    assert (found["kept"], found["opened"]) == (False, True)
+    assert not Path("aligned/kept.toml").exists()
+    refused = cli(*aligning(data, "--try", "examples", "--split-seed", "3"))
+    assert refused.code == 1
+    assert "--reopen" in refused.err
+
+
+def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
+    test = asdict(split_documents([f"event{n}" for n in range(N_DOCUMENTS)], seed=0))["test"]
+
+    def silent(call: Call) -> Reply:
+        text = text_of(call)
+        asked = text.rpartition("<summary ")[2]
+        if BETTER_LINE in text and event_of(text) in test and ", one)" in asked:
+            return Reply(text="I cannot say.")  # wherever system one stands second
+        return pair_judge(sees=BETTER_LINE)(call)
+
+    data.answer = silent
+    done = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
+    assert done.code == 0, done.err
+    found = json.loads(Path("out.json").read_text())
+    gain = found["decision"]["gain"]
+    assert (gain["n_items"], gain["n_without_new"], gain["n_without_old"]) == (12, 24, 0)
+    assert gain["new"] == 1.0
+    assert found["audits"]["position"]["new"]["n_one_order"] == 24
+    assert found["audits"]["position"]["new"]["n_pairs"] == 12
+    assert sum(found["audits"]["unscored"]["new"].values()) == 24
+    assert not found["kept"]
+
+
+def test_an_old_prompt_that_goes_by_place_alone_agrees_with_nobody_and_is_replaced(cli, data):
+    def first(call: Call) -> Reply:
+        text = text_of(call)
+        if BETTER_LINE in text or '"sets"' in text:
+            return pair_judge(sees=BETTER_LINE)(call)
+        return Reply(text=json.dumps({"reasoning": "So.", "verdict": "1"}))
+
+    data.answer = first
+    done = cli(*aligning(data, "--try", "anchors", "--json", "out.json"))
+    assert done.code == 0, done.err
+    found = json.loads(Path("out.json").read_text())
+    assert found["kept"]
+    assert found["decision"]["gain"]["old"] == 0.0
+    assert found["audits"]["position"]["old"]["first"]["value"] == 1.0
+
+
+def test_a_plan_counts_what_will_be_asked(cli, data):
+    data.answer = pair_judge(sees=BETTER_LINE)
+    done = cli(*aligning(data, "--plan", "--json", "plan.json"))
+    assert done.code == 0, done.err
+    assert data.calls == []
+    planned = json.loads(Path("plan.json").read_text())
+    assert planned["parts"]["development"] == {"documents": 12, "items": 36}
+    assert cli(*aligning(data)).code == 0
+    assert planned["calls"] == len(data.calls)
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--try", "scale"), "a pair has no other scale"),
+        (("--label-scale", "1-5"), "a preference is on no scale"),
+        (("--attribute", "party"), "no article has attribute 'party'"),
+    ],
+)
+def test_what_does_not_fit_is_refused_before_a_call(cli, data, more, said):
+    done = cli(*aligning(data, *more))
+    assert done.code != 0
+    assert said in " ".join(done.err.split())
+    assert data.calls == []
+
+
+def test_ratings_of_both_summaries_tell_preferences_where_no_pair_is_labelled(cli, server):
+    write_data()
+    server.answer = pair_judge(sees=DECIDED)
+    done = cli(*aligning(server, "--try", "examples", "--json", "out.json"))
+    assert done.code == 0, done.err
+    found = json.loads(Path("out.json").read_text())
+    assert found["kept"]
+    assert found["parts"]["test"]["items"] == 36
+
+
+def test_ratings_are_audited_by_attribute_too(cli, server):
+    from align_study import EXAMPLES, judge
+
+    write_data()
+    with_attributes()
+    server.answer = judge(sees=EXAMPLES)
+    words = list(aligning(server, "--try", "examples", "--attribute", "leaning"))
+    words[words.index("pairwise")] = "likert"
+    done = cli(*words, "--json", "out.json")
+    assert done.code == 0, done.err
+    audits = json.loads(Path("out.json").read_text())["audits"]
+    rows = [row for row in audits["errors"]["groups"] if row["attribute"] == "leaning"]
+    assert {row["group"] for row in rows} == {"left", "right"}
+    assert sum(row["n"] for row in rows) == 36
+    assert audits["position"]["old"] is None
+    assert "leaning" in done.out

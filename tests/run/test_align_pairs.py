@@ -1,0 +1,56 @@
+"""Labels of pairs for align: which count, what ratings tell, and how a pair is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.domain import Label, Summary
+from fairjudge.errors import InputError
+from fairjudge.run.align_pairs import preferences, preferred
+
+HERE = {("e", "x"), ("e", "y"), ("e", "z")}
+TEXTS = [Summary(eid="e", system=name, text=f"text {name}") for name in "xyz"]
+
+
+def pair(a: str, b: str, value: object, who: str = "p", **more: object) -> Label:
+    named = {"eid": "e", "system_a": a, "system_b": b, "aspect": "f", "annotator": who}
+    return Label.model_validate(named | {"value": value} | more)
+
+
+def rating(system: str, value: float, who: str = "p") -> Label:
+    return Label(eid="e", system=system, aspect="f", annotator=who, value=value)
+
+
+def test_labels_of_pairs_count_where_both_summaries_are_here():
+    one, other = pair("x", "y", "a"), pair("x", "elsewhere", "a")
+    assert preferences([one, other, rating("x", 3)], HERE) == (one,)
+
+
+def test_a_number_for_a_pair_is_refused():
+    with pytest.raises(InputError, match="expected 'a', 'b' or 'tie'"):
+        preferences([pair("x", "y", 1)], HERE)
+
+
+def test_ratings_tell_a_preference_of_each_who_rated_both():
+    rows = [rating("y", 2), rating("x", 4), rating("z", 2), rating("x", 1, "q")]
+    rows += [rating("x", 2), rating("gone", 5)]  # p's mean of x is 3
+    found = preferences(rows, HERE)
+    assert [(one.system_a, one.system_b, one.value, one.annotator) for one in found] == [
+        ("x", "y", "a", "p"),
+        ("x", "z", "a", "p"),
+        ("y", "z", "tie", "p"),
+    ]
+
+
+def test_a_pair_is_shown_as_its_first_annotator_saw_it():
+    labels = [
+        pair("x", "y", "a", "p", order="ba", note="the second is right"),
+        pair("y", "x", "a", "q", order="ba", note="seen the other way round"),
+        pair("x", "y", "tie", "r", order="ba", note=" alike "),
+    ]
+    (found,) = preferred(labels, TEXTS, {"e": "material"})
+    assert (found.text, found.second) == ("text y", "text x")
+    assert found.value == pytest.approx((-1 + 1 + 0) / 3)
+    assert found.share == pytest.approx(0.5)
+    assert found.notes == ("the second is right", "alike")
+    assert found.material == "material"
