@@ -277,7 +277,7 @@ def summeval(bench: Bench) -> list[Row]:
 def documents(bench: Bench) -> list[Row]:
     """Summaries of whole documents that people checked, of groups that no fit has seen."""
     by_source: dict[str, list[statements.Checked]] = defaultdict(list)
-    drawn = statements.drawn("test", folder=bench.folder, most=MOST_PAIRS)
+    drawn = statements.drawn("test", folder=bench.folder, most=MOST_PAIRS // 2)
     for one in statements.checked(bench.models, bench.embedder, drawn):
         by_source[one.source].append(one)
     fits = (bench.models.supported_weights, np.array([1.0, 0.0, 0.0, 0.0]))

@@ -24,7 +24,7 @@ from training.data import UNSUPPORTED, Example
 from training.measures import summary_of
 from training.planted import planted
 from training.run import kept, tokenizer, with_weights
-from training.statements import checked, drawn, fit_supported
+from training.statements import changed, checked, drawn, elsewhere, fit_supported
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 """NAnCo's questions that choose thresholds; the others are never fitted on."""
@@ -140,7 +140,9 @@ def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.
 def supported_fit(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
     """Fit P(supported) by whole documents, on those kept for it."""
     examples = drawn("calibrate", folder=source)
-    return fit_supported(checked(models, load_embedder(), examples))
+    found = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
+    planted_rows = spread(list(planted("calibrate", folder=source)), CALIBRATE // 2)
+    return fit_supported([*found, *changed(models, planted_rows)])
 
 
 def pairs_of(examples: Sequence[Example]) -> list[tuple[str, str]]:

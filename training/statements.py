@@ -1,14 +1,16 @@
 """P(supported) of a statement by whole documents: fitted on summaries that people checked.
 
 A summary is supported where all its statements are. Of a statement, that passage counts which
-speaks for it most, as `fairjudge.judges.trained` reads it.
+speaks for it most, as `fairjudge.judges.trained` reads it. What people checked is wrong in small
+things alone, so that the fit also sees summaries beside other documents, and planted changes.
 """
 
 from __future__ import annotations
 
+import random
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +20,13 @@ from scipy.optimize import minimize
 from fairjudge.judges.passages import Vectoriser, passages_of
 from fairjudge.protocols import Embedder
 from fairjudge.scorers.trained_models import TrainedModels, logistic
+from fairjudge.text.particulars import vocabulary_of
 from fairjudge.text.statements import statement_texts
 from training import data
-from training.data import Example, Split
+from training.data import SUPPORTED, Example, Split
 
 Features = NDArray[np.float64]
-MOST = 500
+MOST = 240
 """Most summaries of a source; those of SummEdits count as one."""
 ROUNDS = 6
 """Fits, each by the passages that the one before names."""
@@ -53,6 +56,28 @@ def drawn(split: Split, *, folder: Path, most: int = MOST) -> list[Example]:
     for example in data.documents(split, folder=folder):
         by_source[family(example.source)].append(example)
     return [one for some in by_source.values() for one in some[:: -(-len(some) // most)]]
+
+
+def elsewhere(examples: Sequence[Example], *, seed: int = 0) -> list[Example]:
+    """Return each supported summary beside another's document, which does not support it."""
+    draw = random.Random(f"elsewhere {seed}")
+    found = []
+    for one in examples:
+        others = [other.second for other in examples if other.group != one.group]
+        if one.label and others:
+            other = draw.choice(others)
+            found.append(replace(one, second=other, label=0, source="elsewhere"))
+    return found
+
+
+def changed(models: TrainedModels, examples: Sequence[Example]) -> list[Checked]:
+    """Return planted changes, each beside its one passage, as a source of their own."""
+    lacking = [vocabulary_of([one.second]).lacks(one.first) for one in examples]
+    rows = models.supported_features([(one.second, one.first) for one in examples], lacking)
+    return [
+        Checked("planted", one.group, (row[None, :],), int(one.label == SUPPORTED))
+        for one, row in zip(examples, rows, strict=True)
+    ]
 
 
 def checked(

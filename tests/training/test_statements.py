@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("torch")
 
 from training import data, statements
+from training.data import Example
 from training.statements import Checked, fit_supported, p_supported
 
 
@@ -82,3 +83,29 @@ def test_domains_of_summedits_count_as_one_source(folder):
         sum(statements.family(row.source) == name for row in found) <= 10
         for name in ("bump", "summedits", "fib-xsum")
     )
+
+
+def test_a_supported_summary_is_not_supported_by_another_document():
+    rows = [
+        Example("support", f"summary {n}", f"document {n}", n % 2, "bump", f"{n}") for n in range(6)
+    ]
+    found = statements.elsewhere(rows)
+    assert [one.first for one in found] == ["summary 1", "summary 3", "summary 5"]
+    assert all(one.second != one.first.replace("summary", "document") for one in found)
+    assert {(one.label, one.source) for one in found} == {(0, "elsewhere")}
+    assert statements.elsewhere(rows) == found
+
+
+def test_planted_changes_count_what_their_passage_lacks():
+    class Models:
+        def supported_features(self, pairs, lacking):
+            return np.column_stack([np.zeros((len(pairs), 2)), -np.array(lacking)])
+
+    rows = [
+        Example("support", "Then Ann paid 5.", "Ann paid 5.", data.SUPPORTED, "planted copy", "g"),
+        Example("support", "Then Bob paid 6.", "Ann paid 5.", 3, "planted name", "g"),
+    ]
+    found = statements.changed(Models(), rows)
+    assert [(one.source, one.label, one.statements[0][0, 2]) for one in found] == [
+        ("planted", 1, 0), ("planted", 0, -2),
+    ]  # fmt: skip
