@@ -154,35 +154,6 @@ def support(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
             yield Example("support", statement, passage, LABELS[row["label"]], source, group)
 
 
-def documents(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
-    """Yield summaries and the whole document that they are to be judged against.
-
-    The documents are too long for `support`, so that nothing was trained on them; 0.7 of the groups
-    calibrate, and of `MEASURED_ONLY` none.
-    """
-    for row in rows("entailment", folder=folder):
-        source = row["source"]
-        if not source.startswith(_SUMMARIES) or len(row["premise"].split()) <= ARTICLE_WORDS:
-            continue
-        where = "test"
-        if source not in MEASURED_ONLY:
-            where = split_of(f"{source}:{row['group']}", test=0.3, calibrate=0.7)
-        if where == split:
-            statement, passage = (
-                _MARKED.sub(" ", row[name]).strip() for name in ("hypothesis", "premise")
-            )
-            label = int(row["label"] == "supported")
-            yield Example("support", statement, passage, label, source, f"{source}:{row['group']}")
-
-
-_SUMMARIES = ("bump", "defacto", "summedits", "fib-xsum")
-"""Sources of summaries that people checked against a document.
-
-FIB's of CNN/DailyMail are none: there what is wrong is copied, and what is right is not.
-"""
-_MARKED = re.compile(r"\s*</?t>\s*")
-
-
 def coverage(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
     """Yield people's labels of units in summaries of one document."""
     for name, test, calibrate in (("realsumm", 40, 6), ("pyrxsum", 15, 10)):

@@ -1,8 +1,7 @@
 """Small models of our own: support, coverage, reading and same answer, trained by `training/`.
 
-One encoder begun from the packaged all-MiniLM-L6-v2, whose word embeddings it reads from there;
-layers in 8 bits, heads and calibration ship in `trained/`, with a record of the run and a model
-card. torch is imported when they are loaded, never when this module is.
+One encoder begun from the packaged all-MiniLM-L6-v2, whose word embeddings it reads from there; the
+rest ships in `trained/`. torch is imported when they are loaded, never when this module is.
 """
 
 from __future__ import annotations
@@ -220,15 +219,14 @@ class TrainedModels:
     ) -> NDArray[np.float64]:
         """Return shape (n,): P(supported) of (passage, statement), in view of all the sources.
 
-        `lacking` counts the statement's names and numbers that the sources have nowhere. A logistic
-        fit over that and both heads, on statements about whole documents.
+        `lacking` counts the names and numbers of each statement that the sources have nowhere.
         """
-        weights = self.supported_weights
-        return logistic(self.supported_features(pairs, lacking) @ weights[:-1] + weights[-1])
+        features, weights = self.supported_features(pairs, lacking), self.supported_weights
+        return logistic(features @ weights[:-1] + weights[-1])
 
     @property
     def supported_weights(self) -> NDArray[np.float64]:
-        """Return shape (4,): what P(supported) weighs its features by, and the constant."""
+        """Shape (4,): what P(supported) weighs its features by, and the constant."""
         return self._calibration["supported"]
 
     def supported_features(

@@ -66,14 +66,16 @@ def folder(tmp_path):
 
 
 def test_documents_are_long_and_of_one_part_each(folder):
-    parts = {split: list(data.documents(split, folder=folder)) for split in ("calibrate", "test")}
+    parts = {
+        split: list(statements.documents(split, folder=folder)) for split in ("calibrate", "test")
+    }
     assert {row.source for row in parts["calibrate"]} == {"bump", "summedits-samsum"}
     assert {row.source for row in parts["test"]} == {"bump", "summedits-samsum", "fib-xsum"}
     groups = [{row.group for row in some} for some in parts.values()]
     assert not groups[0] & groups[1]
     assert {row.first for some in parts.values() for row in some} == {"It is."}
     assert all(len(row.second.split()) == 300 for some in parts.values() for row in some)
-    assert list(data.documents("train", folder=folder)) == []
+    assert list(statements.documents("train", folder=folder)) == []
 
 
 def test_domains_of_summedits_count_as_one_source(folder):
