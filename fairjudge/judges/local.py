@@ -183,8 +183,8 @@ class LocalJudge:
                 return None
             self._waiting.update(dict.fromkeys(block, block))
         found = self._waiting[key]
-        for one in found:
-            del self._waiting[one]
+        for name in found:
+            del self._waiting[name]
         return found
 
 
