@@ -276,13 +276,12 @@ def summeval(bench: Bench) -> list[Row]:
 
 def documents(bench: Bench) -> list[Row]:
     """Summaries of whole documents that people checked, of groups that no fit has seen."""
-    by_source: dict[str, list[statements.Checked]] = defaultdict(list)
-    drawn = statements.drawn("test", folder=bench.folder, most=MOST_PAIRS // 2)
-    for one in statements.checked(bench.models, bench.embedder, drawn):
-        by_source[one.source].append(one)
-    fits = (bench.models.supported_weights, np.array([1.0, 0.0, 0.0, 0.0]))
+    by_source = statements.tested(
+        bench.models, bench.embedder, folder=bench.folder, most=MOST_PAIRS // 2
+    )
+    fits = (bench.models.supported_weights, statements.HEAD_ALONE)
     found = []
-    for source, some in sorted(by_source.items()):
+    for source, some in by_source.items():
         labels = np.array([float(one.label) for one in some])
         p, before = (
             np.array([statements.p_supported(one, weights) for one in some]) for weights in fits

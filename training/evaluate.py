@@ -20,7 +20,6 @@ from training import data, statements
 from training.data import SUPPORTED, UNSUPPORTED, Example
 from training.export import DEVELOPMENT, labels_of, nanco_triples, pairs_of, spread, triples_of
 from training.planted import planted
-from training.statements import Checked
 
 Measured: TypeAlias = dict[str, Any]
 Statistic: TypeAlias = Callable[[NDArray[np.int64], NDArray[np.float64]], float]
@@ -195,13 +194,10 @@ def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDA
 
 def document_measures(models: TrainedModels, source: Path, most: int) -> Measured:
     """Return how well summaries of whole documents are told, and by the support head alone."""
-    rows = statements.drawn("test", folder=source, most=most // 6)
-    by_source: dict[str, list[Checked]] = defaultdict(list)
-    for one in statements.checked(models, load_embedder(), rows):
-        by_source[one.source].append(one)
-    fits = {"": models.supported_weights, ", the support head alone": np.array([1.0, 0, 0, 0])}
+    by_source = statements.tested(models, load_embedder(), folder=source, most=most // 6)
+    fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
     found: Measured = {}
-    for name, some in sorted(by_source.items()):
+    for name, some in by_source.items():
         labels, groups = np.array([one.label for one in some]), [one.group for one in some]
         note = " (never trained on)" if name in data.MEASURED_ONLY else ""
         for about, weights in fits.items():

@@ -34,6 +34,8 @@ ROUNDS = 6
 BLOCK = 50
 """Documents embedded at a time."""
 PENALTY = 5.0
+HEAD_ALONE = np.array([1.0, 0.0, 0.0, 0.0])
+"""The fit that takes the support head as it is."""
 _SUMMARIES = ("bump", "defacto", "summedits", "fib-xsum")
 """Sources of summaries that people checked against a document.
 
@@ -90,9 +92,9 @@ def elsewhere(examples: Sequence[Example], *, seed: int = 0) -> list[Example]:
     """Return each supported summary beside another's document, which does not support it."""
     draw = random.Random(f"elsewhere {seed}")
     found = []
-    for one in examples:
+    for one in (example for example in examples if example.label):
         others = [other.second for other in examples if other.group != one.group]
-        if one.label and others:
+        if others:
             other = draw.choice(others)
             found.append(replace(one, second=other, label=0, source="elsewhere"))
     return found
@@ -123,6 +125,16 @@ def checked(
     return found
 
 
+def tested(
+    models: TrainedModels, embedder: Embedder, *, folder: Path, most: int
+) -> dict[str, list[Checked]]:
+    """Return at most `most` summaries of each source that no fit has seen, by source."""
+    by_source: dict[str, list[Checked]] = defaultdict(list)
+    for one in checked(models, embedder, drawn("test", folder=folder, most=most)):
+        by_source[one.source].append(one)
+    return dict(sorted(by_source.items()))
+
+
 def _checked(models: TrainedModels, vectoriser: Vectoriser, one: Example) -> list[Checked]:
     passages = passages_of((one.second,), vectoriser)
     statements = statement_texts(one.first)
@@ -151,7 +163,7 @@ def fit_supported(found: Sequence[Checked]) -> NDArray[np.float64]:
     shares *= len(found) / shares.sum()
     labels = np.array([one.label for one in found])
     owners = np.repeat(np.arange(len(found)), [len(one.statements) for one in found])
-    weights = np.array([1.0, 0.0, 0.0, 0.0])
+    weights = HEAD_ALONE
     for _ in range(ROUNDS):
         rows = np.array([_best(part, weights) for one in found for part in one.statements])
         weights = _fit(rows, owners, labels, shares)

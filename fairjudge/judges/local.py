@@ -175,8 +175,9 @@ class LocalJudge:
         while key not in self._waiting:
             block: _Block = {}
             for one in self._coming:
-                if _key(one) not in self._known and _key(one) not in self._waiting:
-                    block[_key(one)] = one
+                name = _key(one)
+                if name not in self._known and name not in self._waiting:
+                    block[name] = one
                 if len(block) == AHEAD:
                     break
             if not block:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,18 +47,22 @@ class Vectoriser:
             self._rows |= dict(zip(new, self.embedder.embed(new), strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Passages:
     """Texts to be searched: their sentences in order, and the text that each belongs to."""
 
+    texts: tuple[str, ...]
     sentences: tuple[str, ...]
     owners: tuple[int, ...]
     vectors: Vectors
     plain_sentences: frozenset[str]
     plain_texts: tuple[str, ...]
     """Both as their words alone (see `plain`)."""
-    vocabulary: Vocabulary
-    """The words and numbers of all texts."""
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words and numbers of all texts; what judges coverage never asks for them."""
+        return vocabulary_of(self.texts)
 
     def holds(self, statement: str) -> bool:
         """Whether `statement` stands here word for word, as a sentence or a longer part of one."""
@@ -101,12 +106,12 @@ def passages_of(texts: Sequence[str], vectoriser: Vectoriser) -> Passages | None
     if not sentences:
         return None
     return Passages(
+        texts=tuple(texts),
         sentences=sentences,
         owners=tuple(number for number, some in enumerate(split) for _ in some),
         vectors=vectoriser.rows(sentences),
         plain_sentences=frozenset(map(plain, sentences)),
         plain_texts=tuple(map(plain, texts)),
-        vocabulary=vocabulary_of(texts),
     )
 
 
