@@ -13,21 +13,15 @@ most 5 % of prompts that are no better should be kept. Writes its table to docs/
 
 from __future__ import annotations
 
-import argparse
 import math
-import os
-from concurrent.futures import ProcessPoolExecutor
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
-from _machine import describe_machine
-from align import MOST_FALSE, aligned, part, shown
+from align import aligned, part, report
 
 from fairjudge.calibration.align_measures import PAIRS
 from fairjudge.calibration.alignment import choose, gain_of
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "alignment.md"
 BEGIN, END = "<!-- measured pairs: begin -->\n", "<!-- measured pairs: end -->\n"
 SIDES = np.array(list(combinations(range(4), 2)))
 TIE, LEAN = 0.5, 0.5
@@ -97,35 +91,14 @@ def line(asked: tuple[str, int, int, int]) -> tuple[int, int]:
 
 def main() -> None:
     """Measure, check, and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--datasets", type=int, default=1000)
-    n_datasets = parser.parse_args().datasets
-    asked = [(*one, n_datasets) for one in LINES]
-    with ProcessPoolExecutor(os.cpu_count()) as workers:
-        found = list(workers.map(line, asked))
-    text = "\n".join(
-        [
-            "| candidates are | labelled documents | candidates tried | kept by `align` "
-            "| agrees more on all labels |",
-            "|---|--:|--:|--:|--:|",
-            *(
-                f"| {scenario} | {n_documents} | {n_candidates} | {shown(kept, n_datasets)} | "
-                f"{by_luck / n_datasets:.1%} |"
-                for (scenario, n_documents, n_candidates, _), (kept, by_luck) in zip(
-                    asked, found, strict=True
-                )
-            ),
-            "",
-            f"{n_datasets:,} data sets a line; {describe_machine()}.",
-            "",
-        ]
+    report(
+        line,
+        LINES,
+        about=__doc__,
+        columns=["agrees more on all labels"],
+        marks=(BEGIN, END),
+        worse=("no better",),
     )
-    print(text)
-    head, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
-    _, _, tail = rest.partition(END)
-    DOCUMENT.write_text(f"{head}{BEGIN}{text}{END}{tail}", "utf-8")
-    for (scenario, *_), (kept, _) in zip(asked, found, strict=True):
-        assert scenario != "no better" or kept / n_datasets <= MOST_FALSE, (scenario, kept)
 
 
 if __name__ == "__main__":
