@@ -27,6 +27,8 @@ CandidateKind: TypeAlias = Literal["anchors", "examples", "scale"]
 KINDS: tuple[CandidateKind, ...] = ("anchors", "examples", "scale")
 
 _MATERIAL_WORDS, _NOTE_WORDS = 300, 60
+_ARTICLES_WORDS = 1000
+"""Words of all articles of one item, where a model reads them once to word anchors."""
 _ANCHOR_ITEMS, _ANCHOR_WORDS, _LONGEST_ANCHOR = 12, 40, 400
 _TEN, _THREE = 10, 3
 _FORBIDDEN = re.compile(r"[{}<>\x00-\x1f\x7f]")
@@ -39,7 +41,8 @@ class RatedItem:
 
     Of a pair ``second`` is the text of the other summary, and ``value`` the preference for `text`,
     from -1 to 1. ``share`` is the rating or preference on 0 to 1; ``material`` what it was judged
-    against where that is short.
+    against where that is short, and ``articles`` where it is long: examples in every request of a
+    judge go without them.
     """
 
     text: str
@@ -47,6 +50,7 @@ class RatedItem:
     share: float
     notes: tuple[str, ...] = ()
     material: str = ""
+    articles: tuple[str, ...] = ()
     second: str | None = None
 
 
@@ -114,6 +118,28 @@ def _shown(item: RatedItem) -> str:
         other = _cut(item.second, _MATERIAL_WORDS)
         return f"{material}Summary 1: {text}\n\nSummary 2: {other}{notes}"
     return f"{material}{'Summary: ' if material else ''}{text}{notes}"
+
+
+def _shown_with_articles(item: RatedItem) -> str:
+    articles = [
+        f"Article {number}: {_cut(text, words)}"
+        for number, (text, words) in enumerate(
+            zip(item.articles, _equal_shares(item.articles), strict=True), 1
+        )
+    ]
+    label = "Summary: " if articles and item.second is None and not item.material else ""
+    return "\n\n".join([*articles, label + _shown(item)])
+
+
+def _equal_shares(texts: Sequence[str]) -> list[int]:
+    """Return how many words of each text are shown: what short ones leave goes to the longer."""
+    lengths = [len(text.split(" ")) for text in texts]
+    left, shares = _ARTICLES_WORDS, [0] * len(texts)
+    shortest_first = sorted(range(len(texts)), key=lengths.__getitem__)
+    for n_before, place in enumerate(shortest_first):
+        shares[place] = min(lengths[place], left // (len(texts) - n_before))
+        left -= shares[place]
+    return shares
 
 
 def _inert(text: str) -> str:
@@ -216,7 +242,9 @@ def anchors_messages(
         "rule": Fenced("rule", ("\n\n".join(text for _, text in base.template.parts),)),
         "scale": Fenced("scale", (base.scale.described,)),
         "items": Fenced(
-            "item", tuple(map(_shown, shown)), tuple(wording.told(item.value) for item in shown)
+            "item",
+            tuple(map(_shown_with_articles, shown)),
+            tuple(wording.told(item.value) for item in shown),
         ),
         "sets": counted(n_sets, "set"),
         "levels": counted(n_anchors(base), wording.line),

@@ -28,7 +28,7 @@ from fairjudge.datasets import (
 from fairjudge.domain import Label, ProtocolName, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.candidates import KINDS, CandidateKind, RatedItem
-from fairjudge.judges.criteria import fence_questions
+from fairjudge.judges.criteria import fence_articles, fence_questions
 from fairjudge.run.align_pairs import Item, note_of, preferences, preferred, systems_of
 from fairjudge.run.material import JudgeOptions, Sources
 from fairjudge.run.runs import digest
@@ -143,7 +143,7 @@ class AlignMaterial:
         """Return the items of the examples part with people's mean rating and notes."""
         if self.protocol == "pairwise":
             examples = self.labels_of("examples"), self.summaries_of("examples")
-            return preferred(*examples, self._materials())
+            return preferred(*examples, self._materials(), self._articles())
         values: dict[Item, list[float]] = defaultdict(list)
         notes: dict[Item, list[str]] = defaultdict(list)
         for label in self.labels_of("examples"):
@@ -154,7 +154,7 @@ class AlignMaterial:
         seen = (*self.labels_of("examples"), *self.labels_of("development"))
         given = np.array([float(label.value) for label in seen], dtype=np.float64)
         low, high = self.scale or infer_scale(given, self.protocol)
-        materials = self._materials()
+        materials, articles = self._materials(), self._articles()
         found = []
         for one in self.summaries_of("examples"):
             some = values[one.eid, one.system]
@@ -166,16 +166,26 @@ class AlignMaterial:
                     share=min(1.0, max(0.0, (mean - low) / (high - low))),
                     notes=tuple(notes[one.eid, one.system]),
                     material=materials.get(one.eid, ""),
+                    articles=articles.get(one.eid, ()),
                 )
             )
         return tuple(found)
 
     def _materials(self) -> Mapping[str, str]:
-        """Return each reference's questions and answers; articles are too long to be shown."""
+        """Return each reference's questions and answers."""
         return {
             one.eid: "\n\n".join(fence_questions(one.question_answers).texts)
             for one in self.sources
             if isinstance(one, Reference)
+        }
+
+
+    def _articles(self) -> Mapping[str, tuple[str, ...]]:
+        """Return each cluster's articles; a judge of questions and answers sees none."""
+        return {
+            one.eid: fence_articles(one.articles).texts
+            for one in self.sources
+            if not isinstance(one, Reference)
         }
 
 

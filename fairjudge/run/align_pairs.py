@@ -67,7 +67,10 @@ def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
 
 
 def preferred(
-    labels: Iterable[Label], summaries: Iterable[Summary], materials: Mapping[str, str]
+    labels: Iterable[Label],
+    summaries: Iterable[Summary],
+    materials: Mapping[str, str],
+    articles: Mapping[str, tuple[str, ...]],
 ) -> tuple[RatedItem, ...]:
     """Return each labelled pair as its first annotator saw it, with people's mean preference.
 
@@ -97,6 +100,7 @@ def preferred(
                 share=(mean + 1.0) / 2.0,
                 notes=tuple(note for seen, _, note in some if note and seen == shown),
                 material=materials.get(eid, ""),
+                articles=articles.get(eid, ()),
             )
         )
     return tuple(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -213,3 +214,20 @@ def test_a_line_for_both_places_that_names_one_is_left_out(better):
     fair = ["says less that is false", "as much is false"]
     found = read_anchors(reply([better, "alike"], fair), base=PAIRWISE, most=2)
     assert found == (tuple(fair),)
+
+
+def test_a_model_that_words_anchors_sees_the_articles_and_examples_go_without():
+    long = " ".join(f"long{n}" for n in range(2000))
+    longer = " ".join(f"longer{n}" for n in range(3000))
+    some = [replace(item, articles=("short words", long, longer)) for item in FIVE]
+    _, user = anchors_messages(BASE, some, n_sets=2)
+    assert "Article 1: short words\n\nArticle 2: long0 " in user.content
+    assert user.content.count(" long498 ...\n\nArticle 3: longer0 ") == len(some)
+    assert user.content.count(" longer498 ...\n\nSummary: ") == len(some)
+    assert "long499 " not in user.content
+    assert not any("Article 1" in one.prompt for one in few_shot(BASE, some))
+
+
+def test_articles_stand_above_both_summaries_of_a_pair():
+    _, user = anchors_messages(PAIRWISE, [replace(SIX[0], articles=("said",)), *SIX[1:]], n_sets=1)
+    assert "Article 1: said\n\nSummary 1: one 0\n\nSummary 2: two 0" in user.content

@@ -48,7 +48,7 @@ def test_a_pair_is_shown_as_its_first_annotator_saw_it():
         pair("y", "x", "a", "q", order="ba", note="seen the other way round"),
         pair("x", "y", "tie", "r", order="ba", note=" alike "),
     ]
-    (found,) = preferred(labels, TEXTS, {"e": "material"})
+    (found,) = preferred(labels, TEXTS, {"e": "material"}, {"e": ("article",)})
     assert (found.text, found.second) == ("text y", "text x")
     assert found.value == pytest.approx((-1 + 1 + 0) / 3)
     assert found.share == pytest.approx(0.5)
