@@ -251,7 +251,7 @@ def anchors_messages(
         "anchor_words": str(_ANCHOR_WORDS),
         "answer_format": 'Reply with JSON alone: {"sets": [{"anchors": ["...", "..."]}]}',
     }
-    return render(load_template("judge", wording.template), fields)
+    return render(load_template("judge", wording.template, version=2), fields)
 
 
 def anchors_request(

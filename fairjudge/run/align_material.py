@@ -179,7 +179,6 @@ class AlignMaterial:
             if isinstance(one, Reference)
         }
 
-
     def _articles(self) -> Mapping[str, tuple[str, ...]]:
         """Return each cluster's articles; a judge of questions and answers sees none."""
         return {
