@@ -194,10 +194,10 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
 
 
 def _by_default(outcome: JudgeOutcome) -> list[str]:
-    from fairjudge.judges.leaderboards import WEAK_JUDGE
+    from fairjudge.judges.leaderboards import weak_judge
 
     by_default = any(judgement.scored_by == "embedding" for judgement in outcome.ratings)
-    return [WEAK_JUDGE] if by_default else []
+    return [weak_judge(outcome.plan.aspect)] if by_default else []
 
 
 def _derived(outcome: JudgeOutcome, protocol: str, scores: Sequence[SystemScore]) -> TextTable:

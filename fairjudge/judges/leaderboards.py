@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.aggregate import SystemScore, cluster_means, system_scores
 from fairjudge.judges.ratings import Rated
-from fairjudge.scorers.trained_record import coverage_accuracy
+from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
 from fairjudge.stats.bootstrap import bootstrap_many, divide
 
 _Figure = Estimate | Undefined
@@ -34,14 +34,27 @@ class Standing:
 
 WEIGHTING = "items weigh the same in a cluster, and clusters the same"
 """Of every mean over systems; in words for readers."""
-WEAK_JUDGE = (
-    f"By the embedded default, a weak judge: it tells what is covered in {coverage_accuracy():.2f} "
-    "of cases, balanced over yes and no, on documents kept out (docs/local.md). "
-    "Calibrate before trusting the level."
-)
-"""What must be said of whatever rests on its judgements."""
 FEWEST_CLUSTERS = 5
 """Clusters below which no system has a rank: intervals over fewer say next to nothing."""
+
+
+def weak_judge(aspect: str) -> str:
+    """Return what must be said of whatever rests on judgements by the embedded default."""
+    if aspect == "coverage":
+        does = (
+            f"it tells what is covered in {coverage_accuracy():.2f} of cases, balanced over yes "
+            "and no, on documents kept out"
+        )
+    else:
+        low, high = faithfulness_areas()
+        does = (
+            f"of a right and a wrong summary it rates the right one higher in {low:.2f} to "
+            f"{high:.2f} of cases, by data set, on documents kept out"
+        )
+    return (
+        f"By the embedded default, a weak judge: {does} (docs/local.md). "
+        "Calibrate before trusting the level."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,10 +82,12 @@ def verbosity_tables(report: Json) -> Iterator[TextTable]:
 
 def parse_tables(report: Json) -> Iterator[TextTable]:
     """Yield how many judgements have no score, and why."""
-    from fairjudge.judges.leaderboards import WEAK_JUDGE
+    from fairjudge.judges.leaderboards import weak_judge
 
     heads = ("judged", "unscored")
-    by_default = any("embedding" in group["scored_by"] for group in report["groups"])
+    by_default = dict.fromkeys(
+        group["aspect"] for group in report["groups"] if "embedding" in group["scored_by"]
+    )
     yield TextTable(
         title="Judgements with and without a score",
         columns=columns(
@@ -101,7 +103,7 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
             )
             for group in report["groups"]
         ),
-        notes=(WEAK_JUDGE,) if by_default else (),
+        notes=tuple(map(weak_judge, by_default)),
     )
 
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairjudge.judges.leaderboards import (
-    WEAK_JUDGE,
     WEIGHTING,
     Leaderboard,
     Standing,
     not_ranked,
+    weak_judge,
 )
 from fairjudge.reports.figures import forest, interval, row
 from fairjudge.reports.findings import board_findings, of_leaderboard
@@ -66,7 +66,7 @@ def _cautions(board: Leaderboard) -> Iterator[str]:
     if beside := not_ranked(one.score for one in board.standings):
         yield beside
     if board.n_by_default:
-        yield WEAK_JUDGE
+        yield weak_judge(board.aspect)
 
 
 def _described(board: Leaderboard) -> str:

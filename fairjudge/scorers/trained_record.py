@@ -24,3 +24,14 @@ def coverage_accuracy() -> float:
     """Return the balanced accuracy of covered or not, on documents of REALSumm kept out."""
     measured = trained_record()["measured"]["coverage"]["realsumm"]
     return float(measured["balanced accuracy"]["value"])
+
+
+def faithfulness_areas() -> tuple[float, float]:
+    """Return the least and the largest area under the ROC, by data set, of summaries kept out."""
+    measured = trained_record()["measured"]["statements about documents"]
+    areas = [
+        float(found["value"])
+        for name, found in measured.items()
+        if name.endswith(": AUC") and "alone" not in name
+    ]
+    return min(areas), max(areas)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from fairjudge.cli.judge_display import _leaderboard
 from fairjudge.domain import Judgement
 from fairjudge.judges.aggregate import system_scores
-from fairjudge.judges.leaderboards import WEAK_JUDGE, WEIGHTING, leaderboards, not_ranked
+from fairjudge.judges.leaderboards import WEIGHTING, leaderboards, not_ranked, weak_judge
 from fairjudge.reports.leaderboard_section import combined_table, leaderboard_parts
 
 
@@ -54,12 +54,17 @@ def test_each_caveat_of_the_terminal_stands_on_the_page_and_in_tables():
     beside = not_ranked(one.score for one in boards[0].standings)
     assert beside == "Not ranked: once, whole, scored on fewer than 3 clusters."
     bounds = "the mean if every unscored item stood at the bottom or the top"
-    for caveat in (beside, WEAK_JUDGE, WEIGHTING, bounds):
+    for caveat in (beside, weak_judge("coverage"), WEIGHTING, bounds):
         assert caveat in of_terminal()
         assert caveat in page
-    for caveat in (beside, WEAK_JUDGE, bounds):
+    for caveat in (beside, weak_judge("coverage"), bounds):
         assert caveat in table
 
 
 def test_nothing_is_said_where_all_are_ranked():
     assert not_ranked(system_scores(ROWS[:2], scale_range=(1.0, 5.0))) is None
+
+
+def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
+    assert "tells what is covered in 0.77 of cases" in weak_judge("coverage")
+    assert "rates the right one higher in 0.68 to 0.79 of cases" in weak_judge("faithfulness")
