@@ -10,13 +10,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from fairjudge.calibration.alignment import spread_over
 from fairjudge.judges.candidate_wording import wording_of, worth
-from fairjudge.judges.criteria import Criterion
+from fairjudge.judges.criteria import SUPPORT_RULE, Criterion
 from fairjudge.parsing import read_list
 from fairjudge.prompting import Fenced, Template, load_template, parse_template, render
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, clean_text
@@ -42,12 +43,13 @@ class RatedItem:
     Of a pair ``second`` is the text of the other summary, and ``value`` the preference for `text`,
     from -1 to 1. ``share`` is the rating or preference on 0 to 1; ``material`` what it was judged
     against where that is short, and ``articles`` where it is long: examples in every request of a
-    judge go without them.
+    judge go without them. ``n_labels`` is how many labels `value` is the mean of.
     """
 
     text: str
     value: float
     share: float
+    n_labels: int = 1
     notes: tuple[str, ...] = ()
     material: str = ""
     articles: tuple[str, ...] = ()
@@ -111,24 +113,45 @@ def _with_examples(base: Criterion, items: Sequence[RatedItem], *, name: str, ab
 
 
 def _shown(item: RatedItem) -> str:
-    notes = "".join(f"\n\nPeople said: {_cut(note, _NOTE_WORDS)}" for note in item.notes)
-    material = f"{_cut(item.material, _MATERIAL_WORDS)}\n\n" if item.material else ""
+    return "\n\n".join([*_material(item), _said(item, labelled=bool(item.material))])
+
+
+def _material(item: RatedItem) -> list[str]:
+    return [_cut(item.material, _MATERIAL_WORDS)] if item.material else []
+
+
+def _said(item: RatedItem, *, labelled: bool) -> str:
+    """Return the summary or both, and people's notes."""
+    notes = [f"People said: {_cut(note, _NOTE_WORDS)}" for note in item.notes]
     text = _cut(item.text, _MATERIAL_WORDS)
     if item.second is not None:
         other = _cut(item.second, _MATERIAL_WORDS)
-        return f"{material}Summary 1: {text}\n\nSummary 2: {other}{notes}"
-    return f"{material}{'Summary: ' if material else ''}{text}{notes}"
+        shown = [f"Summary 1: {text}", f"Summary 2: {other}"]
+    else:
+        shown = [f"Summary: {text}" if labelled else text]
+    return "\n\n".join([*shown, *notes])
 
 
-def _shown_with_articles(item: RatedItem) -> str:
-    articles = [
-        f"Article {number}: {_cut(text, words)}"
-        for number, (text, words) in enumerate(
-            zip(item.articles, _equal_shares(item.articles), strict=True), 1
-        )
-    ]
-    label = "Summary: " if articles and item.second is None and not item.material else ""
-    return "\n\n".join([*articles, label + _shown(item)])
+def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
+    """Return `items` by what they were judged against, which stands above the first of each."""
+    told, groups = wording_of(scale).told, defaultdict(list)
+    for item in items:
+        groups[item.material, item.articles].append(item)
+    texts, titles = [], []
+    for (_, articles), some in groups.items():
+        against = [*_articles(articles), *_material(some[0])]
+        for place, item in enumerate(some):
+            above = against if place == 0 else []
+            texts.append("\n\n".join([*above, _said(item, labelled=bool(against))]))
+            mean = f"{told(item.value)}, mean of {counted(item.n_labels, 'label')}"
+            same = ", judged against the same as the item above" if against and place else ""
+            titles.append(f"{mean}, nearest answer: {nearest(scale, item.share).answer}{same}")
+    return Fenced("item", tuple(texts), tuple(titles))
+
+
+def _articles(texts: Sequence[str]) -> list[str]:
+    shares = zip(texts, _equal_shares(texts), strict=True)
+    return [f"Article {n}: {_cut(text, words)}" for n, (text, words) in enumerate(shares, 1)]
 
 
 def _equal_shares(texts: Sequence[str]) -> list[int]:
@@ -237,21 +260,18 @@ def anchors_messages(
     """Return what asks a model for `n_sets` sets of anchors, from `items` of the examples part."""
     shown = [items[place] for place in _spread(items, _ANCHOR_ITEMS)]
     wording = wording_of(base.scale)
+    rule = "\n\n".join(text for _, text in base.template.parts)
     fields: dict[str, str | Fenced] = {
         "aspect": Fenced("aspect", (base.aspect,)),
-        "rule": Fenced("rule", ("\n\n".join(text for _, text in base.template.parts),)),
+        "rule": Fenced("rule", (rule.replace("{{support_rule}}", SUPPORT_RULE),)),
         "scale": Fenced("scale", (base.scale.described,)),
-        "items": Fenced(
-            "item",
-            tuple(map(_shown_with_articles, shown)),
-            tuple(wording.told(item.value) for item in shown),
-        ),
+        "items": _under_their_material(shown, base.scale),
         "sets": counted(n_sets, "set"),
         "levels": counted(n_anchors(base), wording.line),
         "anchor_words": str(_ANCHOR_WORDS),
         "answer_format": 'Reply with JSON alone: {"sets": [{"anchors": ["...", "..."]}]}',
     }
-    return render(load_template("judge", wording.template, version=2), fields)
+    return render(load_template("judge", wording.template, version=3), fields)
 
 
 def anchors_request(

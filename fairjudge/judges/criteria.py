@@ -135,10 +135,14 @@ def _many(task: JudgeTask) -> bool:
     return len(task.articles) != 1
 
 
+SUPPORT_RULE = "at least one of the articles says it or plainly implies it"
+"""Holds of several articles and of one; `support_rule` is plainer about one."""
+
+
 def support_rule(task: JudgeTask) -> str:
     """Say when a statement is supported by the articles of `task`."""
     if _many(task):
-        return "at least one of the articles says it or plainly implies it"
+        return SUPPORT_RULE
     return "the article says it or plainly implies it"
 
 

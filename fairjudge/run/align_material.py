@@ -163,6 +163,7 @@ class AlignMaterial:
                 RatedItem(
                     text=one.text,
                     value=mean,
+                    n_labels=len(some),
                     share=min(1.0, max(0.0, (mean - low) / (high - low))),
                     notes=tuple(notes[one.eid, one.system]),
                     material=materials.get(one.eid, ""),

@@ -98,6 +98,7 @@ def preferred(
                 second=texts[eid, second],
                 value=mean,
                 share=(mean + 1.0) / 2.0,
+                n_labels=len(some),
                 notes=tuple(note for seen, _, note in some if note and seen == shown),
                 material=materials.get(eid, ""),
                 articles=articles.get(eid, ()),

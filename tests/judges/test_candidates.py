@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -205,7 +206,7 @@ def test_a_preference_is_shown_as_the_nearest_answer(share, answer):
 def test_a_model_that_rewords_sees_both_summaries_and_the_preference():
     _, user = anchors_messages(PAIRWISE, SIX, n_sets=2)
     assert "Summary 1: one 0\n\nSummary 2: two 0" in user.content
-    assert "preference -1>" in user.content
+    assert "preference -1, mean of 1 label, nearest answer: 2>" in user.content
     assert "Each set has 2 lines" in user.content
 
 
@@ -222,10 +223,38 @@ def test_a_model_that_words_anchors_sees_the_articles_and_examples_go_without():
     some = [replace(item, articles=("short words", long, longer)) for item in FIVE]
     _, user = anchors_messages(BASE, some, n_sets=2)
     assert "Article 1: short words\n\nArticle 2: long0 " in user.content
-    assert user.content.count(" long498 ...\n\nArticle 3: longer0 ") == len(some)
-    assert user.content.count(" longer498 ...\n\nSummary: ") == len(some)
+    assert " long498 ...\n\nArticle 3: longer0 " in user.content
+    assert " longer498 ...\n\nSummary: bad" in user.content
     assert "long499 " not in user.content
     assert not any("Article 1" in one.prompt for one in few_shot(BASE, some))
+
+
+def test_what_several_items_were_judged_against_stands_once_above_the_first():
+    one, two, three, four, five = (replace(item, n_labels=3) for item in FIVE)
+    some = [
+        replace(one, articles=("said",)),
+        replace(two, material="asked"),
+        replace(three, articles=("said",)),
+        four,
+        replace(five, material="asked"),
+    ]
+    _, user = anchors_messages(BASE, some, n_sets=1)
+    told = re.findall(r"<item \w+ (.*?)>\n(.*?)\n</item", user.content, re.DOTALL)
+    again = ", judged against the same as the item above"
+    rated = "rated {0}, mean of 3 labels, nearest answer: {0}"
+    assert told == [
+        (rated.format(1), "Article 1: said\n\nSummary: bad\n\nPeople said: note 0"),
+        (rated.format(3) + again, "Summary: middling\n\nPeople said: note 2"),
+        (rated.format(2), "asked\n\nSummary: poor\n\nPeople said: note 1"),
+        (rated.format(5) + again, "Summary: perfect\n\nPeople said: note 4"),
+        (rated.format(4), "good\n\nPeople said: note 3"),
+    ]
+
+
+def test_the_rule_that_is_shown_says_what_supported_means():
+    _, user = anchors_messages(BASE, FIVE, n_sets=1)
+    assert "{{support_rule}}" not in user.content
+    assert "It is supported when at least one of the articles says it" in user.content
 
 
 def test_articles_stand_above_both_summaries_of_a_pair():
