@@ -244,9 +244,9 @@ def summeval(bench: Bench) -> list[Row]:
     folder = bench.folder / "summeval"
     data = _summeval.read(folder)
     models, embedder = bench.models, bench.embedder  # loaded before the clock starts
-    started = time.process_time()
+    started = time.perf_counter()
     ours = trained_support(data.summaries, data.clusters, models=models, embedder=embedder)
-    seconds = time.process_time() - started
+    seconds = time.perf_counter() - started
     human = _summeval.table(data.human, data.human)
     theirs = _summeval.recorded(folder, "rts", data.human)
     documents = [str(number) for number in range(len(human))]
@@ -266,9 +266,9 @@ def summeval(bench: Bench) -> list[Row]:
         )  # fmt: skip
     found.append(
         Row(
-            measure="1,200 SummEval summaries judged, seconds of processors' time",
+            measure="1,200 SummEval summaries judged, seconds",
             value=seconds,
-            goal="120 on two",
+            goal="120",
         )
     )
     return found
