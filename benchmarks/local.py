@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gzip
+import hashlib
 import json
 import random
 import resource
@@ -47,7 +48,7 @@ from _machine import describe_machine
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.datasets.readers import read_clusters
 from fairjudge.domain import Answer, Cluster, JudgeTask, QuestionAnswers, Unscored
-from fairjudge.judges.trained import TrainedSupport
+from fairjudge.judges.trained import TrainedSupport, unit_of
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.syntax import parse_texts
 from fairjudge.run.build_work import build_one, graph_for
@@ -64,6 +65,9 @@ DOCUMENT = ROOT / "docs" / "local.md"
 BUILT = ROOT / "build" / "local_events.jsonl"
 """Questions of events, built once; delete it after changing how they are built."""
 EVENTS = ROOT / "tests" / "judges" / "events.jsonl"
+READ = EVENTS.with_name("event_answers.jsonl")
+"""Which groups of answers each of `EVENTS` covers, by a careful reader who saw no score."""
+KINDS = ("balanced", "one-sided", "wrong")
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 RESAMPLES, SEED = 1000, 0
 MOST_LABELS = 2000
@@ -214,6 +218,7 @@ def coverage(bench: Bench) -> list[Row]:
             interval(lambda i: float((p[i] >= 0.5).mean() - labels[i].mean()), documents),
             n=n, before="+.29", goal="within .05"),
     ]  # fmt: skip
+    found += _by_summary(realsumm, p, labels)
     summhay = bench.rows("coverage/summhay_conversations.jsonl.gz")
     q, covered = _covered(bench, summhay)
     found.append(
@@ -224,6 +229,26 @@ def coverage(bench: Bench) -> list[Row]:
             compare="agreement of gpt-3.5 .765, gpt-4o .829")
     )  # fmt: skip
     return found
+
+
+def _by_summary(labelled: Sequence[dict[str, Any]], p: Numbers, labels: Numbers) -> list[Row]:
+    """Whether a judge's share of covered units can be read as people's: Likert is 1 + 4 shares."""
+    by_text: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, one in enumerate(labelled):
+        by_text[one["eid"], one["text"]].append(number)
+    ours, theirs = (np.array([v[i].mean() for i in by_text.values()]) for v in (p, labels))
+    documents = [eid for eid, _ in by_text]
+    n = f"{len(by_text):,} summaries"
+
+    def slope(i: NDArray[np.int64]) -> float:
+        return float(np.polyfit(ours[i], theirs[i], 1)[0])
+
+    return [
+        row("the same, summaries: people's share covered, less the judge's",
+            interval(lambda i: float((theirs[i] - ours[i]).mean()), documents), n=n),
+        row("the same, summaries: people's share on the judge's, slope",
+            interval(slope, documents), n=n, compare="1 where shares can be read as they are"),
+    ]  # fmt: skip
 
 
 def _covered(bench: Bench, labelled: Sequence[dict[str, Any]]) -> tuple[Numbers, Numbers]:
@@ -452,14 +477,11 @@ def _task(cluster: Cluster, text: str, **about: Any) -> JudgeTask:
 
 def written(bench: Bench) -> list[Row]:
     """20 events with a balanced, a one-sided and a wrong summary by a careful hand."""
-    texts: dict[str, dict[str, str]] = defaultdict(dict)
-    for line in EVENTS.read_text(encoding="utf-8").splitlines():
-        one = json.loads(line)
-        texts[one["eid"]][one["kind"]] = one["text"]
+    texts = _written_summaries()
     clusters = {cluster.eid: cluster for cluster in bench.events}
     in_order, over_one_sided, wrong_last, n_asked = [], [], [], 0
     for eid, kinds in texts.items():
-        cluster, ordered = clusters[eid], [kinds[k] for k in ("balanced", "one-sided", "wrong")]
+        cluster, ordered = clusters[eid], [kinds[k] for k in KINDS]
         asked = [(_task(cluster, text, articles=cluster.articles), text) for text in ordered]
         faithful = bench.support.measure(asked)
         wrong_last.append(float(faithful[2] < min(faithful[:2])))
@@ -486,6 +508,69 @@ def written(bench: Bench) -> list[Row]:
     ]  # fmt: skip
 
 
+def _written_summaries() -> dict[str, dict[str, str]]:
+    texts: dict[str, dict[str, str]] = defaultdict(dict)
+    for line in EVENTS.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line)
+        texts[one["eid"]][one["kind"]] = one["text"]
+    return texts
+
+
+def answers_read(bench: Bench) -> list[Row]:
+    """Compare the judge with a careful reader of the same groups, and tell how that one ranks.
+
+    A question whose groups are no longer those that were read is left out.
+    """
+    clusters, texts = {cluster.eid: cluster for cluster in bench.events}, _written_summaries()
+    p, labels, eids, sound = [], [], [], []
+    shares: dict[str, list[list[float]]] = defaultdict(list)
+    for line in READ.read_text(encoding="utf-8").splitlines():
+        read = json.loads(line)
+        eid = read["eid"]
+        for built in bench.questions(clusters[eid]):
+            groups = QuestionAnswers.model_validate(built).answer_groups
+            if read["question"] != built["question"] or read["groups_sha256"] != _hash(groups):
+                continue
+            sound.append((eid, float(not read["fault"])))
+            shares[eid].append([float(np.mean(read["covered"][kind])) for kind in KINDS])
+            for kind in KINDS:
+                answers = [answer for group in groups for answer in group]
+                found = bench.support.answers(texts[eid][kind], answers)
+                assert not isinstance(found, Unscored)
+                each = iter(found)
+                p += [max(next(each) for _ in group) for group in groups]
+                labels += read["covered"][kind]
+                eids += [eid] * len(groups)
+    judged, told = np.array(p), np.array(labels, dtype=np.float64)
+    means = np.array([np.mean(some, axis=0) for some in shares.values()])
+    n = f"{len(told)} labels, {len(means)} events"
+    ordered = (means[:, 0] > means[:, 1]) & (means[:, 1] > means[:, 2])
+
+    faultless = np.array([one for _, one in sound])
+
+    def share(right: NDArray[np.bool_]) -> tuple[float, float, float]:
+        return interval(lambda i: float(right[i].mean()), list(shares))
+
+    return [
+        row("questions without a fault, two groups that say the same among them, by a reader",
+            interval(lambda i: float(faultless[i].mean()), [eid for eid, _ in sound]),
+            n=f"{len(sound)} questions"),
+        row("groups that this reader finds covered: area under the ROC",
+            interval(lambda i: area(judged[i], told[i]), eids), n=n),
+        row("the same: balanced accuracy",
+            interval(lambda i: balanced(judged[i] >= 0.5, told[i]), eids), n=n),
+        row("this reader's own coverage: balanced over one-sided over wrong", share(ordered),
+            n=f"{len(means)} events", goal=".90"),
+        row("this reader's own coverage: balanced over one-sided",
+            share(means[:, 0] > means[:, 1]), n=f"{len(means)} events"),
+    ]  # fmt: skip
+
+
+def _hash(groups: Sequence[Sequence[Answer]]) -> str:
+    units = [[unit_of(answer) for answer in group] for group in groups]
+    return hashlib.sha256(json.dumps(units).encode()).hexdigest()[:16]
+
+
 def speed(bench: Bench) -> list[Row]:
     """``fairjudge build`` of the cluster of 46 articles, in a process of its own."""
     cluster = str(bench.folder / "recession" / "cluster.json")
@@ -508,7 +593,7 @@ MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
     one.__name__: one
     for one in (
         speed, coverage, summeval, documents, support, reading, consolidation, planted, events,
-        written,
+        written, answers_read,
     )
 }  # fmt: skip
 
