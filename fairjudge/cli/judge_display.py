@@ -128,12 +128,11 @@ class _JudgedAspect:
         }
 
 
-_MEANING = {
-    "likert": "mean rating, {low:g} to {high:g}",
-    "binary": "share of yes, 0 to 1",
-    "pairwise": "win rate, 0 to 1; a tie is half a win",
-    "checklist": "share of answer groups covered, 0 to 1; one covered in part is a half",
-}
+def _meaning(protocol: str, low: float, high: float) -> str:
+    from fairjudge.judges.leaderboards import MEANING
+
+    span = f"{low:g} to {high:g}" if protocol == "likert" else "0 to 1"
+    return f"Score: {MEANING[protocol]}, {span}"
 
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
@@ -155,7 +154,7 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
         for score in outcome.scores
     ]
     low, high = outcome.scale_range
-    notes = [f"Score: {_MEANING[outcome.plan.protocol].format(low=low, high=high)}; {WEIGHTING}."]
+    notes = [f"{_meaning(outcome.plan.protocol, low, high)}; {WEIGHTING}."]
     notes += filter(None, [not_ranked(outcome.scores)])
     notes += _ranking(outcome.scores, ranks)
     if bounded:
@@ -214,7 +213,7 @@ def _derived(outcome: JudgeOutcome, protocol: str, scores: Sequence[SystemScore]
             )
             for score in scores
         ),
-        notes=(f"Score: {_MEANING[protocol].format(low=1, high=5)}.", *_by_default(outcome)),
+        notes=(f"{_meaning(protocol, 1, 5)}.", *_by_default(outcome)),
     )
 
 

@@ -34,6 +34,13 @@ class Standing:
 
 WEIGHTING = "items weigh the same in a cluster, and clusters the same"
 """Of every mean over systems; in words for readers."""
+MEANING: Mapping[str, str] = {
+    "likert": "mean rating",
+    "binary": "share of yes",
+    "pairwise": "win rate (a tie is half a win)",
+    "checklist": "share of answer groups covered (one covered in part is a half)",
+}
+"""Of a system's score by each protocol; in words for readers."""
 FEWEST_CLUSTERS = 5
 """Clusters below which no system has a rank: intervals over fewer say next to nothing."""
 

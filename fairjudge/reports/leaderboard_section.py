@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fairjudge.judges.leaderboards import (
+    MEANING,
     WEIGHTING,
     Leaderboard,
     Standing,
@@ -21,12 +22,6 @@ from fairjudge.text.printable import counted
 
 FEW_DOCUMENTS = 15
 """Below this an interval is flagged, as ``calibrate`` does."""
-_MEANING = {
-    "likert": "mean rating",
-    "binary": "share of positive verdicts",
-    "pairwise": "win rate; a tie is half a win",
-    "checklist": "share of answer groups covered; one covered in part is a half",
-}
 _UNITS = {
     "summary": "whole summaries",
     "sentence": "single sentences",
@@ -45,7 +40,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
         plot = forest(
             [row(one.score.system, figure(one.mean)) for one in board.standings],
             title=f"{board.aspect}, {board.protocol}, by {board.judge}",
-            across=_MEANING[board.protocol],
+            across=MEANING[board.protocol],
             span=board.scale_range,
         )
         yield beside(plot, _table(board))
@@ -71,7 +66,7 @@ def _cautions(board: Leaderboard) -> Iterator[str]:
 
 def _described(board: Leaderboard) -> str:
     unit = _UNITS.get(board.unit, board.unit)
-    meaning = _MEANING[board.protocol]
+    meaning = MEANING[board.protocol]
     scale = board.scale_range
     span = f" on {scale[0]:g} to {scale[1]:g}" if scale and board.protocol == "likert" else ""
     return f"{board.protocol.capitalize()}, {unit}: {meaning}{span}"
