@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.models import Model, as_model
 
 
-def align(
+async def aalign(
     references: object,
     summaries: object,
     labels: object,
@@ -30,6 +31,8 @@ def align(
     **options: Any,
 ) -> Findings:
     """Try other prompts for a judge, and keep one only where a sealed test says that it is better.
+
+    ``await aalign(...)`` in code that awaits; ``align(...)`` in other code, notebooks too.
 
     Documents are split into examples, development and a test. Candidates are made from the first,
     compared on the second, and the best is tested on the third, once: it is kept where it agrees
@@ -101,50 +104,6 @@ def align(
         ...
     fairjudge.errors.InputError: 1 labelled document: align needs 25 or more, ...
     """
-    from fairjudge.run.running import run_to_end
-
-    return run_to_end(
-        aalign(
-            references,
-            summaries,
-            labels,
-            model=model,
-            aspect=aspect,
-            protocol=protocol,
-            candidates=candidates,
-            rewordings=rewordings,
-            folder=folder,
-            reopen=reopen,
-            annotators=annotators,
-            label_scale=label_scale,
-            attributes=attributes,
-            level=level,
-            seed=seed,
-            **options,
-        )
-    )
-
-
-async def aalign(
-    references: object,
-    summaries: object,
-    labels: object,
-    *,
-    model: Model | str,
-    aspect: str,
-    protocol: Literal["likert", "binary", "pairwise"] = "likert",
-    candidates: Sequence[str] | None = None,
-    rewordings: int = 2,
-    folder: str | Path | None = None,
-    reopen: bool = False,
-    annotators: Sequence[str] = ("*",),
-    label_scale: tuple[float, float] | None = None,
-    attributes: Sequence[str] = (),
-    level: float = 0.95,
-    seed: int = 0,
-    **options: Any,
-) -> Findings:
-    """Do what `align` does where an event loop is running."""
     from fairjudge.analysis.aligning import LabelReading
     from fairjudge.api.options import checked
     from fairjudge.api.progress import bars
@@ -187,3 +146,6 @@ async def aalign(
             budget=asked.budget,
         )
     return Findings("align", outcome.report)
+
+
+align = blocking(aalign)

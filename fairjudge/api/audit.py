@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.models import Model, as_model
@@ -212,7 +213,7 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     return Findings("audit covered", covered_by(read_judgements(judgements).records, sources))
 
 
-def order(
+async def aorder(
     clusters: object,
     summaries: object | None = None,
     *,
@@ -222,6 +223,8 @@ def order(
     run: str | Path | None = None,
 ) -> Findings:
     """Measure what the order of articles in the prompt does to faithfulness ratings.
+
+    ``await aorder(...)`` in code that awaits; ``order(...)`` in other code, notebooks too.
 
     Parameters
     ----------
@@ -250,30 +253,6 @@ def order(
     >>> sorted(found["by_place"])
     ['first', 'last', 'middle']
     """
-    from fairjudge.run.running import run_to_end
-
-    return run_to_end(
-        aorder(
-            clusters,
-            summaries,
-            model=model,
-            max_articles=max_articles,
-            n_shuffles=n_shuffles,
-            run=run,
-        )
-    )
-
-
-async def aorder(
-    clusters: object,
-    summaries: object | None = None,
-    *,
-    model: Model | str,
-    max_articles: int = 3,
-    n_shuffles: int = 3,
-    run: str | Path | None = None,
-) -> Findings:
-    """Measure effects of order where an event loop is running; see `order`."""
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import order_report
 
@@ -292,7 +271,10 @@ async def aorder(
     return Findings("audit order", figures)
 
 
-def checks(
+order = blocking(aorder)
+
+
+async def achecks(
     references: object,
     summaries: object,
     *,
@@ -301,6 +283,8 @@ def checks(
     run: str | Path | None = None,
 ) -> Findings:
     """Check what must hold of any judge, whatever the right verdicts are.
+
+    ``await achecks(...)`` in code that awaits; ``checks(...)`` in other code, notebooks too.
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; a sentence that asks for a 5 raises nothing.
@@ -328,20 +312,6 @@ def checks(
     >>> {check["name"]: check["n"] for check in found["checks"]}["itself"]
     12
     """
-    from fairjudge.run.running import run_to_end
-
-    return run_to_end(achecks(references, summaries, model=model, aspect=aspect, run=run))
-
-
-async def achecks(
-    references: object,
-    summaries: object,
-    *,
-    model: Model | str,
-    aspect: str = "coverage",
-    run: str | Path | None = None,
-) -> Findings:
-    """Check a judge where an event loop is running; see `checks`."""
     from fairjudge.api.progress import bars
     from fairjudge.run.probing import checks_report
 
@@ -357,3 +327,6 @@ async def achecks(
             budget=asked.budget,
         )
     return Findings("audit checks", figures)
+
+
+checks = blocking(achecks)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from fairjudge.api.blocking import blocking
 from fairjudge.api.models import Model, as_model
 from fairjudge.api.tables import Table
 from fairjudge.domain import Reference
@@ -80,10 +81,12 @@ class References(Sequence[Reference]):
         return self.questions()._repr_html_()
 
 
-def build(
+async def abuild(
     clusters: object, *, model: Model | str = "local", run: str | Path | None = None, **options: Any
 ) -> References:
     """Build references: questions that sources answer differently, with who said what.
+
+    ``await abuild(...)`` in code that awaits; ``build(...)`` in other code, notebooks too.
 
     Parameters
     ----------
@@ -107,15 +110,6 @@ def build(
     >>> import fairjudge as fj
     >>> references = fj.build(fj.example_path("clusters.json"), model="local")  # doctest: +SKIP
     """
-    from fairjudge.run.running import run_to_end
-
-    return run_to_end(abuild(clusters, model=model, run=run, **options))
-
-
-async def abuild(
-    clusters: object, *, model: Model | str = "local", run: str | Path | None = None, **options: Any
-) -> References:
-    """Build references where an event loop is running; see `build`."""
     from fairjudge.api.options import checked
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
@@ -133,3 +127,6 @@ async def abuild(
             budget=asked.budget,
         )
     return References(outcome)
+
+
+build = blocking(abuild)

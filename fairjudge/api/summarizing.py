@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+from fairjudge.api.blocking import blocking
 from fairjudge.api.models import Model, as_model
 from fairjudge.api.tables import to_pandas
 from fairjudge.domain import Summary
@@ -54,7 +55,7 @@ class Summaries(Sequence[Summary]):
         return f"Summaries({len(self)} of {len(self) + len(self.outcome.failed)})"
 
 
-def summarize(
+async def asummarize(
     clusters: object,
     *,
     model: Model | str,
@@ -65,6 +66,8 @@ def summarize(
     **wishes: Any,
 ) -> Summaries:
     """Summarize each cluster.
+
+    ``await asummarize(...)`` in code that awaits; ``summarize(...)`` in other code, notebooks too.
 
     Parameters
     ----------
@@ -91,32 +94,6 @@ def summarize(
     >>> import fairjudge as fj
     >>> fj.summarize("clusters.jsonl", model="openai:gpt-4o-mini")  # doctest: +SKIP
     """
-    from fairjudge.run.running import run_to_end
-
-    return run_to_end(
-        asummarize(
-            clusters,
-            model=model,
-            strategy=strategy,
-            system=system,
-            temperature=temperature,
-            run=run,
-            **wishes,
-        )
-    )
-
-
-async def asummarize(
-    clusters: object,
-    *,
-    model: Model | str,
-    strategy: Literal["direct", "extract", "differences"] = "direct",
-    system: str | None = None,
-    temperature: float = 0.0,
-    run: str | Path | None = None,
-    **wishes: Any,
-) -> Summaries:
-    """Summarize where an event loop is running; see `summarize`."""
     from fairjudge.api.options import checked
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
@@ -139,3 +116,6 @@ async def asummarize(
             budget=asked.budget,
         )
     return Summaries(outcome)
+
+
+summarize = blocking(asummarize)

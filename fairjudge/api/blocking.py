@@ -1,0 +1,28 @@
+"""Calls for code that does not await, made of those that do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def blocking(call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Return `call` for code that does not await, also where an event loop is running.
+
+    It takes the same arguments, is documented by the same words, and is named without the ``a``
+    that `call` begins with.
+    """
+
+    @wraps(call)
+    def blocked(*args: P.args, **kwargs: P.kwargs) -> T:
+        from fairjudge.run.running import run_to_end
+
+        return run_to_end(call(*args, **kwargs))
+
+    blocked.__name__ = call.__name__.removeprefix("a")
+    blocked.__qualname__ = call.__qualname__.removeprefix("a")
+    return blocked
