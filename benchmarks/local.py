@@ -302,7 +302,7 @@ def summeval(bench: Bench) -> list[Row]:
 def documents(bench: Bench) -> list[Row]:
     """Summaries of whole documents that people checked, of groups that no fit has seen."""
     by_source = statements.tested(
-        bench.models, bench.embedder, folder=bench.folder, most=MOST_PAIRS // 2
+        bench.models, bench.embedder, folder=bench.folder, most=MOST_PAIRS
     )
     fits = (bench.models.supported_weights, statements.HEAD_ALONE)
     found = []
@@ -311,13 +311,17 @@ def documents(bench: Bench) -> list[Row]:
         p, before = (
             np.array([statements.p_supported(one, weights) for one in some]) for weights in fits
         )
+        yes = np.array([statements.least_supported(one, fits[0]) >= 0.5 for one in some])
         note = ", never trained on" if source in training_data.MEASURED_ONLY else ""
-        found.append(
+        groups = [one.group for one in some]
+        found += [
             row(f"summaries of documents, right or not: {source}{note}: area under the ROC",
-                interval(lambda i, p=p, labels=labels: area(p[i], labels[i]),
-                         [one.group for one in some]),
-                n=f"{len(some)} summaries", before=f"{area(before, labels):.3f}")
-        )  # fmt: skip
+                interval(lambda i, p=p, labels=labels: area(p[i], labels[i]), groups),
+                n=f"{len(some)} summaries", before=f"{area(before, labels):.3f}"),
+            row("the same, by yes or no: balanced accuracy",
+                interval(lambda i, yes=yes, labels=labels: balanced(yes[i], labels[i]), groups),
+                n=f"{int(labels.sum())} right", before=f"{balanced(p >= 0.5, labels):.3f}"),
+        ]  # fmt: skip
     return found
 
 

@@ -203,9 +203,9 @@ def document_measures(models: TrainedModels, source: Path, most: int) -> Measure
         for about, weights in fits.items():
             p = np.array([statements.p_supported(one, weights) for one in some])
             found[f"{name}{note}{about}: AUC"] = interval(groups, labels, p, auc)
-            if not about:
-                right = interval(groups, labels, p, balanced)
-                found[f"{name}{note}: balanced accuracy"] = right
+        least = np.array([statements.least_supported(o, models.supported_weights) for o in some])
+        right = interval(groups, labels, least, balanced)
+        found[f"{name}{note}: yes or no, balanced accuracy"] = right
     return found
 
 

@@ -171,9 +171,18 @@ def fit_supported(found: Sequence[Checked]) -> NDArray[np.float64]:
 
 
 def p_supported(one: Checked, weights: NDArray[np.float64]) -> float:
-    """Return the mean P(supported) of a summary's statements, as summaries are judged by."""
+    """Return the mean P(supported) of a summary's statements, as summaries are rated by."""
+    return float(_each_supported(one, weights).mean())
+
+
+def least_supported(one: Checked, weights: NDArray[np.float64]) -> float:
+    """Return the least P(supported) of a summary's statements, as yes or no is told by."""
+    return float(_each_supported(one, weights).min())
+
+
+def _each_supported(one: Checked, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     rows = np.array([_best(part, weights) for part in one.statements])
-    return float(logistic(rows @ weights[:-1] + weights[-1]).mean())
+    return logistic(rows @ weights[:-1] + weights[-1])
 
 
 def _best(part: Features, weights: NDArray[np.float64]) -> Features:

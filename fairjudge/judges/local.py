@@ -191,4 +191,4 @@ class LocalJudge:
 
 def _key(asked: _Asked) -> _Key:
     task, text = asked
-    return (text, task.eid, task.unit)
+    return (text, task.eid, task.unit, task.protocol)

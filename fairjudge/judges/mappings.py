@@ -72,7 +72,7 @@ class SupportMapping:
         return self.likert(supports[0]) if protocol == "likert" else float(self.binary(supports[0]))
 
 
-TRAINED_MAPPING = SupportMapping(name="trained-v1", binary_threshold=0.5, pairwise_margin=0.05)
+TRAINED_MAPPING = SupportMapping(name="trained-v2", binary_threshold=0.5, pairwise_margin=0.05)
 """Set in advance: half support is yes, and a twentieth of the range is too close to call."""
 
 

@@ -2,10 +2,11 @@
 
 Faithfulness: how surely some passage of the articles supports each statement of the summary, as a
 whole or clause by clause, less so for each of its names and numbers that no article has, then the
-mean over statements; what stands in an article word for word is supported. Coverage: how surely
-some passage of the summary covers each answer, a group as its best covered answer, then the mean
-over groups. Passages are chosen by embeddings (`fairjudge.judges.passages`) and read by the models
-of `fairjudge.protocols.TrainedModels`.
+mean over statements, or for yes or no the least (yes is that every statement is supported); what
+stands in an article word for word is supported. Coverage: how surely some passage of the summary
+covers each answer, a group as its best covered answer, then the mean over groups. Passages are
+chosen by embeddings (`fairjudge.judges.passages`) and read by the models of
+`fairjudge.protocols.TrainedModels`.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ class TrainedSupport:
         sources = self._of(tuple(article.content for article in task.articles))
         if sources is None:
             return _NO_ARTICLE
-        return _mean([self._ask_in_parts(one, sources, reading) for one in statements])
+        parts = [self._ask_in_parts(one, sources, reading) for one in statements]
+        return _least(parts) if task.protocol == "binary" else _mean(parts)
 
     def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
         summary = self._of((text,))
@@ -170,6 +172,10 @@ class _Reading:
 
 def _mean(parts: Sequence[_Later]) -> _Later:
     return lambda found: min(1.0, fmean(part(found) for part in parts))
+
+
+def _least(parts: Sequence[_Later]) -> _Later:
+    return lambda found: min(part(found) for part in parts)
 
 
 def _best(parts: Sequence[_Later]) -> _Later:

@@ -8,8 +8,9 @@ from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Checkpointer
 
 from fairjudge.backends.token_counts import count_tokens
-from fairjudge.datasets import why_not_buildable
+from fairjudge.datasets import Loaded, why_not_buildable
 from fairjudge.domain import Article, Cluster
+from fairjudge.errors import InputError
 from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
 from fairjudge.outcomes import RETRYABLE
@@ -36,6 +37,22 @@ def taking_part(
         n_all = counted(len(cluster.articles), "article")
         why = f"cluster {cluster.eid!r}: {len(articles)} of {n_all} with news enough"
     return articles, skipped, why
+
+
+def check_any_usable(loaded: Loaded[Cluster]) -> None:
+    """Refuse a file of which nothing can be built."""
+    whys = []
+    for cluster in loaded:
+        *_, why = taking_part(cluster)
+        if why is None:
+            return
+        whys.append(why)
+    raise InputError(
+        whys[0] + (f"; nor can any of the other {len(whys) - 1}" if whys[1:] else ""),
+        path=loaded.path,
+        line=loaded.lines[0],
+        field="articles",
+    )
 
 
 def graph_for(

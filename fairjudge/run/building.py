@@ -8,9 +8,8 @@ from pathlib import Path
 from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster
-from fairjudge.errors import InputError
 from fairjudge.records import RunStore
-from fairjudge.run.build_work import taking_part
+from fairjudge.run.build_work import check_any_usable
 from fairjudge.run.builders import BuildOptions, make_builder
 from fairjudge.run.built import BuildBook, Built
 from fairjudge.run.executors import executor_for
@@ -97,7 +96,7 @@ async def build_loaded(
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
-    _check_any_usable(loaded)
+    check_any_usable(loaded)
     settled = options.settled(llm=model.target is not None)
     identity = {
         "options": asdict(settled),
@@ -161,20 +160,4 @@ def _outcome(
         signature=signature,
         run=book.run.shown,
         was_finished=was_finished,
-    )
-
-
-def _check_any_usable(loaded: Loaded[Cluster]) -> None:
-    """Refuse a file of which nothing can be built."""
-    whys = []
-    for cluster in loaded:
-        *_, why = taking_part(cluster)
-        if why is None:
-            return
-        whys.append(why)
-    raise InputError(
-        whys[0] + (f"; nor can any of the other {len(whys) - 1}" if whys[1:] else ""),
-        path=loaded.path,
-        line=loaded.lines[0],
-        field="articles",
     )

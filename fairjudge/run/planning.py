@@ -21,6 +21,7 @@ from fairjudge.records import RunFolder
 from fairjudge.references.embedded import GroupsAlone
 from fairjudge.references.ports import ArticleBuilder, Builder, Groups
 from fairjudge.references.replies import sort_groups
+from fairjudge.run.build_work import check_any_usable
 from fairjudge.run.builders import BuildOptions, SettledOptions, make_builder
 from fairjudge.run.built import BuildBook
 from fairjudge.run.in_process import build_references
@@ -129,6 +130,7 @@ def plan_references(
     Which questions a filter will drop before the last step cannot be known, so none is dropped.
     """
     loaded = read_clusters(clusters, skip_bad=skip_bad)
+    check_any_usable(loaded)
     undropped = replace(options.validity, max_largest_share=None, max_source_overlap=None)
     settled = replace(options.settled(llm=_calls(model)), validity=undropped)
 

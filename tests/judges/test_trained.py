@@ -54,6 +54,13 @@ async def test_what_the_sources_say_is_supported_more_than_what_they_do_not(aspe
     )
 
 
+async def test_one_unsupported_statement_is_a_no_however_many_are_supported():
+    judge = judge_of("faithfulness")
+    mixed = f"{TRUE} Two people died. {FALSE}"
+    assert (await judge.ask(task(mixed))).value > 3
+    assert (await judge.ask(task(mixed, protocol="binary"))).value == 0
+
+
 async def test_binary_and_pairs_follow_from_the_same_support():
     judge = judge_of("faithfulness")
     assert (await judge.ask(task(TRUE, protocol="binary"))).value == 1

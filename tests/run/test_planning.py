@@ -236,6 +236,13 @@ def test_a_plan_takes_every_option_of_the_commands_that_it_plans(tmp_path):
     assert (options["build"] | options["judge"]) - options["plan"] == set()
 
 
+def test_clusters_of_which_nothing_can_be_built_are_refused_as_build_refuses_them(tmp_path):
+    one = {"eid": "e", "articles": [{"aid": "a", "content": "It rained on Monday."}]}
+    (tmp_path / "clusters.json").write_text(json.dumps([one]))
+    refused = run("plan", tmp_path / "clusters.json", "--backend", "openai:m", code=1)
+    assert "one article; a reference needs at least 2 that differ" in str(refused.exception)
+
+
 def test_the_embedded_default_has_nothing_to_plan(tmp_path):
     args = ["--references", example_path("references.json")]
     args += ["--summaries", example_path("summaries.jsonl")]
