@@ -313,7 +313,8 @@ def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
         by_eid[point.eid].append(point.value)
     found = clustered_mean([fmean(some) for some in by_eid.values()], list(by_eid), level=level)
     if isinstance(found, Estimate) and len(by_eid) < FEWEST_CLUSTERS:
-        return replace(found, low=None, high=None)
+        why = f"no interval: fewer than {FEWEST_CLUSTERS} clusters"
+        return replace(found, low=None, high=None, method=why)
     return within(found, 0.0, 1.0)
 
 

@@ -80,7 +80,7 @@ def _leads(board: Board) -> str:
         return "No system has a score."
     first = board.systems[0]
     if len(board.systems) == 1:
-        return f"{first} alone was judged on all clusters: there is nothing to compare it with."
+        return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
         return (
             f"{first} comes first in {board.aspect}, but {counted(board.n_clusters, 'cluster')} "

@@ -62,6 +62,9 @@ def _who(group: Json) -> str:
 def _position(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         difference, same = group["first_minus_second"], group["consistency"]
+        if difference["value"] is None:
+            yield f"{_who(group)}: no preference for a place is known: {difference['why']}."
+            continue
         told = percent(same)
         match _side(difference):
             case 0:
@@ -224,7 +227,14 @@ def _words(report: Json) -> Iterator[str]:
         for group, share in found["by_group"].items()
         if (p := share["difference"].get("p_holm")) is not None and p < 0.05
     ]
-    if told:
+    measured = [
+        share["difference"]["value"]
+        for found in report["systems"].values()
+        for share in found["by_group"].values()
+    ]
+    if all(value is None for value in measured):
+        yield "Which groups are named is not known: no system has a figure."
+    elif told:
         named = "; ".join(told[:_MOST_NAMED])
         yield f"Named otherwise than in the {report['reference']}, beyond chance: {named}."
         yield "On natural documents this mixes the summarizer with what the documents are about."

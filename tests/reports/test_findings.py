@@ -38,7 +38,7 @@ BOARD = Board(
         ),
         (
             {"systems": ["a"]},
-            "a alone was judged on all clusters: there is nothing to compare it with.",
+            "a alone can be ranked: there is nothing to compare it with.",
         ),
         ({"systems": []}, "No system has a score."),
         ({"not_ranked": ["z"]}, "Judged on fewer clusters, and not compared: z."),

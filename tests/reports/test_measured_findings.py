@@ -22,7 +22,6 @@ def of(kind, **group):
         (figure(-12.0, -20.0, -4.0, p_value=0.01), "prefers the summary shown second"),
         (figure(3.0, -4.0, 10.0, p_value=0.4), "shows no preference for a place beyond chance"),
         (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no preference for a place beyond chance"),
-        (figure(None, None, None), "shows no preference for a place beyond chance"),
     ],
 )
 def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
@@ -35,6 +34,19 @@ def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
     assert said in text
     assert "95.0 [90, 98] % of 40 pairs" in text
     assert not rest
+
+
+def test_a_place_that_nothing_tells_of_is_not_called_unpreferred():
+    none = figure(None, None, None, why="no values")
+    said = of("audit position", first_minus_second=none, consistency=none, n_pairs=0)
+    assert said == ("j in coverage: no preference for a place is known: no values.",)
+
+
+def test_groups_that_no_summary_names_are_not_called_named_alike():
+    none = figure(None, None, None, why="no identifier of any group")
+    system = {"by_group": {"female": {"difference": none}}}
+    said = findings_of("bias words", {"systems": {"s": system}, "reference": "source"})
+    assert said == ("Which groups are named is not known: no system has a figure.",)
 
 
 def test_an_unsteady_judge_is_to_be_asked_both_ways():
