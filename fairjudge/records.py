@@ -329,6 +329,20 @@ def write_atomically(path: Path, text: str) -> None:
         temporary.write_text(text, "utf-8")
 
 
+def write_output(path: Path, text: str) -> None:
+    """Write a file that somebody named, whole or not at all.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written.
+    """
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`; move it there if the block succeeds."""

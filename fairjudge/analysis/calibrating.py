@@ -13,7 +13,7 @@ from fairjudge.domain import Cluster, JudgeTask, Summary, Undefined, Unscored
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.protocols import Embedder, TrainedModels
-from fairjudge.records import write_atomically
+from fairjudge.records import write_output
 
 _FILE = "fairjudge_calibrators"
 
@@ -86,10 +86,7 @@ def write_calibrators(
     if not fitted:
         raise ConfigurationError(f"nothing to save: {'; '.join(refused) or 'no scores'}")
     whole = {_FILE: 1, "calibrators": [one.to_dict() for one in fitted]}
-    try:
-        write_atomically(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", path=path) from None
+    write_output(path, json.dumps(whole, indent=1, ensure_ascii=False) + "\n")
 
 
 def read_calibrators(path: str | Path) -> list[Calibrator]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from fairjudge.calibration.analysis import Analysis, GroupReport
     from fairjudge.calibration.calibrators import Calibrator
     from fairjudge.calibration.curves import CalibratorName
+    from fairjudge.domain import Cluster, Summary
 
 _LEVELS = {"pooled": "pooled", "per_document": "within documents", "system": "between systems"}
 
@@ -139,13 +140,22 @@ class Calibration:
         fitted, refused = fitted_calibrators(self.analysis)
         write_calibrators(Path(path), fitted, refused=refused)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge calibrate --json`` writes."""
+    def to_dict(self, *, list_unmatched: bool = False, **names: str) -> dict[str, Any]:
+        """Return what ``fairjudge calibrate --json`` writes.
+
+        Parameters
+        ----------
+        list_unmatched
+            Name all unmatched items, not only count them.
+        **names
+            Of what was read, such as files, for the signature.
+        """
         from fairjudge import __version__
         from fairjudge.calibration.to_json import analysis_json
 
         settings = self.analysis.settings
         signature = {
+            **names,
             "annotators": list(settings.annotators),
             "calibrator": settings.calibrator,
             "interval": settings.resampling.method,
@@ -154,7 +164,7 @@ class Calibration:
             "judged_by": sorted({group.joined.judge for group in self.groups}),
             "version": __version__,
         }
-        found = analysis_json(self.analysis, signature=signature, list_all=False)
+        found = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
         return with_findings("calibrate", found)
 
     def __repr__(self) -> str:
@@ -173,7 +183,10 @@ def calibrate(
     label_scale: tuple[float, float] | None = None,
     summaries: object | None = None,
     clusters: object | None = None,
+    support: bool = False,
+    families: Sequence[tuple[str, str]] = (),
     margin: float = 0.2,
+    n_disagreements: int = 20,
     n_resamples: int = 2000,
     seed: int = 0,
 ) -> Calibration:
@@ -193,8 +206,16 @@ def calibrate(
         Lowest and highest label, where the labels do not tell it.
     summaries, clusters : optional
         For baselines by length and lead overlap, and errors by length, outlet and attribute.
+    support : bool
+        Given both: the embedded judge's support is one more baseline (extra ``local``); it takes
+        minutes for a hundred documents.
+    families
+        Families of systems whose errors are compared: names, each with a shell pattern of system
+        names such as ``("openai", "gpt-*")``, the first that fits counting.
     margin : float
         Cost margin of the alternative annotator test.
+    n_disagreements : int
+        Items on which judge and people differ most, to be listed with both reasons.
     n_resamples, seed
         Of the bootstrap over documents.
 
@@ -217,6 +238,10 @@ def calibrate(
     if method not in CALIBRATORS:
         known = ", ".join(map(repr, CALIBRATORS))
         raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
+    if support and (summaries is None or clusters is None):
+        raise ConfigurationError("support: needs summaries and clusters")
+    written = () if summaries is None else read_summaries(summaries).records
+    sources = () if clusters is None else read_clusters(clusters).records
     return Calibration(
         analyse(
             read_judgements(judgements),
@@ -227,11 +252,26 @@ def calibrate(
                 calibrator=method,
                 epsilon=margin,
                 label_scale=label_scale,
+                n_disagreements=n_disagreements,
+                families=tuple(families),
                 seed=seed,
             ),
-            summaries=() if summaries is None else read_summaries(summaries).records,
-            clusters=() if clusters is None else read_clusters(clusters).records,
+            summaries=written,
+            clusters=sources,
+            support=_support(written, sources) if support else None,
         )
+    )
+
+
+def _support(
+    summaries: Sequence[Summary], clusters: Sequence[Cluster]
+) -> dict[tuple[str, str], float]:
+    from fairjudge.analysis.calibrating import trained_support
+    from fairjudge.scorers.embedding import load_embedder
+    from fairjudge.scorers.trained_models import load_trained_models
+
+    return trained_support(
+        summaries, clusters, models=load_trained_models(), embedder=load_embedder()
     )
 
 

@@ -33,9 +33,9 @@ class Cascade:
 
     def save(self, path: str | Path) -> None:
         """Write the thresholds to a JSON file, for ``fairjudge judge --cascade``."""
-        from fairjudge.records import write_atomically
+        from fairjudge.records import write_output
 
-        write_atomically(Path(path), json.dumps({"low": self.low, "high": self.high}) + "\n")
+        write_output(Path(path), json.dumps({"low": self.low, "high": self.high}) + "\n")
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``fairjudge cascade --json`` writes."""

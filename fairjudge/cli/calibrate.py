@@ -13,8 +13,8 @@ from fairjudge.cli.terminal import say
 from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
-    from fairjudge.calibration.analysis import Analysis
-    from fairjudge.domain import Cluster, Judgement, Summary
+    from fairjudge.domain import Judgement
+    from fairjudge.reports.tables import TextTable
 
 
 def calibrate(
@@ -90,60 +90,44 @@ def calibrate(
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
     """
-    from fairjudge.calibration.agreement import Resampling
-    from fairjudge.calibration.analysis import Settings, analyse
-    from fairjudge.calibration.to_json import analysis_json
-    from fairjudge.cli.display import finish, say_findings, write_json
+    from fairjudge.api import calibrating
+    from fairjudge.cli import display
     from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
-    from fairjudge.reports.calibration_tables import calibration_tables
-    from fairjudge.reports.disagreement_tables import disagreement_tables
-    from fairjudge.reports.measured_findings import findings_of, with_findings
-    from fairjudge.reports.rates_tables import rates_tables
-    from fairjudge.reports.tables import print_table, to_markdown
+    from fairjudge.records import write_output
+    from fairjudge.reports.tables import to_markdown
 
-    rows = list(read_judgements(judgements, skip_bad=skip_bad))
-    settings = Settings(
-        annotators=tuple(annotators or ("*",)),
-        resampling=Resampling(n_resamples=resamples),
-        calibrator=method,
-        epsilon=margin,
-        label_scale=opt.label_scale(label_scale),
-        n_disagreements=disagreements,
-        families=tuple(_family(text) for text in family or ()),
-        seed=seed,
-    )
     if support and (summaries is None or clusters is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
-    written = list(read_summaries(summaries, skip_bad=skip_bad)) if summaries else []
-    sources = list(read_clusters(clusters, skip_bad=skip_bad)) if clusters else []
-    analysis = analyse(
+    rows = read_judgements(judgements, skip_bad=skip_bad)
+    found = calibrating.calibrate(
         rows,
-        list(read_labels(labels, skip_bad=skip_bad)),
-        settings=settings,
-        summaries=written,
-        clusters=sources,
-        support=_support(written, sources) if support else None,
+        read_labels(labels, skip_bad=skip_bad),
+        method=method,
+        annotators=tuple(annotators or ("*",)),
+        label_scale=opt.label_scale(label_scale),
+        summaries=read_summaries(summaries, skip_bad=skip_bad) if summaries else None,
+        clusters=read_clusters(clusters, skip_bad=skip_bad) if clusters else None,
+        support=support,
+        families=[_family(text) for text in family or ()],
+        margin=margin,
+        n_disagreements=disagreements,
+        n_resamples=resamples,
+        seed=seed,
     )
-    signature = _signature(analysis, judgements, labels)
-    report = analysis_json(analysis, signature=signature, list_all=list_unmatched)
-    tables = (
-        *calibration_tables(report),
-        *rates_tables(report),
-        *disagreement_tables(report),
+    report = found.to_dict(
+        list_unmatched=list_unmatched, judgements=judgements.name, labels=labels.name
     )
-    if json_file != "-":
-        say_findings(findings_of("calibrate", report))
-        for table in tables:
-            print_table(table)
-    write_json(json_file, with_findings("calibrate", report))
+    display.report(report, json_file, tables=_tables, kind="calibrate")
     if markdown is not None:
-        _write(markdown, "\n".join(to_markdown(table) for table in tables))
+        write_output(markdown, "\n".join(map(to_markdown, _tables(report))))
     if html is not None:
-        _write(html, _page(report, rows))
+        write_output(html, _page(report, rows.records))
     if save is not None:
-        _save(analysis, save)
+        if found.not_calibrated:
+            say("No calibrator for " + "; for ".join(found.not_calibrated), err=True)
+        found.save(save)
     n_unscored = sum(row.unscored is not None for row in rows)
-    finish(n_unscored, len(rows), limit=max_unscored, what=("judgement",))
+    display.finish(n_unscored, len(rows), limit=max_unscored, what=("judgement",))
 
 
 def apply(
@@ -181,16 +165,16 @@ def _family(text: str) -> tuple[str, str]:
     return name, pattern
 
 
-def _support(
-    summaries: Sequence[Summary], clusters: Sequence[Cluster]
-) -> dict[tuple[str, str], float]:
-    from fairjudge.analysis.calibrating import trained_support
-    from fairjudge.scorers.embedding import load_embedder
-    from fairjudge.scorers.trained_models import load_trained_models
+def _tables(report: Mapping[str, Any]) -> list[TextTable]:
+    from fairjudge.reports.calibration_tables import calibration_tables
+    from fairjudge.reports.disagreement_tables import disagreement_tables
+    from fairjudge.reports.rates_tables import rates_tables
 
-    return trained_support(
-        summaries, clusters, models=load_trained_models(), embedder=load_embedder()
-    )
+    return [
+        *calibration_tables(report),
+        *rates_tables(report),
+        *disagreement_tables(report),
+    ]
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
@@ -203,39 +187,3 @@ def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
         else ()
     )
     return calibration_page(report, position=position)
-
-
-def _signature(analysis: Analysis, judgements: Path, labels: Path) -> dict[str, Any]:
-    from fairjudge import __version__
-
-    settings = analysis.settings
-    return {
-        "judgements": judgements.name,
-        "labels": labels.name,
-        "annotators": list(settings.annotators),
-        "calibrator": settings.calibrator,
-        "interval": settings.resampling.method,
-        "resamples": settings.resampling.n_resamples,
-        "seed": settings.seed,
-        "judged_by": sorted({group.joined.judge for group in analysis.groups}),
-        "version": __version__,
-    }
-
-
-def _save(analysis: Analysis, path: Path) -> None:
-    from fairjudge.analysis.calibrating import fitted_calibrators, write_calibrators
-
-    fitted, refused = fitted_calibrators(analysis)
-    if refused:
-        say("No calibrator for " + "; for ".join(refused), err=True)
-    write_calibrators(path, fitted, refused=refused)
-
-
-def _write(path: Path, text: str) -> None:
-    from fairjudge.errors import InputError
-    from fairjudge.records import write_atomically
-
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", path=path) from None

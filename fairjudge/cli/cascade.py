@@ -70,7 +70,7 @@ def cascade(
         fairjudge cascade --local pairs.jsonl --labels labels.jsonl --guarantee 0.9 -o kept.json
     """
     from fairjudge.cli import display
-    from fairjudge.records import write_atomically
+    from fairjudge.records import write_output
 
     if guarantee is not None:
         from fairjudge.analysis.guarantees import guarantee_report
@@ -85,10 +85,10 @@ def cascade(
             seed=seed or 0,
             skip_bad=skip_bad,
         )
-        write_atomically(output, json.dumps(asdict(kept.promise)) + "\n")
+        write_output(output, json.dumps(asdict(kept.promise)) + "\n")
         if ask is not None:
             lines = [json.dumps(row, ensure_ascii=False) for row in kept.escalated]
-            write_atomically(ask, "".join(line + "\n" for line in lines))
+            write_output(ask, "".join(line + "\n" for line in lines))
         display.report(kept.report, json_file, tables=lambda _: (), kind="cascade --guarantee")
         return
     if judged is None:
@@ -108,5 +108,5 @@ def cascade(
         skip_bad=skip_bad,
     )
     thresholds = {"low": report["low"], "high": report["high"]}
-    write_atomically(output, json.dumps(thresholds) + "\n")
+    write_output(output, json.dumps(thresholds) + "\n")
     display.report(report, json_file, tables=cascade_tables, kind="cascade")

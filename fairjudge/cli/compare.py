@@ -35,7 +35,7 @@ def compare(
     from fairjudge.analysis.comparing import comparison_report
     from fairjudge.cli import display
     from fairjudge.datasets import read_judgements
-    from fairjudge.records import write_atomically
+    from fairjudge.records import write_output
     from fairjudge.reports.comparison_tables import comparison_tables
     from fairjudge.run.runs import check_writable
 
@@ -46,5 +46,5 @@ def compare(
     if html is not None:
         from fairjudge.reports.comparison_page import comparison_page
 
-        write_atomically(html, comparison_page(report))
+        write_output(html, comparison_page(report))
     display.report(report, json_file, tables=comparison_tables, kind="compare")

@@ -36,13 +36,9 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     if target == "-":
         typer.echo(text, nl=False)
         return
-    from fairjudge.errors import InputError
-    from fairjudge.records import write_atomically
+    from fairjudge.records import write_output
 
-    try:
-        write_atomically(Path(target), text)
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", path=target) from None
+    write_output(Path(target), text)
 
 
 def report(

@@ -232,7 +232,7 @@ def init(
         fairjudge study init data/ -o study.toml
     """
     from fairjudge.errors import InputError
-    from fairjudge.records import write_atomically
+    from fairjudge.records import write_output
     from fairjudge.run.runs import check_writable
     from fairjudge.studies.initial import find_data, study_text
 
@@ -240,7 +240,7 @@ def init(
         raise InputError("is there already; choose another -o, or --force", path=output)
     check_writable(output)
     found = find_data(data or [Path()])
-    write_atomically(output, study_text(found, output))
+    write_output(output, study_text(found, output))
     n_files = sum(map(len, (found.clusters, found.references, found.summaries, found.labels)))
     say(f"Written: {output}, from {counted(n_files, 'file')}")
     say(f"Next: fairjudge study {output} --plan")

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from fairjudge.errors import InputError
-from fairjudge.records import write_atomically
+from fairjudge.records import write_output
 
 _HEIGHT = 720
 """Pixels that a notebook gives to the page; it scrolls within."""
@@ -28,10 +27,7 @@ class Report:
         InputError
             If it cannot be written.
         """
-        try:
-            write_atomically(Path(path), self.html)
-        except OSError as error:
-            raise InputError(f"cannot write: {error.strerror}", path=path) from None
+        write_output(Path(path), self.html)
 
     def _repr_html_(self) -> str:
         """Return the page in a frame: its script sees nothing of the notebook, nor the reverse.

@@ -12,7 +12,7 @@ from fairjudge.cache_files import AnyCache
 from fairjudge.errors import ConfigurationError, EmptyReplyError, InputError, RefusedError
 from fairjudge.inputs import read_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest
-from fairjudge.records import write_atomically
+from fairjudge.records import write_output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +51,7 @@ def write_batch(path: Path, requests: Mapping[str, CompletionRequest | DecisionR
         for key, request in requests.items()
         if isinstance(request, CompletionRequest)
     ]
-    try:
-        write_atomically(path, "".join(line + "\n" for line in lines))
-    except OSError as error:
-        raise InputError(f"cannot write: {error.strerror}", path=path) from None
+    write_output(path, "".join(line + "\n" for line in lines))
 
 
 def import_batch(path: Path, *, cache: AnyCache) -> BatchImport:
