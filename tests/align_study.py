@@ -44,6 +44,10 @@ def write_data(n: int = N_DOCUMENTS) -> None:
     write_jsonl(Path("labels.jsonl"), labels)
 
 
+SILENT = "I cannot say."
+"""A reply without a verdict; asked once more, with that reply before it, a model says it again."""
+
+
 def judge(*, sees: str | None):
     """Return a model that rates as people do where `sees` stands in the prompt, else by chance."""
 

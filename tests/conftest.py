@@ -51,6 +51,7 @@ def stub() -> Iterator[StubServer]:
     server = StubServer()
     yield server
     server.close()
+    assert server.errors == []  # else clients saw a broken connection, and waited to ask again
 
 
 @pytest.fixture(scope="session")

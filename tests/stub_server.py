@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -62,6 +63,7 @@ class StubServer:
         self.answer: Callable[[Call], Any] = lambda call: Reply()
         self._faults: deque[Fault] = deque()
         self._lock = threading.Lock()
+        self.errors: list[BaseException] = []
         self.closing = threading.Event()
         self._http = _Server(("127.0.0.1", 0), _Handler)
         self._http.stub = self
@@ -94,7 +96,10 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 128
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Stay silent: clients that hang up are part of the tests."""
+        """Keep what a test's `answer` raised; clients that hang up are part of the tests."""
+        error = sys.exception()
+        if error is not None and not isinstance(error, OSError):
+            self.stub.errors.append(error)
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -58,10 +58,12 @@ def test_every_public_name_is_typed(name, one):
 
 
 def examples():
-    finder = doctest.DocTestFinder(exclude_empty=True)
+    """Yield each docstring's examples once: a call and its async twin share theirs."""
+    finder, seen = doctest.DocTestFinder(exclude_empty=True), set()
     for module in (*MODULES, "fairjudge.datasets.readers", "fairjudge.datasets.example"):
         for found in finder.find(importlib.import_module(module), module):
-            if found.examples:
+            if found.examples and found.docstring not in seen:
+                seen.add(found.docstring)
                 local = "local" in found.docstring
                 marks = [pytest.mark.local_model] if local else []
                 yield pytest.param(found, id=found.name.removeprefix("fairjudge."), marks=marks)

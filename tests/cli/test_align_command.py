@@ -14,6 +14,7 @@ from align_study import (
     ANCHORS,
     EXAMPLES,
     N_DOCUMENTS,
+    SILENT,
     SYSTEMS,
     drawn,
     event_of,
@@ -194,12 +195,12 @@ def silent_at(shares: dict[str, int]):
     def answer(call: Call) -> Reply:
         text = text_of(call)
         n = shares.get(event_of(text), 0)
-        if (
+        if SILENT in text or (
             EXAMPLES in text
             and n
             and not drawn(f"refused {text.rpartition('<summary')[2][:80]}", n)
         ):
-            return Reply(text="I cannot say.")
+            return Reply(text=SILENT)
         return judge(sees=EXAMPLES)(call)
 
     return answer

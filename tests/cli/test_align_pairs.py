@@ -12,6 +12,7 @@ from align_study import (
     BETTER_LINE,
     DECIDED,
     N_DOCUMENTS,
+    SILENT,
     drawn,
     event_of,
     pair_judge,
@@ -155,8 +156,9 @@ def test_one_order_without_a_verdict_is_no_score_and_never_a_tie(cli, data):
     def silent(call: Call) -> Reply:
         text = text_of(call)
         asked = text.rpartition("<summary ")[2]
-        if BETTER_LINE in text and event_of(text) in test and ", one)" in asked:
-            return Reply(text="I cannot say.")  # wherever system one stands second
+        unsure = BETTER_LINE in text and event_of(text) in test and ", one)" in asked
+        if unsure or SILENT in text:
+            return Reply(text=SILENT)  # wherever system one stands second
         return pair_judge(sees=BETTER_LINE)(call)
 
     data.answer = silent

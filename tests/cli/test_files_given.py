@@ -93,7 +93,7 @@ def test_no_command_writes_over_its_input(cli, name, how):
     elif how == "hard":
         os.link(source, output)
     else:
-        output = source if how == "same" else Path("../work/in.jsonl")
+        output = source if how == "same" else Path("..") / Path.cwd().name / "in.jsonl"
     given = [
         part.replace("IN", str(source)) if part != "OUT" else output for part in COMMANDS[name]
     ]

@@ -6,19 +6,17 @@ and must end with exit code 0. A block is left out where an HTML comment directl
 why: `<!-- not run: needs a key -->`; `<!-- local model -->` says that it needs the extra [local].
 """
 
-import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_tools import Done
 
 from fairjudge.datasets import example_path
 
@@ -88,7 +86,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("path", list(_pages()))
-def test_examples_run(path: Path, folder: Path) -> None:
+def test_examples_run(path: Path, folder: Path, cli: Callable[..., Done]) -> None:
     found = [block for block in blocks(path.read_text("utf-8")) if not block.skipped]
     if any(block.said == LOCAL for block in found):
         pytest.importorskip("torch", reason="needs the extra [local]")
@@ -99,16 +97,8 @@ def test_examples_run(path: Path, folder: Path) -> None:
             exec(compile(code, str(path), "exec"), names)  # noqa: S102  # our own documentation
             continue
         for words in commands(block.body):
-            done = subprocess.run(
-                [sys.executable, "-m", "fairjudge", *words],
-                cwd=folder,
-                env=dict(os.environ),
-                capture_output=True,
-                text=True,
-                timeout=600,
-                check=False,
-            )
-            assert done.returncode == 0, f"{path.name}:{block.line}: {words}\n{done.stderr}"
+            done = cli(*words)
+            assert done.code == 0, f"{path.name}:{block.line}: {words}\n{done.err}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)

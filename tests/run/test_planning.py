@@ -32,9 +32,9 @@ def server(stub, monkeypatch):
     return stub
 
 
-def arguments(tmp_path, *protocol, aspect="coverage"):
+def arguments(tmp_path, *protocol, aspect="coverage", references=None):
     return [
-        *("--references", example_path("references.json")),
+        *("--references", references or example_path("references.json")),
         *("--summaries", example_path("summaries.jsonl")),
         *("--aspect", aspect, "--protocol", *protocol),
         *("--backend", "openai:m", "--cache", tmp_path / "cache"),
@@ -212,8 +212,12 @@ def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone
 
 @pytest.mark.local_model
 def test_a_cascade_is_planned_by_what_its_local_scorer_leaves(tmp_path, server):
-    thresholds = tmp_path / "thresholds.json"
-    same = [*arguments(tmp_path, "likert"), "--base-url", server.v1, "--cascade", thresholds]
+    thresholds, references = tmp_path / "thresholds.json", tmp_path / "references.json"
+    rows = json.loads(example_path("references.json").read_text())
+    few = [row | {"question_answers": row["question_answers"][:2]} for row in rows]
+    references.write_text(json.dumps(few))
+    same = [*arguments(tmp_path, "likert", references=references), "--base-url", server.v1]
+    same += ["--cascade", thresholds]
     counts = []
     for low, high in ((1.0, 5.0), (2.5, 3.0), (3.0, 3.0)):
         thresholds.write_text(json.dumps({"low": low, "high": high}))
