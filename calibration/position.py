@@ -71,20 +71,6 @@ def position_bias(
     )
 
 
-def combine_orders(pair: BothOrders, *, strict: bool = False) -> float:
-    """Return one verdict from both orders: 1 for a, -1 for b, 0 for a tie.
-
-    A side wins when both orders name it; disagreement is a tie. A tie in one order with a win in
-    the other is that win at half confidence, +-0.5, or with `strict` a tie.
-    """
-    values = [_VALUES[pair.when_a_first], _VALUES[pair.when_b_first]]
-    mean = sum(values) / 2.0
-    return 0.0 if strict and abs(mean) < 1.0 else mean
-
-
-_VALUES: dict[Verdict, float] = {"a": 1.0, "b": -1.0, "tie": 0.0}
-
-
 def _kind(pair: BothOrders) -> str:
     one, two = pair.when_a_first, pair.when_b_first
     if one == two:

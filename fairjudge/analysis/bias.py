@@ -48,7 +48,7 @@ from fairjudge.text.printable import counted
 Representation: TypeAlias = Literal["counts", "dense", "both"]
 R = TypeVar("R", bound=Record)
 _PEOPLE_KEY = "people"
-_MOST_NAMED = 8
+_MAX_NAMED = 8
 
 
 def measure_words(
@@ -232,7 +232,7 @@ def _read(
 def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
     if not loaded.bad:
         return ()
-    named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MOST_NAMED])
+    named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
     return (f"{loaded.path}: {counted(len(loaded.bad), 'bad line')} left out: {named}",)
 
 

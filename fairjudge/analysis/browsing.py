@@ -41,7 +41,7 @@ def browse_data(
     """
     judged = {row.eid for row in inputs.judgements}
     shown = _shown(inputs)
-    with_texts = article_characters(inputs) <= MOST_ARTICLE_CHARACTERS
+    with_texts = article_characters(inputs) <= MAX_ARTICLE_CHARACTERS
     if not inputs.judgements and not shown and not uncovered:
         return None
     return {
@@ -54,7 +54,7 @@ def browse_data(
     }
 
 
-MOST_ARTICLE_CHARACTERS = 5_000_000
+MAX_ARTICLE_CHARACTERS = 5_000_000
 """A page with more text of articles would open slowly; they are left out of it then."""
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal
 
-from fairjudge.analysis.supporting import SUPPORT_SCORERS, load_support_scorer
+from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, Units, model_supports
 from fairjudge.datasets import (
     BadLine,
     Loaded,
@@ -41,9 +41,6 @@ from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.fairness.verdicts import supports_from_judgements
 from fairjudge.text.printable import counted
 from fairjudge.text.tokens import Normaliser, TermMaker
-
-Progress: TypeAlias = Callable[[int], Callable[[int], None]]
-"""Takes a total and returns what counts towards it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,26 +270,20 @@ def _supports(
         supports = supports_from_judgements(loaded.clusters.records, judged.records)
         judges = "+".join(sorted({judgement.judge for judgement in judged}))
         return supports, f"judgements:{judges}"
-    # Sets that cannot be measured need no scores.
-    measurable = {s.eid for s in loaded.corpus.sets if s.exclusion is None}
-    clusters = [cluster for cluster in loaded.clusters if cluster.eid in measurable]
-    model = load_support_scorer(
-        scorer.name, scorer.argument, between_units=options.variant == "released"
-    )
-    found = model.supports(
-        clusters,
+    return model_supports(
+        loaded.corpus,
+        loaded.clusters,
         loaded.summaries.records,
+        name=scorer.name,
+        model=scorer.argument,
         max_words=max_words,
+        progress=progress,
         units=None if units is None else _read_units(units, loaded, skip_bad=source.skip_bad),
-        on_cluster=progress(len(clusters)),
+        between_units=options.variant == "released",
     )
-    name = f"{scorer.name}:{model.fingerprint}+chunks{max_words}"
-    return list(found), name if units is None else f"{name}+units"
 
 
-def _read_units(
-    path: Path, loaded: _Loaded, *, skip_bad: bool
-) -> dict[tuple[str, str], tuple[str, ...]]:
+def _read_units(path: Path, loaded: _Loaded, *, skip_bad: bool) -> Units:
     """Read the units; every summary must have some, or some would be in sentences unnoticed."""
     found = {
         (row.eid, row.system): row.units for row in read_records(path, UNITS, skip_bad=skip_bad)

@@ -16,7 +16,7 @@ from fairjudge.analysis.auditing import (
     verbosity_report,
 )
 from fairjudge.analysis.browsing import (
-    MOST_ARTICLE_CHARACTERS,
+    MAX_ARTICLE_CHARACTERS,
     article_characters,
     browse_data,
 )
@@ -137,7 +137,7 @@ def _disagreements(panel: Panel) -> Iterator[dict[str, Any]]:
 def _content(found: Inputs, *, title: str, seed: int) -> Content:
     given = {panel.kind for panel in found.panels}
     made, notes = _made(found, given, seed=seed)
-    if (length := article_characters(found)) > MOST_ARTICLE_CHARACTERS:
+    if (length := article_characters(found)) > MAX_ARTICLE_CHARACTERS:
         notes.append(f"Without the articles' texts: they have {length:,} characters.")
     panels = (*found.panels, *made)
     return Content(

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
+from fairjudge.domain import Cluster, Summary
 from fairjudge.fairness.support import Support
+from fairjudge.fairness.values import LabelledCorpus
+
+Progress: TypeAlias = Callable[[int], Callable[[int], None]]
+"""Takes a total and returns what counts towards it."""
+Units: TypeAlias = Mapping[tuple[str, str], tuple[str, ...]]
+"""The content units of summaries, by eid and system."""
 
 DEFAULT_ENTAILMENT = "roberta-large-mnli"
 SUPPORT_SCORERS = ("embedding", "entailment")
@@ -53,3 +61,36 @@ def load_support_scorer(
         supports=partial(entailment_supports, model=classifier, between_units=between_units),
         fingerprint=classifier.fingerprint,
     )
+
+
+def model_supports(
+    corpus: LabelledCorpus,
+    clusters: Iterable[Cluster],
+    summaries: Sequence[Summary],
+    *,
+    name: str,
+    model: str | None,
+    max_words: int,
+    progress: Progress,
+    units: Units | None = None,
+    between_units: bool = False,
+) -> tuple[list[Support], str]:
+    """Return the supports of the sets of `corpus` that can be measured, and what made them.
+
+    Parameters
+    ----------
+    name, model, between_units
+        As in `load_support_scorer`.
+    max_words
+        Words of a chunk of a document; 0 for single sentences.
+    units
+        What summaries are cut into; their sentences where None.
+    """
+    measurable = {one.eid for one in corpus.sets if one.exclusion is None}
+    sources = [cluster for cluster in clusters if cluster.eid in measurable]
+    scorer = load_support_scorer(name, model, between_units=between_units)
+    found = scorer.supports(
+        sources, summaries, max_words=max_words, units=units, on_cluster=progress(len(sources))
+    )
+    made_by = f"{name}:{scorer.fingerprint}+chunks{max_words}"
+    return list(found), made_by if units is None else f"{made_by}+units"

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from fairjudge.fairness.coverage_report import CoverageReport
     from fairjudge.fairness.proportional_report import ProportionalReport
     from fairjudge.fairness.support import Support
-    from fairjudge.fairness.values import LabelledCorpus
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,6 +148,8 @@ def coverage(
     >>> [row["system"] for row in found.table()]
     ['one-sided', 'thorough', 'unfaithful']
     """
+    from fairjudge.analysis.supporting import model_supports
+    from fairjudge.api.progress import bars
     from fairjudge.datasets import read_judgements
     from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 
@@ -156,7 +157,16 @@ def coverage(
     if isinstance(scorer, Model | str):
         model = as_model(scorer, argument="scorer")
         corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-        supports, name = _measured(model, corpus, sources, written, max_words=max_words)
+        with bars(model) as shown:
+            supports, name = model_supports(
+                corpus,
+                sources,
+                written.records,
+                name="embedding",
+                model=model.local(),
+                max_words=max_words,
+                progress=shown.counter("scoring"),
+            )
     else:
         rows = read_judgements(scorer, argument="scorer").records
         references = scorer.references if isinstance(scorer, JudgeResult) else ()
@@ -179,31 +189,6 @@ def _judged(
     if references and any(row.checklist for row in rows):
         return answering(clusters, references), supports_from_checklists(references, rows)
     return clusters, supports_from_judgements(clusters, rows)
-
-
-def _measured(
-    model: Model,
-    corpus: LabelledCorpus,
-    clusters: Loaded[Cluster],
-    summaries: Loaded[Summary],
-    *,
-    max_words: int,
-) -> tuple[list[Support], str]:
-    from fairjudge.analysis.supporting import load_support_scorer
-    from fairjudge.api.progress import bars
-
-    loaded = load_support_scorer("embedding", model.local())
-    measurable = {one.eid for one in corpus.sets if one.exclusion is None}
-    sources = [one for one in clusters if one.eid in measurable]
-    with bars(model) as shown:
-        supports = loaded.supports(
-            sources,
-            summaries.records,
-            max_words=max_words,
-            units=None,
-            on_cluster=shown.counter("scoring")(len(sources)),
-        )
-        return list(supports), f"embedding:{loaded.fingerprint}+chunks{max_words}"
 
 
 def proportionality(

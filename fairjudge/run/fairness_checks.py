@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.fairness import Progress, ScorerChoice, value_scores_of
+from fairjudge.analysis.fairness import ScorerChoice, value_scores_of
 from fairjudge.analysis.fairness_changes import rows_of_report
-from fairjudge.analysis.supporting import SUPPORT_SCORERS, load_support_scorer
+from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_support_scorer
 from fairjudge.datasets import check_summaries, read_clusters, read_summaries, write_records
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError

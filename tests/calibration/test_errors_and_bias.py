@@ -22,7 +22,7 @@ from fairjudge.calibration.length import (
     length_controlled,
     verbosity_bias,
 )
-from fairjudge.calibration.position import BothOrders, combine_orders, position_bias
+from fairjudge.calibration.position import BothOrders, position_bias
 from fairjudge.calibration.temperature import (
     apply_temperature,
     distributions,
@@ -288,13 +288,6 @@ def test_position_shares_add_up_and_swap(kinds):
     renamed = position_bias([both(i, other[k[1]], other[k[0]]) for i, k in enumerate(kinds)])
     assert value(renamed.first) == pytest.approx(value(found.first))
     assert value(renamed.second) == pytest.approx(value(found.second))
-
-
-def test_both_orders_make_one_verdict():
-    assert combine_orders(both(0, "a", "a")) == 1.0
-    assert combine_orders(both(0, "a", "b")) == 0.0
-    assert combine_orders(both(0, "tie", "b")) == -0.5
-    assert combine_orders(both(0, "tie", "b"), strict=True) == 0.0
 
 
 # Length ---------------------------------------------------------------------------------------
