@@ -41,7 +41,7 @@ from fairjudge.stats.intervals import wilson
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "alignment.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 PER_DOCUMENT = 4
-MOST_FALSE = 0.05
+MAX_FALSE = 0.05
 SCENARIOS = {"no better": (0.0, 1.0), "recalibrated": (-1.0, 1.0), "better": (0.0, math.sqrt(0.5))}
 """What the old prompt adds to every rating; the size of the candidates' noise (the old's: 1)."""
 LINES = (
@@ -197,7 +197,7 @@ def report(
     _, _, tail = rest.partition(end)
     DOCUMENT.write_text(f"{head}{begin}{text}{end}{tail}", "utf-8")
     for (scenario, *_), kept in zip(asked, found, strict=True):
-        assert scenario not in worse or kept[0] / n_datasets <= MOST_FALSE, (scenario, kept)
+        assert scenario not in worse or kept[0] / n_datasets <= MAX_FALSE, (scenario, kept)
 
 
 def main() -> None:

@@ -70,9 +70,9 @@ READ = EVENTS.with_name("event_answers.jsonl")
 KINDS = ("balanced", "one-sided", "wrong")
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
 RESAMPLES, SEED = 1000, 0
-MOST_LABELS = 2000
+MAX_LABELS = 2000
 """Labels of REALSumm taken, evenly."""
-MOST_PAIRS = 400
+MAX_PAIRS = 400
 """Pairs of entailment taken of each source."""
 N_PLANTED, N_READ = 200, 100
 
@@ -203,7 +203,7 @@ def coverage(bench: Bench) -> list[Row]:
         if one.source == "realsumm"
     }  # fmt: skip
     realsumm = [one for one in bench.rows("coverage/realsumm.jsonl.gz") if one["eid"] in kept_out]
-    realsumm = realsumm[:: -(-len(realsumm) // MOST_LABELS)]
+    realsumm = realsumm[:: -(-len(realsumm) // MAX_LABELS)]
     p, labels = _covered(bench, realsumm)
     documents = [one["eid"] for one in realsumm]
     n = f"{len(realsumm):,} labels, {len(kept_out)} documents"
@@ -302,7 +302,7 @@ def summeval(bench: Bench) -> list[Row]:
 def documents(bench: Bench) -> list[Row]:
     """Summaries of whole documents that people checked, of groups that no fit has seen."""
     by_source = statements.tested(
-        bench.models, bench.embedder, folder=bench.folder, most=MOST_PAIRS
+        bench.models, bench.embedder, folder=bench.folder, limit=MAX_PAIRS
     )
     fits = (bench.models.supported_weights, statements.HEAD_ALONE)
     found = []
@@ -332,7 +332,7 @@ def support(bench: Bench) -> list[Row]:
         by_source[one.source].append(one)
     right: dict[str, NDArray[np.bool_]] = {}
     for source, every in by_source.items():
-        some = by_source[source] = every[:: -(-len(every) // MOST_PAIRS)]
+        some = by_source[source] = every[:: -(-len(every) // MAX_PAIRS)]
         p = bench.models.support([(one.second, one.first) for one in some])
         said, labels = p.argmax(axis=1), np.array([one.label for one in some])
         unsupported = labels == training_data.UNSUPPORTED

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from _running import HERE, RESULTS, Json, each_ms
 from reading_speed import N_CHARACTERS, rows_of
-from throughput import AT_ONCE, LATENCY_SECONDS, MOST_TAKEN, N_ITEMS, N_PACED, RPM
+from throughput import AT_ONCE, LATENCY_SECONDS, MAX_TAKEN, N_ITEMS, N_PACED, RPM
 
 PAGE = HERE.parent / "docs" / "performance.md"
 NAMES = ("overhead", "throughput", "start_up", "reading_speed", "entailment_throughput")
@@ -92,7 +92,7 @@ def throughput() -> str:
         ("calls a second", f"{N_ITEMS / fast['server']['seconds']:,.0f}", ""),
         ("processor ms a call, all in", f"{each_ms(fast['run'], 'cpu_seconds'):.2f}", ""),
         (
-            f"a server that refuses more than {MOST_TAKEN} at once: share of its throughput, %",
+            f"a server that refuses more than {MAX_TAKEN} at once: share of its throughput, %",
             f"{100 * refused['ideal_seconds'] / server['seconds']:.0f}",
             "",
         ),

@@ -15,7 +15,7 @@ from _running import Json, finish, mock_run, stub
 LATENCY_SECONDS = 0.2
 AT_ONCE = 256
 N_ITEMS = 80 * AT_ONCE
-MOST_TAKEN = 64
+MAX_TAKEN = 64
 RPM, N_PACED = 3_000, 4_000
 
 
@@ -29,10 +29,10 @@ def full_speed(folder: Path) -> Json:
 
 def backing_off(folder: Path) -> Json:
     """Ask a server that takes 64 calls at once with 256; it answers 429 to the others."""
-    options = ("--latency", LATENCY_SECONDS, "--refuse-above", MOST_TAKEN)
+    options = ("--latency", LATENCY_SECONDS, "--refuse-above", MAX_TAKEN)
     with stub(*options) as (port, counts):
         run = mock_run(folder, N_PACED, "--port", port, "--concurrency", AT_ONCE)
-    ideal = N_PACED / MOST_TAKEN * LATENCY_SECONDS
+    ideal = N_PACED / MAX_TAKEN * LATENCY_SECONDS
     return {"run": run, "server": counts, "ideal_seconds": ideal}
 
 

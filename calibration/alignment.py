@@ -26,7 +26,7 @@ SHARES = (0.2, 0.4)
 """Shares of the documents that are examples and development; the rest is the test."""
 FEWEST_DOCUMENTS = 25
 """Labelled documents below which nothing is split: 5 examples, 10 development, 10 test."""
-MOST_MORE_UNSCORED = 0.05
+MAX_MORE_UNSCORED = 0.05
 """How much larger a share of the test a new prompt may leave unscored than the old one."""
 
 
@@ -179,7 +179,7 @@ def decide(
     """Decide on one candidate: `development` fits the calibrators, `test` is resampled whole.
 
     It is kept where both intervals lie above 0, and it leaves no more of the test unscored than
-    the old prompt does, `MOST_MORE_UNSCORED` aside. Documents are resampled, the same for both
+    the old prompt does, `MAX_MORE_UNSCORED` aside. Documents are resampled, the same for both
     figures. A prompt no better than the old one is kept with a probability of about
     ``(1 - level) / 2`` at most, whatever number of candidates it was chosen from (measured by
     benchmarks/align.py).
@@ -273,7 +273,7 @@ def _why_not(
 
 def _too_many_unscored(paired: Paired, part: str) -> str | None:
     more = (paired.n_without_new - paired.n_without_old) / max(1, paired.n_labelled)
-    return f"it leaves {more:.0%} more of {part} unscored" if more > MOST_MORE_UNSCORED else None
+    return f"it leaves {more:.0%} more of {part} unscored" if more > MAX_MORE_UNSCORED else None
 
 
 def _above_zero(found: Estimate | Undefined) -> bool:

@@ -38,14 +38,14 @@ def answers(judgements: Iterable[Judgement], *, n_answers: int | None = None) ->
     """Return the answers of one judge, aspect and protocol; unscored judgements take no part.
 
     Entropy is over its largest value for `n_answers` answers, by default the most that one item
-    has (`most_answers`).
+    has (`max_answers`).
     """
     found = _distributions(judgements)
     largest = n_answers or _largest(found)
     return {item: _answer(some, largest, pair=bool(item[2])) for item, some in found.items()}
 
 
-def most_answers(judgements: Iterable[Judgement]) -> int:
+def max_answers(judgements: Iterable[Judgement]) -> int:
     """Return how many different answers the judge gives to one item at most."""
     return _largest(_distributions(judgements))
 

@@ -34,7 +34,7 @@ from fairjudge.text.printable import counted
 FEWEST_LABELS = 30
 """No calibrator is fitted on fewer labelled items."""
 FORMAT_VERSION = 1
-_MOST_LEVELS = 20
+_MAX_LEVELS = 20
 """A judge with at most this many distinct scores is taken to score on levels."""
 _FEWEST_IN_BIN = 5
 _TOLERATED_GAP = 0.05
@@ -157,7 +157,7 @@ def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefine
     if score_range is None:
         return None
     slack = 0.0
-    if np.unique(x).size > _MOST_LEVELS:
+    if np.unique(x).size > _MAX_LEVELS:
         slack = _TOLERATED_GAP * (score_range[1] - score_range[0])
     if low > score_range[0] + slack or high < score_range[1] - slack:
         return Undefined(
@@ -206,7 +206,7 @@ def _fit_line(x: FloatArray, y: FloatArray) -> Line:
 
 def _fit_bins(x: FloatArray, y: FloatArray) -> Bins:
     levels, means, sizes = _level_means(x, y)
-    target = max(_FEWEST_IN_BIN, -(-x.size // _MOST_LEVELS) if levels.size > _MOST_LEVELS else 0)
+    target = max(_FEWEST_IN_BIN, -(-x.size // _MAX_LEVELS) if levels.size > _MAX_LEVELS else 0)
     starts, held = [0], 0.0
     for place, size in enumerate(sizes):
         if held >= target:

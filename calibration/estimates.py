@@ -27,7 +27,7 @@ from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.clustered import clustered_mean
 
-MOST_SYSTEMS_IN_PAIRS = 20
+MAX_SYSTEMS_IN_PAIRS = 20
 """Differences are estimated for all pairs of at most this many systems."""
 
 Kind: TypeAlias = Literal["mean", "difference", "win_rate"]
@@ -175,7 +175,7 @@ def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
 def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
     """Pair systems document by document; a document takes part where both have it."""
     names = tuple(dict.fromkeys(system_name(key) for key in (*joined.keys, *joined.rest)))
-    if joined.protocol == "pairwise" or len(names) > MOST_SYSTEMS_IN_PAIRS:
+    if joined.protocol == "pairwise" or len(names) > MAX_SYSTEMS_IN_PAIRS:
         return {}
     mapped, mapped_rest = _mapped(joined)
     every = (*joined.keys, *joined.rest)

@@ -19,7 +19,7 @@ from fairjudge.text.printable import counted
 ItemKey: TypeAlias = tuple[str, str, str, str]
 """eid, system (or the first of a pair, by name), the second or "", unit."""
 
-_MOST_LABELS_OFF = 0.5
+_MAX_LABELS_OFF = 0.5
 """The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
 SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
 """What a verdict on a pair is worth to the first."""
@@ -130,7 +130,7 @@ class Labels:
             for value, who, _ in rows:
                 by_annotator[who].append(value)
             refuse_mixed(by_annotator, kind)
-        scale = given or infer_scale(values, kind, most_off=_MOST_LABELS_OFF)
+        scale = given or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
         for (value, who, key), off in zip(rows, off_scale(values, scale), strict=True):
             if off:
                 told = (

@@ -36,7 +36,7 @@ RIDGE = 1e-4
 """Penalty on coefficients: fixes the strengths' sum, and keeps a system that always wins finite."""
 FEWEST_DOCUMENTS = 5
 """Below this many documents there are no intervals: a variance over so few says next to nothing."""
-_MOST_STEPS = 200
+_MAX_STEPS = 200
 _LONGEST_STEP = 2.0
 _TOLERANCE = 1e-10
 _DRAWS = 4000
@@ -333,7 +333,7 @@ def _derivatives(data: _Data, beta: FloatArray) -> tuple[FloatArray, FloatArray]
 def _newton(data: _Data) -> FloatArray:
     """Return the penalised maximum; steps are bounded, since the first ones may overshoot."""
     beta = np.zeros(data.design.shape[1] + data.has_ties)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         scores, information = _derivatives(data, beta)
         step = np.linalg.solve(information, scores.sum(axis=0) - RIDGE * beta)
         longest = float(np.max(np.abs(step)))

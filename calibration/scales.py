@@ -14,15 +14,13 @@ from fairjudge.stats._arrays import FloatArray
 Scale: TypeAlias = tuple[float, float]
 
 _KNOWN: tuple[Scale, ...] = ((1, 5), (0, 1), (1, 7), (1, 10), (0, 10), (0, 100))
-_MOST_OFF = 0.2
+_MAX_OFF = 0.2
 """A judge's scale is taken where at most this share of its values lies off it."""
 _FEWEST_TO_TELL = 10
 
 
-def infer_scale(
-    values: FloatArray, protocol: ProtocolName, *, most_off: float = _MOST_OFF
-) -> Scale:
-    """Return the first usual scale off which lie at most `most_off` of `values`, or their range.
+def infer_scale(values: FloatArray, protocol: ProtocolName, *, max_off: float = _MAX_OFF) -> Scale:
+    """Return the first usual scale off which lie at most `max_off` of `values`, or their range.
 
     Likert tries 1 to 5 first, binary 0 to 1; a pair's verdicts lie on -1 (b) to 1 (a).
     """
@@ -30,7 +28,7 @@ def infer_scale(
         return (-1.0, 1.0)
     order = sorted(_KNOWN, key=lambda scale: (scale != (0, 1)) if protocol == "binary" else 0)
     for low, high in order:
-        if not values.size or np.mean((values < low) | (values > high)) <= most_off:
+        if not values.size or np.mean((values < low) | (values > high)) <= max_off:
             return (float(low), float(high))
     return (float(values.min()), float(values.max()))
 

@@ -21,7 +21,7 @@ from fairjudge.domain import Undefined
 from fairjudge.results import Json, figure, to_json
 from fairjudge.text.printable import counted
 
-MOST_LISTED = 20
+MAX_LISTED = 20
 """Unmatched items listed by name, unless all are asked for."""
 
 
@@ -124,7 +124,7 @@ def _remarks(joined: Joined) -> list[str]:
 
 
 def _unmatched(joined: Joined, *, list_all: bool) -> Json:
-    end = None if list_all else MOST_LISTED
+    end = None if list_all else MAX_LISTED
     return {
         "judged_without_label": len(joined.rest),
         "labelled_without_judgement": len(joined.unjudged),

@@ -12,14 +12,14 @@ from fairjudge.errors import InputError
 GZIP_MAGIC = b"\x1f\x8b"
 _PART_BYTES = 1 << 20
 _ALWAYS_UNPACKED_BYTES = 1 << 30
-_MOST_TIMES = 200
+_MAX_TIMES = 200
 """How many times its size a larger content may be: judgements without texts reach about 90, and
 gzip itself about 1,030."""
 
 
 def unpacked_limit(n_packed: int) -> int:
     """Return how many bytes a file of `n_packed` may hold unpacked: 1 GiB, or 200 times as many."""
-    return max(_ALWAYS_UNPACKED_BYTES, _MOST_TIMES * n_packed)
+    return max(_ALWAYS_UNPACKED_BYTES, _MAX_TIMES * n_packed)
 
 
 def unpack(data: bytes, *, path: str | Path) -> bytes:
@@ -30,14 +30,14 @@ def unpack(data: bytes, *, path: str | Path) -> bytes:
     InputError
         Damaged or cut off; or over 1 GiB and more than 200 times as large as `data`.
     """
-    most_bytes = unpacked_limit(len(data))
+    max_bytes = unpacked_limit(len(data))
     unpacked = io.BytesIO()
     try:
         with gzip.open(io.BytesIO(data)) as packed:
             while part := packed.read(_PART_BYTES):
                 unpacked.write(part)
-                if unpacked.tell() > most_bytes:
-                    raise InputError(_too_large(len(data), most_bytes), path=path)
+                if unpacked.tell() > max_bytes:
+                    raise InputError(_too_large(len(data), max_bytes), path=path)
     except EOFError:
         raise InputError("the gzip data are cut off", path=path) from None
     except (OSError, zlib.error):
@@ -45,8 +45,8 @@ def unpack(data: bytes, *, path: str | Path) -> bytes:
     return unpacked.getvalue()
 
 
-def _too_large(n_packed: int, most_bytes: int) -> str:
+def _too_large(n_packed: int, max_bytes: int) -> str:
     return (
-        f"{n_packed:,} bytes of gzip hold more than {most_bytes:,}, as no records of ours do; "
+        f"{n_packed:,} bytes of gzip hold more than {max_bytes:,}, as no records of ours do; "
         "if you trust the file, unpack it yourself"
     )

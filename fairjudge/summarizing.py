@@ -29,7 +29,7 @@ SENTENCES_AN_ARTICLE = 5
 """DiverseSumm, footnote 4."""
 TOKENS_A_WORD, WORDS_A_SENTENCE = 1.6, 28
 """Of news in English, with room to spare: a summary of the length asked for is not cut off."""
-_MOST_NAME_WORDS, _MOST_NAME_LENGTH = 4, 40
+_MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
 """What the name of a group may have at most to stand in a prompt."""
 
 
@@ -111,7 +111,7 @@ def _group(value: str, number: int) -> str:
 
     Names stand outside the fences, and are words of others.
     """
-    short = len(value) <= _MOST_NAME_LENGTH and len(value.split()) <= _MOST_NAME_WORDS
+    short = len(value) <= _MAX_NAME_LENGTH and len(value.split()) <= _MAX_NAME_WORDS
     return value if value and short else f"group {number}"
 
 

@@ -46,7 +46,7 @@ from fairjudge.references.steps import (
 )
 from fairjudge.text.printable import counted
 
-MOST_ROUNDS = 2
+MAX_ROUNDS = 2
 EXPECTED = 0.5
 """Writers overlook articles: a question is asked where they expect half of the answers needed."""
 
@@ -300,7 +300,7 @@ def _go_on(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | s
         return "finish"
     if state["n_sent"] < len(state["waiting"]):
         return _send_questions(state, runtime)
-    again = state["round"] < MOST_ROUNDS and state["questions"]
+    again = state["round"] < MAX_ROUNDS and state["questions"]
     return "write" if again else "finish"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from stub_server import Call, StubServer
-from waiting import MOST_SECONDS, wait_until
+from waiting import MAX_SECONDS, wait_until
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def finish(process: subprocess.Popen[str], *, timeout: float = 400) -> Done:
 
 def next_line(process: subprocess.Popen[str]) -> str:
     """Return what a started command says next on standard error; end one that stays silent."""
-    ending = threading.Timer(MOST_SECONDS, process.kill)
+    ending = threading.Timer(MAX_SECONDS, process.kill)
     ending.start()
     try:
         return process.stderr.readline()
@@ -213,7 +213,7 @@ class Gate:
             held = self._left < 0
             self.n_held += held
         if held:
-            self._open.wait(2 * MOST_SECONDS)
+            self._open.wait(2 * MAX_SECONDS)
         return journalist(call)
 
     def wait_for(self, n_held: int) -> None:

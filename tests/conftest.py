@@ -77,7 +77,7 @@ def decision_server() -> Iterator[str]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        _wait_until_it_listens(port.number, server, most_seconds=300)
+        _wait_until_it_listens(port.number, server, max_seconds=300)
         yield url
     finally:
         server.terminate()
@@ -89,9 +89,9 @@ def decision_server() -> Iterator[str]:
 
 
 def _wait_until_it_listens(
-    port: int, server: subprocess.Popen[bytes], *, most_seconds: float
+    port: int, server: subprocess.Popen[bytes], *, max_seconds: float
 ) -> None:
-    end = time.monotonic() + most_seconds
+    end = time.monotonic() + max_seconds
     while time.monotonic() < end:
         assert server.poll() is None, "the server ended before it listened"
         try:
@@ -100,4 +100,4 @@ def _wait_until_it_listens(
             time.sleep(0.1)
         else:
             return
-    pytest.fail(f"port {port}: nobody listens after {most_seconds:.0f} s")
+    pytest.fail(f"port {port}: nobody listens after {max_seconds:.0f} s")

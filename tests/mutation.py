@@ -38,17 +38,17 @@ WHOLE_PROGRAM = frozenset({"cli", "cluster", "docs", "examples", "faults", "scal
 AT_ROOT = ("calibration", "graphs", "prompts")
 """Packages that stand at the root and install as fairjudge.*."""
 NOT_COPIED = (".*", "build", "__pycache__", "*.egg-info", "node_modules")
-MOST_IMPORTING = 20
+MAX_IMPORTING = 20
 """Of what more tests import than this, as fairjudge.domain, these many see most faults."""
 OPTIONAL = ("litellm", "transformers")
 """Packages without which the tests of modules with their name skip."""
-MOST_SHOWN = 200
-MOST_OF_A_NAME = 8
+MAX_SHOWN = 200
+MAX_OF_A_NAME = 8
 """Letters of a package's name by which its commands' tests are found: calibrate of calibration."""
-MOST_CPU_SECONDS = 120
-MOST_WALL_SECONDS = 900.0
+MAX_CPU_SECONDS = 120
+MAX_WALL_SECONDS = 900.0
 """What a mutant's tests may take; of a processor, so that a busy machine makes no difference."""
-MOST_TEST_SECONDS = 120
+MAX_TEST_SECONDS = 120
 """What a single test may take: one that waits for ever ends the run, however many there are."""
 TIMED_OUT = (None, -signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM)
 PASSED = (0, 5)
@@ -128,7 +128,7 @@ class Outcome:
 
 def _one_line(text: bytes) -> str:
     line = " ".join(text.decode().split())
-    return line if len(line) <= MOST_SHOWN else line[:MOST_SHOWN] + " ..."
+    return line if len(line) <= MAX_SHOWN else line[:MAX_SHOWN] + " ..."
 
 
 class _Finder(ast.NodeVisitor):
@@ -337,9 +337,9 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
         name_of = name_of.partition("_")[0]
     named = [name for name in beside if f"/test_{name_of}" in name]
     importing = [name for name in near if imported.search(tests[name])]
-    first = list(dict.fromkeys([*named, *importing[:MOST_IMPORTING]]))
+    first = list(dict.fromkeys([*named, *importing[:MAX_IMPORTING]]))
     rest = [name for name in beside if name not in first] if len(parts) > 2 else []
-    package_test = f"/test_{parts[1].partition('_')[0][:MOST_OF_A_NAME]}"
+    package_test = f"/test_{parts[1].partition('_')[0][:MAX_OF_A_NAME]}"
     commands = [name for name in tests if name not in near and package_test in name]
     return [some for some in (first, rest, commands) if some]
 
@@ -365,7 +365,7 @@ def run_tests(copy: Path, options: Sequence[str]) -> Outcome:
     )
     process.start()
     try:
-        process.join(MOST_WALL_SECONDS)
+        process.join(MAX_WALL_SECONDS)
         code = process.exitcode
     finally:  # with the servers and commands that they started
         with suppress(ProcessLookupError):
@@ -391,7 +391,7 @@ class _Alarm:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self) -> Iterator[None]:
-        signal.alarm(MOST_TEST_SECONDS)
+        signal.alarm(MAX_TEST_SECONDS)
         try:
             return (yield)
         finally:
@@ -405,7 +405,7 @@ def _test(copy: Path, options: Sequence[str]) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
         os.dup2(nothing, stream)
-    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_SECONDS, MOST_CPU_SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (MAX_CPU_SECONDS, MAX_CPU_SECONDS + 5))
     os.chdir(copy)
     sys.path[0] = os.environ["PYTHONPATH"] = str(copy)
     # A file of the same size and second would be taken for the one compiled before.

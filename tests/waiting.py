@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-MOST_SECONDS = 300
+MAX_SECONDS = 300
 """A machine that is busy is slow; nothing that works is waited for so long."""
 
 
 def wait_until(condition: Callable[[], object]) -> None:
-    """Return once `condition` holds; fail where it does not in `MOST_SECONDS`."""
-    deadline = time.monotonic() + MOST_SECONDS
+    """Return once `condition` holds; fail where it does not in `MAX_SECONDS`."""
+    deadline = time.monotonic() + MAX_SECONDS
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)

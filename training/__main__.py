@@ -87,7 +87,7 @@ def calibrate(*, source: Source = data.DATA, target: Target = SHIPPED, threads: 
 def evaluate(
     *,
     source: Source = data.DATA,
-    most: Annotated[int, typer.Option(help="Most examples of a data set, or a multiple.")] = 2400,
+    limit: Annotated[int, typer.Option(help="Maximum examples of a data set, or a multiple.")] = 2400,
     only: Annotated[list[str] | None, typer.Option(help="These parts alone.")] = None,
     threads: int = 2,
 ) -> None:
@@ -97,7 +97,7 @@ def evaluate(
     from training.evaluate import measure, write_card
 
     torch.set_num_threads(threads)
-    found = measure(source=source, most=most, say=typer.echo, only=only or ())
+    found = measure(source=source, limit=limit, say=typer.echo, only=only or ())
     write_card(SHIPPED, found)
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from fairjudge.scorers._trained_network import PAIR, READING, SAME
 from training.data import Example
 
-MOST_TOKENS = 192
+MAX_TOKENS = 192
 TASKS = {"support": PAIR, "coverage": PAIR, "reading": READING, "same": SAME}
 ROWS, PADDED = 64, 6144
 """Most examples in a batch, and most tokens with padding."""
@@ -49,7 +49,7 @@ def encode(examples: Sequence[Example], tokenizer: Any) -> list[Encoded]:
     encoded = tokenizer(
         [(example.read_first, example.second) for example in examples],
         truncation="only_second",
-        max_length=MOST_TOKENS,
+        max_length=MAX_TOKENS,
         return_offsets_mapping=True,
         return_token_type_ids=True,
         verbose=False,
@@ -157,6 +157,6 @@ def group_by_length(rows: Sequence[int], lengths: Sequence[int]) -> list[list[in
     return found
 
 
-def most_behind(pools: Sequence[Pool]) -> Pool:
+def max_behind(pools: Sequence[Pool]) -> Pool:
     """Return the pool that has had least of its share of tokens."""
     return min(pools, key=lambda pool: pool.tokens / pool.share)

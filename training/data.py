@@ -114,12 +114,12 @@ def split_documents(documents: Iterable[str], *, test: int, calibrate: int) -> d
     }
 
 
-def window(passage: str, statement: str, *, most: int = PASSAGE_WORDS) -> str:
-    """Return the run of at most `most` words of `passage` that shares most words with `statement`.
+def window(passage: str, statement: str, *, limit: int = PASSAGE_WORDS) -> str:
+    """Return the run of at most `limit` words of `passage` that shares most words with `statement`.
 
     It begins at a sentence where the passage has sentences.
     """
-    if len(passage.split()) <= most:
+    if len(passage.split()) <= limit:
         return passage
     wanted = set(re.findall(r"\w+", statement.lower()))
     sentences = [
@@ -130,12 +130,12 @@ def window(passage: str, statement: str, *, most: int = PASSAGE_WORDS) -> str:
         words: list[str] = []
         for sentence in sentences[start:]:
             more = sentence.split()
-            if words and len(words) + len(more) > most:
+            if words and len(words) + len(more) > limit:
                 break
             words += more
-        shared = len(wanted & set(re.findall(r"\w+", " ".join(words[:most]).lower())))
+        shared = len(wanted & set(re.findall(r"\w+", " ".join(words[:limit]).lower())))
         if shared > best_shared:
-            best, best_shared = " ".join(words[:most]), shared
+            best, best_shared = " ".join(words[:limit]), shared
     return best
 
 
@@ -375,6 +375,6 @@ def _answer(row: Row) -> str:
     return text[start:end]
 
 
-def some_of(values: Sequence[str], most: int, draw: random.Random) -> list[str]:
+def some_of(values: Sequence[str], limit: int, draw: random.Random) -> list[str]:
     """Return at most so many of the values, drawn."""
-    return draw.sample(values, k=min(most, len(values)))
+    return draw.sample(values, k=min(limit, len(values)))

@@ -72,18 +72,18 @@ def right_share(_: NDArray[np.int64], values: NDArray[np.float64]) -> float:
 
 
 def measure(
-    *, source: Path, most: int, say: Callable[[str], None], only: Sequence[str] = ()
+    *, source: Path, limit: int, say: Callable[[str], None], only: Sequence[str] = ()
 ) -> Measured:
-    """Return measures of the shipped models, all or `only` some; `most` examples of a data set."""
+    """Return measures of the shipped models, all or `only` some; `limit` examples of a data set."""
     models = load_trained_models()
     found: Measured = {"identity": models.identity}
     for name in only or PARTS:
-        found[name] = PARTS[name](models, source, most)
+        found[name] = PARTS[name](models, source, limit)
         say(json.dumps({name: found[name]}))
     return found
 
 
-def support_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+def support_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return accuracy of each source alone, and their mean over sources trained on."""
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in data.support("test", folder=source):
@@ -91,7 +91,7 @@ def support_measures(models: TrainedModels, source: Path, most: int) -> Measured
     found: Measured = {}
     every: list[tuple[str, bool]] = []
     for name, rows in sorted(by_source.items()):
-        kept = spread(rows, most // 6)
+        kept = spread(rows, limit // 6)
         right = _three(models.support(pairs_of(kept)), labels_of(kept))
         groups = [row.group for row in kept]
         found[name] = interval(groups, labels_of(kept), right.astype(float), right_share)
@@ -109,9 +109,9 @@ def _three(p: NDArray[np.float64], labels: NDArray[np.int64]) -> NDArray[np.bool
     return right
 
 
-def planted_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+def planted_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return how often each kind is told (supported or not, at a half), and the AUC over all."""
-    rows = spread(list(planted("test", folder=source)), most)
+    rows = spread(list(planted("test", folder=source)), limit)
     p = models.support(pairs_of(rows))[:, SUPPORTED]
     truth = (labels_of(rows) == SUPPORTED).astype(int)
     groups = [row.group for row in rows]
@@ -123,9 +123,9 @@ def planted_measures(models: TrainedModels, source: Path, most: int) -> Measured
     return found
 
 
-def reading_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return token F1 of spans where there is an answer, and how often answer or none is right."""
-    rows = spread(list(data.reading("test", folder=source)), most)
+    rows = spread(list(data.reading("test", folder=source)), limit)
     read = models.read([(row.first, row.second) for row in rows])
     answered = np.array([one.answered for one in read])
     labels, groups = labels_of(rows), [row.group for row in rows]
@@ -153,12 +153,12 @@ def word_f1(said: str, told: str) -> float:
     return 2 * common / (len(one) + len(two)) if common else 0.0
 
 
-def coverage_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return measures on documents kept out, and on summaries of many that none was trained on."""
     found: Measured = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
-        rows = spread(rows, 3 * most)
+        rows = spread(rows, 3 * limit)
         found[name] = covered_measures(
             models.covered(pairs_of(rows)), labels_of(rows), [row.group for row in rows]
         )
@@ -192,9 +192,9 @@ def long_covered(models: TrainedModels, pairs: Sequence[tuple[str, str]]) -> NDA
     return best
 
 
-def document_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+def document_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return how well summaries of whole documents are told, and by the support head alone."""
-    by_source = statements.tested(models, load_embedder(), folder=source, most=most // 6)
+    by_source = statements.tested(models, load_embedder(), folder=source, limit=limit // 6)
     fits = {"": models.supported_weights, ", the support head alone": statements.HEAD_ALONE}
     found: Measured = {}
     for name, some in by_source.items():
@@ -209,9 +209,9 @@ def document_measures(models: TrainedModels, source: Path, most: int) -> Measure
     return found
 
 
-def same_measures(models: TrainedModels, source: Path, most: int) -> Measured:
+def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return the AUC on QAMR and entailment kept out, and NAnCo's published measure."""
-    rows = spread(list(data.same("test", folder=source)), most)
+    rows = spread(list(data.same("test", folder=source)), limit)
     p = models.same_answer(triples_of(rows))
     groups = [row.group for row in rows]
     found = {

@@ -110,9 +110,9 @@ def kept_out(*, source: Path) -> dict[str, list[str]]:
     return {name: sorted(documents) for name, documents in found.items()}
 
 
-def spread(rows: Sequence[Example], most: int) -> list[Example]:
-    """Return at most `most` rows, taken evenly."""
-    return list(rows[:: max(1, -(-len(rows) // most))])
+def spread(rows: Sequence[Example], limit: int) -> list[Example]:
+    """Return at most `limit` rows, taken evenly."""
+    return list(rows[:: max(1, -(-len(rows) // limit))])
 
 
 def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.float64]]:

@@ -42,12 +42,12 @@ def logits_of(network: TrainedNetwork, found: Sequence[Encoded]) -> NDArray[np.f
     return np.stack(rows)
 
 
-def best_spans(logits: torch.Tensor, outside: torch.Tensor, *, most: int = 40) -> torch.Tensor:
-    """Return first and last token (n, 2) of the likeliest span of at most `most` tokens."""
+def best_spans(logits: torch.Tensor, outside: torch.Tensor, *, limit: int = 40) -> torch.Tensor:
+    """Return first and last token (n, 2) of the likeliest span of at most `limit` tokens."""
     scores = logits.masked_fill(outside[:, :, None], -1e4)
     both = scores[:, :, None, 0] + scores[:, None, :, 1]
     length = both.shape[1]
-    allowed = torch.ones(length, length, dtype=torch.bool).triu().tril(most - 1)
+    allowed = torch.ones(length, length, dtype=torch.bool).triu().tril(limit - 1)
     flat = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
     return torch.stack((flat // length, flat % length), dim=1)
 

@@ -20,7 +20,7 @@ from torch.nn import functional
 from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, begin_from
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
 from training import data
-from training.batches import Batch, Encoded, Pool, encode, most_behind
+from training.batches import Batch, Encoded, Pool, encode, max_behind
 from training.data import UNSUPPORTED, Split
 from training.measures import summary_of
 from training.planted import planted
@@ -221,7 +221,7 @@ class Run:
     def advance(self) -> float:
         """Take one step and return its loss."""
         torch.manual_seed(self.settings.seed * 100_000 + self.step)
-        pool = most_behind(self.pools)
+        pool = max_behind(self.pools)
         for group in self.optimizer.param_groups:
             group["lr"] = group["peak"] * self.settings.factor(self.step)
         loss = loss_of(self.network, pool.next(), covered=self.settings.covered)
@@ -303,7 +303,7 @@ def _mean(values: list[float]) -> float:
     return sum(values) / len(values)
 
 
-def _spread(rows: list[Encoded], most: int) -> list[Encoded]:
-    """Return at most `most` rows, taken evenly."""
-    step = max(1, len(rows) // most)
-    return rows[::step][:most]
+def _spread(rows: list[Encoded], limit: int) -> list[Encoded]:
+    """Return at most `limit` rows, taken evenly."""
+    step = max(1, len(rows) // limit)
+    return rows[::step][:limit]

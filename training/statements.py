@@ -27,7 +27,7 @@ from training import data
 from training.data import SUPPORTED, Example, Split
 
 Features = NDArray[np.float64]
-MOST = 240
+MAX_SUMMARIES = 240
 """Most summaries of a source; those of SummEdits count as one."""
 ROUNDS = 6
 """Fits, each by the passages that the one before names."""
@@ -80,12 +80,12 @@ def family(source: str) -> str:
     return source.partition("-")[0] if source.startswith("summedits") else source
 
 
-def drawn(split: Split, *, folder: Path, most: int = MOST) -> list[Example]:
-    """Return at most `most` summaries of each source, evenly taken."""
+def drawn(split: Split, *, folder: Path, limit: int = MAX_SUMMARIES) -> list[Example]:
+    """Return at most `limit` summaries of each source, evenly taken."""
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in documents(split, folder=folder):
         by_source[family(example.source)].append(example)
-    return [one for some in by_source.values() for one in some[:: -(-len(some) // most)]]
+    return [one for some in by_source.values() for one in some[:: -(-len(some) // limit)]]
 
 
 def elsewhere(examples: Sequence[Example], *, seed: int = 0) -> list[Example]:
@@ -126,11 +126,11 @@ def checked(
 
 
 def tested(
-    models: TrainedModels, embedder: Embedder, *, folder: Path, most: int
+    models: TrainedModels, embedder: Embedder, *, folder: Path, limit: int
 ) -> dict[str, list[Checked]]:
-    """Return at most `most` summaries of each source that no fit has seen, by source."""
+    """Return at most `limit` summaries of each source that no fit has seen, by source."""
     by_source: dict[str, list[Checked]] = defaultdict(list)
-    for one in checked(models, embedder, drawn("test", folder=folder, most=most)):
+    for one in checked(models, embedder, drawn("test", folder=folder, limit=limit)):
         by_source[one.source].append(one)
     return dict(sorted(by_source.items()))
 

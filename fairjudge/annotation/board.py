@@ -19,7 +19,7 @@ LEASE_SECONDS = 1800.0
 """After this long without a word from its holder, an item may go to somebody else."""
 CONTROL_EVERY = 10
 """One item of every so many that an annotator gets is a control, while there are any."""
-MOST_SKIPS = 2
+MAX_SKIPS = 2
 """An item that so many people skipped is offered no more."""
 
 
@@ -221,7 +221,7 @@ class Board:
         return self._n_labels(item) >= self.job.wanted[item] or self._given_up(item)
 
     def _given_up(self, item: int) -> bool:
-        return len(self._skips.get(item, ())) >= MOST_SKIPS
+        return len(self._skips.get(item, ())) >= MAX_SKIPS
 
     def _open_in(self, block: int, annotator: str, now: float) -> int | None:
         return next(

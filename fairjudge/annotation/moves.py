@@ -18,7 +18,7 @@ SKIP_REASONS = (
     "I know the people or the case",
     "another reason",
 )
-MOST_NOTE = 2000
+MAX_NOTE = 2000
 """Longest note, in characters."""
 
 
@@ -95,7 +95,7 @@ def label(
         kind="label",
         at=turn.now,
         value=_value(task, level, place.shown),
-        note=note.strip()[:MOST_NOTE],
+        note=note.strip()[:MAX_NOTE],
         shown=place.shown,
         seconds=seconds,
     )
@@ -121,7 +121,7 @@ def skip(
         kind="skip",
         at=turn.now,
         reason=reason,
-        note=note.strip()[:MOST_NOTE],
+        note=note.strip()[:MAX_NOTE],
     )
     return _then(turn, place, event)
 

@@ -16,7 +16,7 @@ from fairjudge.stats.agreement import AlphaLevel, krippendorff_alpha, weighted_a
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.intervals import wilson
 
-MOST_DIFFERING = 20
+MAX_DIFFERING = 20
 """Items that are listed for their annotators' differences."""
 _RESAMPLES = 500
 """Few, since the page is drawn anew every few seconds."""
@@ -102,7 +102,7 @@ def _differing(shared: Mapping[int, Mapping[str, Value]]) -> tuple[Differing, ..
 
     apart = [(width(said), item) for item, said in shared.items() if width(said) > 0]
     apart.sort(key=lambda one: (-one[0], one[1]))
-    return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MOST_DIFFERING])
+    return tuple(Differing(item=item, values=shared[item]) for _, item in apart[:MAX_DIFFERING])
 
 
 def _annotator(

@@ -261,7 +261,7 @@ async def aorder(
         figures = await order_report(
             clusters,
             summaries,
-            most_articles=max_articles,
+            max_articles=max_articles,
             n_shuffles=n_shuffles,
             run=None if run is None else Path(run),
             model=asked.options,

@@ -11,7 +11,7 @@ from typing import Any
 from fairjudge.backends.limiting import Ending
 from fairjudge.backends.ports import AnyRequest, counting
 from fairjudge.backends.pricing import PriceTable
-from fairjudge.backends.token_counts import most_input_tokens, output_limit_tokens
+from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.protocols import ModelRef, Usage
 from fairjudge.text.printable import counted
@@ -19,9 +19,7 @@ from fairjudge.text.printable import counted
 
 def likely_usage(request: AnyRequest) -> Usage:
     """Return the most tokens that `request` is likely to be billed for."""
-    return Usage(
-        input_tokens=most_input_tokens(request), output_tokens=output_limit_tokens(request)
-    )
+    return Usage(input_tokens=max_input_tokens(request), output_tokens=output_limit_tokens(request))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

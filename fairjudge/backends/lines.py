@@ -23,7 +23,7 @@ from fairjudge.errors import MismatchedReplyError
 REST_SECONDS = 0.02
 """How long a connection is quiet before it is used again."""
 _LISTENING_SECONDS = 5.0
-_MOST_IDS = 1000
+_MAX_IDS = 1000
 _HEAD_BYTES = 4096
 _ID = re.compile(rb'"id"\s*:\s*"([^"]{1,200})"')
 
@@ -72,7 +72,7 @@ class Manners:
         if before == given and not self.ids_repeat and len(self._ids) > 1:
             line.end_unasked()
             raise mismatched(self.server)
-        if len(self._ids) < _MOST_IDS:
+        if len(self._ids) < _MAX_IDS:
             self._ids.add(given)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
 from fairjudge.backends.limiting import Ending
 from fairjudge.backends.ports import AnyRequest
-from fairjudge.backends.token_counts import most_input_tokens, output_limit_tokens
+from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
 from fairjudge.protocols import Completion, Decisions
 
@@ -190,7 +190,7 @@ class AdaptiveLimiter:
 
     async def begin(self, request: AnyRequest) -> Call:
         """See `fairjudge.backends.limiting.Limit`."""
-        tokens = most_input_tokens(request) + output_limit_tokens(request)
+        tokens = max_input_tokens(request) + output_limit_tokens(request)
         async with self._turn:
             while self._then is not None or self._under_way >= int(self.limit):
                 self._room.clear()

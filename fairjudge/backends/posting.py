@@ -25,9 +25,9 @@ from fairjudge.backends.lines import HeardReply, Lines, Manners, mismatched
 from fairjudge.backends.ports import Warn
 from fairjudge.errors import MalformedReplyError
 
-MOST_BYTES = 64 << 20
+MAX_BYTES = 64 << 20
 """Of one reply, unpacked: 1,000 times what a long one with 20 alternatives a token takes."""
-_MOST_REDIRECTS = 3
+_MAX_REDIRECTS = 3
 _UNPACKED = ("content-encoding", "content-length", "transfer-encoding")
 _OWN = ("accept-encoding", "connection", "content-length", "host")
 
@@ -105,10 +105,10 @@ class Carrier:
         Raises
         ------
         BrokenOffError, MalformedReplyError, MismatchedReplyError
-            If there is no reply, one of more than `MOST_BYTES`, or more than one.
+            If there is no reply, one of more than `MAX_BYTES`, or more than one.
         """
         reply = await self._once(url, data, headers or {})
-        for _ in range(_MOST_REDIRECTS):
+        for _ in range(_MAX_REDIRECTS):
             target = _within_origin(url, reply)
             if target is None:
                 break
@@ -222,9 +222,9 @@ async def _read(reply: aiohttp.ClientResponse, *, url: str) -> bytes:
     content = bytearray()
     async for part in reply.content.iter_any():
         content += part
-        if len(content) > MOST_BYTES:
+        if len(content) > MAX_BYTES:
             raise MalformedReplyError(
-                f"{_origin(url)} sent a reply of more than {MOST_BYTES >> 20} MiB"
+                f"{_origin(url)} sent a reply of more than {MAX_BYTES >> 20} MiB"
             )
     return bytes(content)
 

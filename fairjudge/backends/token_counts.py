@@ -50,7 +50,7 @@ def likely_input_tokens(request: AnyRequest) -> int:
     return total
 
 
-def most_input_tokens(request: AnyRequest) -> int:
+def max_input_tokens(request: AnyRequest) -> int:
     """Return a count of tokens that the prompt will seldom pass.
 
     Three bytes of UTF-8 a token, where English has about four, and for each text twice what chat

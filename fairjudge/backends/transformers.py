@@ -16,7 +16,7 @@ from fairjudge.backends.ports import Warn
 from fairjudge.errors import BackendError, ContextTooLongError, EmptyReplyError
 from fairjudge.protocols import Completion, CompletionRequest, ModelRef, TokenAlternatives, Usage
 
-MOST_PROMPTS = 64
+MAX_PROMPTS = 64
 BATCH_TOKENS_CPU = 8_192
 BATCH_TOKENS_CUDA = 131_072
 
@@ -126,7 +126,7 @@ class TransformersBackend:
             longest_with = max(longest, job.n_tokens)
             fits = not batch or (
                 job.sampling == batch[0].sampling
-                and len(batch) < MOST_PROMPTS
+                and len(batch) < MAX_PROMPTS
                 and longest_with * (len(batch) + 1) <= self._batch_tokens
             )
             if fits:

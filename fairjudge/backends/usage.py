@@ -8,7 +8,7 @@ from typing import Any
 
 from fairjudge.protocols import Usage
 
-_MOST_TOKENS = 10**9
+_MAX_TOKENS = 10**9
 """More than any call has: what a server counts beyond it is no count."""
 
 
@@ -75,4 +75,4 @@ def _first(*values: Any) -> int | None:
 def _count(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return math.ceil(value) if 0 <= value <= _MOST_TOKENS else None
+    return math.ceil(value) if 0 <= value <= _MAX_TOKENS else None

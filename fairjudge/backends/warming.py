@@ -20,7 +20,7 @@ _KEPT_SECONDS = 240.0
 """How long after its last use a beginning is counted on; providers keep it for five minutes."""
 _GATHERING_SECONDS = 0.05
 """How long the first waits for others to show: what nobody else begins with is not marked."""
-_MOST_BLOCKS = 4096
+_MAX_BLOCKS = 4096
 
 
 def shared_block(request: CompletionRequest | DecisionRequest) -> tuple[Message, ...]:
@@ -98,7 +98,7 @@ class Warming(Middleware):
             leader.set()
 
     def _block(self, key: str) -> _Block:
-        if len(self._blocks) >= _MOST_BLOCKS and key not in self._blocks:
+        if len(self._blocks) >= _MAX_BLOCKS and key not in self._blocks:
             now = self._clock()
             self._blocks = {
                 name: block

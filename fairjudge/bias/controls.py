@@ -87,5 +87,5 @@ class ControlSummarizer:
         return " ".join(sentences[i] for i in self.choose(control, sentences, rng=rng))
 
 
-def _first(order: np.ndarray, most: int) -> tuple[int, ...]:
-    return tuple(sorted(order[:most].tolist()))
+def _first(order: np.ndarray, limit: int) -> tuple[int, ...]:
+    return tuple(sorted(order[:limit].tolist()))

@@ -190,7 +190,7 @@ def order(
     *,
     references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
     summaries: audit_opt.Summaries = None,
-    most_articles: Annotated[
+    max_articles: Annotated[
         int, typer.Option(min=1, help="Articles of each cluster whose position is changed.")
     ] = 3,
     shuffles: Annotated[
@@ -215,7 +215,7 @@ def order(
         lambda model, progress: order_report(
             references,
             summaries,
-            most_articles=most_articles,
+            max_articles=max_articles,
             n_shuffles=shuffles,
             run=run,
             skip_bad=skip_bad,

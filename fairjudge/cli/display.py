@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Noun = tuple[str] | tuple[str, str]
 """A noun, with its plural where that is not an "s" more."""
-MOST_NAMED = 8
+MAX_NAMED = 8
 """How many skipped articles or problems are named; the JSON and the run folder have all."""
 
 
@@ -115,14 +115,14 @@ def _cluster_table(one: Built) -> TextTable:
     notes += [f"Dropped: {question} ({why})" for question, why in one.dropped]
     if one.unused:
         unused = [f"{aid} ({why})" for aid, why in one.unused]
-        notes.append(f"Not used: {named(unused, MOST_NAMED)}")
+        notes.append(f"Not used: {named(unused, MAX_NAMED)}")
     if one.dropped_answers:
         counts = ", ".join(f"{n}: {why}" for why, n in one.dropped_answers)
         notes.append(f"Answers dropped: {counts}")
     if one.why_none:
         notes.append(f"No question: {one.why_none}")
     if one.problems:
-        notes.append(f"Without a result: {named(list(one.problems), MOST_NAMED)}")
+        notes.append(f"Without a result: {named(list(one.problems), MAX_NAMED)}")
     return TextTable(
         title=f"{reference.eid}: {one.n_used} of {counted(one.n_articles, 'article')} used, "
         f"{counted(len(reference.question_answers), 'question')}",
@@ -174,7 +174,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
                 f"({row['reason']}: {row['detail']})"
                 for row in failures
             ]
-            say(f"Without a summary: {named(failed, MOST_NAMED)}")
+            say(f"Without a summary: {named(failed, MAX_NAMED)}")
         say_written(output, outcome)
     write_json(
         json_file,
@@ -216,10 +216,10 @@ def say_skipped(bad: Sequence[str]) -> None:
     """Name on standard error what ``--skip-bad`` left out."""
     if bad:
         say(f"Left out {counted(len(bad), 'bad line')}:", err=True)
-        for line in bad[:MOST_NAMED]:
+        for line in bad[:MAX_NAMED]:
             say(f"  {line}", err=True)
-        if len(bad) > MOST_NAMED:
-            say(f"  and {len(bad) - MOST_NAMED} more", err=True)
+        if len(bad) > MAX_NAMED:
+            say(f"  and {len(bad) - MAX_NAMED} more", err=True)
 
 
 def say_written(output: Path, outcome: BuildOutcome | JudgeOutcome | SummarizeOutcome) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.cli.display import MOST_NAMED, say_skipped, say_written, spent_json, write_json
+from fairjudge.cli.display import MAX_NAMED, say_skipped, say_written, spent_json, write_json
 from fairjudge.cli.terminal import say
 from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
@@ -35,7 +35,7 @@ def show_judged(
             one.show()
         if outcome.without_tasks:
             say(
-                f"Nothing to judge in clusters {named(list(outcome.without_tasks), MOST_NAMED)}: "
+                f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
                 f"{counted(outcome.n_missing, 'item')} without a result"
             )
         say_written(output, outcome)

@@ -122,11 +122,11 @@ def plan_report(
     total["cost_usd"] = None if None in costs else sum(costs)
     over = [
         name
-        for name, most, planned in (
+        for name, limit, planned in (
             ("max_calls", max_calls, total["calls"]),
             ("max_cost", max_cost, total["cost_usd"]),
         )
-        if most is not None and planned is not None and planned > most
+        if limit is not None and planned is not None and planned > limit
     ]
     assumes = list(dict.fromkeys(text for one in plans for text in one.assumes))
     return {**total, "models": rows, "assumes": assumes, "over": over}
@@ -199,10 +199,10 @@ def load_batch(
             f"{counted(found.n_stored, 'reply', 'replies')} stored, "
             f"{counted(len(found.failed), 'line')} without one"
         )
-        for key, why in found.failed[:_MOST_NAMED]:
+        for key, why in found.failed[:_MAX_NAMED]:
             say(f"  {key[:12]}: {why}")
     failed = [{"key": key, "why": why} for key, why in found.failed]
     display.write_json(json_file, {"n_stored": found.n_stored, "failed": failed})
 
 
-_MOST_NAMED = 20
+_MAX_NAMED = 20

@@ -175,11 +175,11 @@ def _plan_json(
     total["cost_usd"] = None if None in costs else sum(costs)
     over = [
         name
-        for name, most, wanted in (
+        for name, limit, wanted in (
             ("max_calls", calls_left, total["calls"]),
             ("max_cost", usd_left, total["cost_usd"]),
         )
-        if most is not None and wanted is not None and wanted > most
+        if limit is not None and wanted is not None and wanted > limit
     ]
     return {**total, "steps": steps, "over": over}
 

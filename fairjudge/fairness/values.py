@@ -24,11 +24,11 @@ Exclusion: TypeAlias = Literal[
 ]
 """Why a sample takes no part in a measure."""
 
-MOST_NUMBERS = 10
+MAX_NUMBERS = 10
 """Up to so many different numbers are read as categories (such as ratings from 1 to 5)."""
 FEW_DOCUMENTS = 5
 """Values held by fewer documents than this are named in a note."""
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 _UNKNOWN = frozenset({"", "unknown", "n/a", "nan", "null"})
 
 
@@ -90,7 +90,7 @@ def label_corpus(
     ------
     InputError
         No article has the attribute (the message names those that exist); it is a number with
-        more than `MOST_NUMBERS` different values and no `bins`; `bins` do not ascend or meet a
+        more than `MAX_NUMBERS` different values and no `bins`; `bins` do not ascend or meet a
         value that is no number; two clusters share an ``eid``.
     """
     _check(clusters, attribute, bins)
@@ -168,7 +168,7 @@ def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> M
                 field="attributes",
             )
         return {number: _range(number, bins) for number in numbers}
-    if len(numbers) > MOST_NUMBERS:
+    if len(numbers) > MAX_NUMBERS:
         raise InputError(
             f"attribute {attribute!r} is a number with {counted(len(numbers), 'different value')} "
             f"from {min(numbers):g} to {max(numbers):g}; give cut points to group them (bins)",
@@ -196,11 +196,11 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
     ]
     if not left_out:
         return ()
-    more = ", ..." if len(left_out) > _MOST_NAMED else ""
+    more = ", ..." if len(left_out) > _MAX_NAMED else ""
     left = f"{'was' if len(left_out) == 1 else 'were'} left out"
     return (
         f"{counted(len(left_out), 'document')} without a known {attribute!r} {left}: "
-        f"{', '.join(left_out[:_MOST_NAMED])}{more}",
+        f"{', '.join(left_out[:_MAX_NAMED])}{more}",
     )
 
 

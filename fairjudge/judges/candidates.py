@@ -171,9 +171,9 @@ def _inert(text: str) -> str:
     return _PART_LINE.sub(" ", re.sub(r"\{(?=\{)", "{ ", cleaned))
 
 
-def _cut(text: str, most: int) -> str:
+def _cut(text: str, limit: int) -> str:
     words = text.split(" ")
-    return text if len(words) <= most else " ".join([*words[:most], "..."])
+    return text if len(words) <= limit else " ".join([*words[:limit], "..."])
 
 
 def nearest(scale: Scale, share: float) -> Level:
@@ -281,7 +281,7 @@ def anchors_request(
     return CompletionRequest(target=target, messages=messages, response_schema=_SCHEMA, **sampling)
 
 
-def read_anchors(reply: str, *, base: Criterion, most: int) -> tuple[tuple[str, ...], ...]:
+def read_anchors(reply: str, *, base: Criterion, limit: int) -> tuple[tuple[str, ...], ...]:
     """Return the usable sets of a reply, each once; a set with one bad anchor is left out.
 
     An anchor is one line without braces or angle brackets, at most 400 characters long: it goes
@@ -295,7 +295,7 @@ def read_anchors(reply: str, *, base: Criterion, most: int) -> tuple[tuple[str, 
             texts = tuple(" ".join(a.split()) if isinstance(a, str) else "" for a in anchors)
             if all(map(_usable, texts)) and len(set(texts)) == n_levels and fits(texts):
                 sets.append(texts)
-    return tuple(dict.fromkeys(sets))[:most]
+    return tuple(dict.fromkeys(sets))[:limit]
 
 
 def _usable(anchor: str) -> bool:

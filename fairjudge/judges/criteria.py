@@ -10,7 +10,7 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.prompting import Fenced, Template, load_template
 from fairjudge.scales import Scale, binary, likert, pairwise
 
-_MOST_WORDINGS = 3
+_MAX_WORDINGS = 3
 """How many wordings of one answer a prompt shows; more lengthen it and say the same."""
 
 
@@ -210,4 +210,4 @@ def fence_questions(questions: tuple[QuestionAnswers, ...]) -> Fenced:
 
 def _group_line(group: tuple[Answer, ...]) -> str:
     wordings = dict.fromkeys(" ".join(answer.answer.split()) for answer in group)
-    return "- Answer: " + " / ".join(list(wordings)[:_MOST_WORDINGS])
+    return "- Answer: " + " / ".join(list(wordings)[:_MAX_WORDINGS])

@@ -27,7 +27,7 @@ from fairjudge.protocols import (
 from fairjudge.scales import Scale
 from fairjudge.signature import signature
 
-MOST_QUESTIONS = 16
+MAX_QUESTIONS = 16
 """Questions in one request; each adds to what the server must hold at once."""
 _MATERIAL = frozenset({"evidence", "texts"})
 
@@ -95,7 +95,7 @@ class DecisionJudge:
                 "prompt": self.template.label,
                 "scale": self.scale.label,
                 "scorer": "decision",
-                "batch": MOST_QUESTIONS if self.batches else 1,
+                "batch": MAX_QUESTIONS if self.batches else 1,
             }
         )
 
@@ -181,7 +181,7 @@ def decision_judge(
 
 
 def batch_tasks(
-    tasks: Iterable[JudgeTask], *, limit: int = MOST_QUESTIONS
+    tasks: Iterable[JudgeTask], *, limit: int = MAX_QUESTIONS
 ) -> dict[str, tuple[JudgeTask, ...]]:
     """Bring together what one request can ask: one summary's answers, or one summary's sentences.
 

@@ -26,7 +26,7 @@ from fairjudge.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 1024
 """Room for the reasons that a judge is asked to give before its verdict."""
-_MOST_ALTERNATIVES = 20
+_MAX_ALTERNATIVES = 20
 """Alternatives a token that servers give at most (OpenAI's limit)."""
 
 
@@ -197,7 +197,7 @@ class LlmJudge:
             # a server that keeps to its seed would give every repeat the same reply
             seed=None if self.seed is None else self.seed + repeat,
             max_output_tokens=self.max_output_tokens,
-            top_logprobs=_MOST_ALTERNATIVES if self.token_probabilities else None,
+            top_logprobs=_MAX_ALTERNATIVES if self.token_probabilities else None,
             sample_index=repeat * self.samples + sample_index,
         )
 

@@ -27,11 +27,11 @@ def place_tasks(
     clusters: Sequence[Cluster],
     *,
     split_sentences: Callable[[str], Sequence[str]],
-    most_articles: int,
+    max_articles: int,
 ) -> tuple[JudgeTask, ...]:
     """Return faithfulness tasks: leads of single articles, with that article in each place.
 
-    Up to `most_articles` articles of each cluster of three or more that are worth reading
+    Up to `max_articles` articles of each cluster of three or more that are worth reading
     (`fairjudge.text.usable`), in order; their first two sentences are the summary.
 
     Raises
@@ -44,7 +44,7 @@ def place_tasks(
         articles = worth_reading(cluster.articles)
         if len(articles) < 3:
             continue
-        for article in articles[:most_articles]:
+        for article in articles[:max_articles]:
             lead = " ".join(split_sentences(article.content)[:_LEAD_SENTENCES])
             others = tuple(other for other in articles if other.aid != article.aid)
             tasks += [

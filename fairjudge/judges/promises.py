@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fairjudge.calibration.answers import Answer, answers, most_answers
+from fairjudge.calibration.answers import Answer, answers, max_answers
 from fairjudge.domain import Judgement, JudgeTask, Order, Unscored, Verdict
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.inputs import read_file
@@ -80,7 +80,7 @@ def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise
         threshold=threshold,
         signature=signatures.pop() if len(signatures) == 1 else None,
         repeats=max(times.values()),
-        n_answers=most_answers(rows),
+        n_answers=max_answers(rows),
     )
 
 

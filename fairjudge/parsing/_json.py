@@ -19,7 +19,7 @@ _BROKEN = re.compile(
     re.IGNORECASE,
 )
 _OBJECT = re.compile(r"\{")
-_MOST_FAILURES = 50
+_MAX_FAILURES = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,15 +32,15 @@ class JsonValue:
 
 
 def json_values(
-    text: str, opening: re.Pattern[str], *, most_failures: int
+    text: str, opening: re.Pattern[str], *, max_failures: int
 ) -> Iterator[JsonValue | None]:
     """Yield the JSON that begins at matches of `opening`; None for each that begins none.
 
-    Each of those costs time in proportion to all of `text`: after `most_failures` it gives up.
+    Each of those costs time in proportion to all of `text`: after `max_failures` it gives up.
     """
     decoder = json.JSONDecoder()
     at, n_failed = 0, 0
-    while n_failed < most_failures and (match := opening.search(text, at)):
+    while n_failed < max_failures and (match := opening.search(text, at)):
         start = match.start()
         try:
             value, at = decoder.raw_decode(text, start)
@@ -65,7 +65,7 @@ class JsonVerdict:
 def json_verdicts(text: str, *, aspect: str = "") -> Iterator[JsonVerdict]:
     """Yield the verdicts of every JSON object in `text`, in order."""
     found = failed = False
-    for one in json_values(text, _OBJECT, most_failures=_MOST_FAILURES):
+    for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
         if one is None:
             failed = True
         elif values := list(_verdicts_in(one.value, aspect.lower())):

@@ -13,7 +13,7 @@ from fairjudge.parsing._clean import without_reasoning
 from fairjudge.parsing._json import JsonValue, json_values
 
 _OPENING = re.compile(r"[\[{]")
-_MOST_FAILURES = 500
+_MAX_FAILURES = 500
 _BEGUN = re.compile(r"[\[{]\s*[\"'\[{]|^[ \t]*[\[{][ \t]*$", re.MULTILINE)
 """What JSON begins with and prose does not."""
 _COMMA = re.compile(r"\s*,\s*")
@@ -119,7 +119,7 @@ def without_bullet(line: str) -> str:
 
 
 def _values(text: str) -> list[JsonValue]:
-    found = json_values(text, _OPENING, most_failures=_MOST_FAILURES)
+    found = json_values(text, _OPENING, max_failures=_MAX_FAILURES)
     return [one for one in found if one is not None and not _is_quoted(one, text)]
 
 

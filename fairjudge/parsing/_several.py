@@ -15,7 +15,7 @@ from fairjudge.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
 Verdict: TypeAlias = float | Position
-_MOST_KEYS = 50
+_MAX_KEYS = 50
 """Places of one name that are looked at; each may cost time in proportion to the reply."""
 _ALL_TOGETHER = ("overall", "total", "average", "in total", "final score", "final verdict")
 """What a line on all criteria together begins with: it ends the section of the one before."""
@@ -88,7 +88,7 @@ def _under_keys(text: str, name: str, scale: Scale) -> list[Verdict | Unscored]:
     decoder = json.JSONDecoder()
     found = []
     for place, match in enumerate(_key(name).finditer(text)):
-        if place == _MOST_KEYS:
+        if place == _MAX_KEYS:
             break
         try:
             value, _ = decoder.raw_decode(text, match.end())

@@ -17,7 +17,7 @@ from fairjudge.references.ports import Answered, Found
 from fairjudge.references.quoting import QuotableArticle
 from fairjudge.text.printable import counted
 
-MOST_QUESTIONS = 25
+MAX_QUESTIONS = 25
 """More questions are asked in parts."""
 MAX_GLOSS_WORDS = 15
 _LIMIT = 8000
@@ -73,7 +73,7 @@ class LlmArticleAnswerer:
 
     async def answer(self, questions: Sequence[str], article: Article) -> Answered | Unscored:
         """See `fairjudge.references.ports.ArticleAnswerer`."""
-        n_parts = -(-len(questions) // MOST_QUESTIONS)
+        n_parts = -(-len(questions) // MAX_QUESTIONS)
         text, found, n_absent, problems = QuotableArticle(article), [], 0, []
         for part in range(n_parts):
             numbers = range(len(questions))[part::n_parts]

@@ -14,10 +14,10 @@ from fairjudge.references.asker import INTEGERS, Asker, json_object
 from fairjudge.references.ports import Consolidator, Grouping, Groups
 from fairjudge.references.replies import sort_groups
 
-MOST_ANSWERS = 60
+MAX_ANSWERS = 60
 """More answers are sorted in parts: the first makes groups, the others add to them."""
 MAX_LABEL_WORDS = 10
-_MOST_WORDINGS = 2
+_MAX_WORDINGS = 2
 _LIMIT = 4096
 _NEW = json_object({"label": {"type": "string"}, "answers": INTEGERS})
 _OLD_OR_NEW = json_object(
@@ -56,7 +56,7 @@ class LlmGrouper:
 
     asker: Asker
     fallback: Consolidator | None = None
-    batch_size: int = MOST_ANSWERS
+    batch_size: int = MAX_ANSWERS
     keep_invalid: bool = False
 
     async def group(
@@ -184,7 +184,7 @@ def _fence(tag: str, lines: Sequence[str]) -> Fenced:
 
 def _group_line(group: Group, answers: Sequence[Answer]) -> str:
     wordings = dict.fromkeys(" ".join(answers[n].answer.split()) for n in group.members)
-    shown = " / ".join(list(wordings)[:_MOST_WORDINGS])
+    shown = " / ".join(list(wordings)[:_MAX_WORDINGS])
     return f"{group.label}: {shown}" if group.label else shown
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fairjudge.reports.figures import Json, interval, p_value, percent, tally
 from fairjudge.reports.tables import TextTable, columns
 
-_MOST_NAMED = 12
+_MAX_NAMED = 12
 POSITION = {
     "first": "prefers the first",
     "second": "prefers the second",
@@ -149,7 +149,7 @@ def order_tables(report: Json) -> Iterator[TextTable]:
     )
 
 
-def checks_tables(report: Json, *, limit: int | None = _MOST_NAMED) -> Iterator[TextTable]:
+def checks_tables(report: Json, *, limit: int | None = _MAX_NAMED) -> Iterator[TextTable]:
     """Yield how often each relation held, naming where it did not, `limit` of these."""
     heads = ("n", "kept", "unscored")
     broken = [

@@ -10,7 +10,7 @@ from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row
 from fairjudge.reports.judge_sections import findings_part
 from fairjudge.reports.parts import Fold, Heading, Paragraph, Part, beside, notes
 
-_MOST_WORDS = 25
+_MAX_WORDS = 25
 """Words of each group that a report shows; the JSON has all."""
 
 
@@ -79,7 +79,7 @@ def _distinguishability(report: Json) -> Iterator[Part]:
 
 
 def _inputs(report: Json) -> Iterator[Part]:
-    summary, *words = bias_tables.inputs_tables(report, limit=_MOST_WORDS)
+    summary, *words = bias_tables.inputs_tables(report, limit=_MAX_WORDS)
     yield summary
     for table in words:
         yield Fold(table.title, (table,))

@@ -8,9 +8,9 @@ from fairjudge.reports.figures import Json, interval
 from fairjudge.reports.tables import TextTable, columns, terminal_width
 from fairjudge.text.printable import counted, printable
 
-_MOST_ROWS = 30
+_MAX_ROWS = 30
 """Rows of a table that a terminal shows; ``--json`` has all of them."""
-_MOST_NAMED = 6
+_MAX_NAMED = 6
 """Groups of answers named for a system as left out."""
 MATRICES = ("coverage by outlet", "coverage by question")
 """What ``judge`` shows."""
@@ -76,23 +76,23 @@ def _fitting(by: str, groups: Sequence[Json]) -> Iterator[TextTable]:
     for group in shown:
         needed = max(len(group["system"]), *map(len, cells)) + _COLUMN
         if run and used + needed > room:
-            yield slice_table(by, run, limit=_MOST_ROWS)
+            yield slice_table(by, run, limit=_MAX_ROWS)
             run, used = [], 0
         run.append(group)
         used += needed
     if run:
-        yield slice_table(by, run, limit=_MOST_ROWS)
+        yield slice_table(by, run, limit=_MAX_ROWS)
 
 
 def _left_out(group: Json) -> TextTable:
     """Name the voices that a system leaves out: groups that are not covered at all come first."""
     missed = sorted(group["uncovered"], key=lambda one: (one["value"], -len(one["voices"])))
     n_voices = sum(len(one["voices"]) for one in missed)
-    more = len(missed) - _MOST_NAMED
+    more = len(missed) - _MAX_NAMED
     notes = [f"... and {counted(more, 'more group')} (see --json)"] if more > 0 else []
     notes += [
         f"On {one['eid']} nothing of {', '.join(one['outlets'])} is covered."
-        for one in group["left_out"][:_MOST_NAMED]
+        for one in group["left_out"][:_MAX_NAMED]
     ]
     what = f"{n_voices} of {counted(group['n_voices'], 'answer')}" if missed else "no answer"
     return TextTable(
@@ -100,7 +100,7 @@ def _left_out(group: Json) -> TextTable:
         columns=columns("who", "on", "says"),
         rows=tuple(
             (_voices(one), _short(one["question"], 60), _short(_said(one), 90))
-            for one in missed[:_MOST_NAMED]
+            for one in missed[:_MAX_NAMED]
         ),
         notes=tuple(notes),
     )

@@ -15,7 +15,7 @@ from fairjudge.text.printable import counted
 _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
 """Where a system's differences by value stand."""
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 def fairness_findings(report: Json) -> tuple[str, ...]:
@@ -57,8 +57,8 @@ def _unequal(by_value: Json) -> str:
 
 
 def _named(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_NAMED
+    return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _beyond_chance(difference: Json) -> bool:

@@ -13,7 +13,7 @@ from fairjudge.domain import Estimate
 from fairjudge.judges.leaderboards import FEWEST_CLUSTERS, Leaderboard
 from fairjudge.text.printable import counted
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 MUCH_UNSCORED = 0.05
 """Share of items without a score from which they come before everything else."""
 
@@ -119,6 +119,6 @@ def next_step(board: Board) -> str:
 
 def _named(names: Sequence[str]) -> str:
     """Name some systems, and count the rest."""
-    some = ", ".join(names[:_MOST_NAMED])
-    rest = len(names) - _MOST_NAMED
+    some = ", ".join(names[:_MAX_NAMED])
+    rest = len(names) - _MAX_NAMED
     return f"{some} and {rest} more" if rest > 0 else some

@@ -12,7 +12,7 @@ from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Heading, Paragraph, Part, Place, beside
 
-_MOST_PLOTTED = 24
+_MAX_PLOTTED = 24
 """Rows of a plot; a longer list is a table alone."""
 _WEIGHTING = (
     f"Shares from 0 to 1, never over several systems: {WEIGHTING}, where the items are groups of "
@@ -90,10 +90,10 @@ def _length(report: Json) -> Iterator[Part]:
         title = f"Length: {group['aspect']}, by {group['judge']}"
         rows = [
             row(f"{one['system_a']} beats {one['system_b']}", one["adjusted"], digits=1)
-            for one in group["win_rates"][: _MOST_PLOTTED + 1]
+            for one in group["win_rates"][: _MAX_PLOTTED + 1]
         ]
         yield Heading(title)
-        if len(rows) <= _MOST_PLOTTED:
+        if len(rows) <= _MAX_PLOTTED:
             across = "win rate at equal length, percent"
             yield forest(rows, title=title, across=across, span=PERCENT)
         yield table

@@ -29,7 +29,7 @@ _STEADY = 90.0
 _KEPT = 95.0
 """Percent of cases from which a check counts as kept."""
 _MANY_FLIPS = 0.1
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 def findings_of(kind: str, report: Json) -> tuple[str, ...]:
@@ -154,7 +154,7 @@ def _of_outlets(group: Json) -> str:
         if one["value"] == 0
         for name in dict.fromkeys(str(voice["name"]) for voice in one["voices"])
     )
-    named = ", ".join(name for name, _ in counts.most_common(_MOST_NAMED))
+    named = ", ".join(name for name, _ in counts.most_common(_MAX_NAMED))
     return f", most often those of {named}" if named else ""
 
 
@@ -212,7 +212,7 @@ def _rank(report: Json) -> Iterator[str]:
         if group["separated"]:
             beyond = "but by how much cannot be told: some system never loses"
         elif as_good:
-            beyond = f"but {', '.join(as_good[:_MOST_NAMED])} may be as good"
+            beyond = f"but {', '.join(as_good[:_MAX_NAMED])} may be as good"
         yield f"{first['system']} comes first for {_who(group)}, {beyond}."
         side = _side(group["position_effect"])
         if side:
@@ -235,7 +235,7 @@ def _words(report: Json) -> Iterator[str]:
     if all(value is None for value in measured):
         yield "Which groups are named is not known: no system has a figure."
     elif told:
-        named = "; ".join(told[:_MOST_NAMED])
+        named = "; ".join(told[:_MAX_NAMED])
         yield f"Named otherwise than in the {report['reference']}, beyond chance: {named}."
         yield "On natural documents this mixes the summarizer with what the documents are about."
     else:
@@ -300,8 +300,8 @@ def _build(report: Json) -> Iterator[str]:
     empty = [one["eid"] for one in clusters if not one["questions"]]
     yield f"{counted(n_questions, 'question')} on {counted(len(clusters), 'cluster')}."
     if empty:
-        more = f" and {len(empty) - _MOST_NAMED} more" if len(empty) > _MOST_NAMED else ""
-        yield f"Without a question: {', '.join(empty[:_MOST_NAMED])}{more}; coverage needs one."
+        more = f" and {len(empty) - _MAX_NAMED} more" if len(empty) > _MAX_NAMED else ""
+        yield f"Without a question: {', '.join(empty[:_MAX_NAMED])}{more}; coverage needs one."
     n_problems = sum(len(one["problems"]) for one in clusters)
     if n_problems:
         yield f"{counted(n_problems, 'step')} gave nothing; the same command asks for these again."

@@ -28,7 +28,7 @@ _WIDTH = 360
 _ROW = 38
 _LINE = 54
 """Characters that fit beside one another."""
-_MOST_STEPPED = 200
+_MAX_STEPPED = 200
 """High to low of a logarithmic axis up to which its ticks are 1, 2, 5, 10 and not 1, 10."""
 _FULL, _DASHES = "#0b4f8a", (0, (4, 3))
 _MARKERS: dict[Shape, str] = {"square": "s", "diamond": "D", "circle": "o"}
@@ -236,7 +236,7 @@ def _logarithmic(axes: Axes) -> bool:
     from matplotlib.ticker import LogLocator, NullLocator
 
     low, high = axes.get_xlim()
-    steps = (1.0, 2.0, 5.0) if high / low <= _MOST_STEPPED else (1.0,)
+    steps = (1.0, 2.0, 5.0) if high / low <= _MAX_STEPPED else (1.0,)
     locator = LogLocator(subs=steps, numticks=99)
     axes.xaxis.set_minor_locator(NullLocator())
     if sum(low <= tick <= high for tick in locator.tick_values(low, high)) < 2:

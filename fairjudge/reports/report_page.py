@@ -17,7 +17,7 @@ from fairjudge.reports.origin_section import origin_parts
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Heading, Paragraph, Part, Place, Section
 
-_MOST_SAID = 4
+_MAX_SAID = 4
 """Leaderboards, and judges beside people, of which the first section speaks."""
 _SAID_FIRST = {
     "audit position",
@@ -60,11 +60,11 @@ def _in_short(content: Content) -> Iterator[Part]:
 
     Each sentence stands again beside its figures, with what it rests on.
     """
-    boards = [of_leaderboard(board) for board in content.leaderboards[:_MOST_SAID]]
+    boards = [of_leaderboard(board) for board in content.leaderboards[:_MAX_SAID]]
     said = [text for board in boards for text in standing(board)]
     for panel in content.panels:
         if panel.kind == "calibrate":
-            groups = panel.report["groups"][:_MOST_SAID]
+            groups = panel.report["groups"][:_MAX_SAID]
             said += [f"{group_title(one)}, against people: {verdict(one)}." for one in groups]
         elif panel.kind in _SAID_FIRST:
             said += findings_of(panel.kind, panel.report)[:1]

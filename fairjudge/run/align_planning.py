@@ -79,7 +79,7 @@ async def _stand_ins(
         return ()
     messages = anchors_messages(base, material.rated(), n_sets=options.rewordings)
     reply = await llm.backend.complete(anchors_request(messages, target=llm.target, **llm.sampling))
-    known = read_anchors(reply.text, base=base, most=options.rewordings)
+    known = read_anchors(reply.text, base=base, limit=options.rewordings)
     return known or stand_ins(base, options.rewordings)
 
 

@@ -47,7 +47,7 @@ from fairjudge.text.printable import counted
 _ANCHORS = "anchors"
 """Rows of sets of anchors that a model wrote, so that no later start asks for others."""
 _SIDES = "old"
-_MOST_FAILED = 0.05
+_MAX_FAILED = 0.05
 """Share of a part's judgements that may lack a reply; above it nothing is decided."""
 _ANCHORS_TOKENS = 2048
 Counters = Callable[[str], Progress]
@@ -192,7 +192,7 @@ class _Work:
                 f"no anchors were written ({reply.reason}: {reply.detail}); the same command asks "
                 "again, and --try examples or --try scale does without them"
             )
-        sets = read_anchors(reply.text, base=base, most=n_sets)
+        sets = read_anchors(reply.text, base=base, limit=n_sets)
         self.run.append(_ANCHORS, {"key": key, "sets": sets})
         return sets
 
@@ -366,7 +366,7 @@ def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
     """Refuse to decide where another start might bring what is missing."""
     why = unscored_of(rows)
     failed = why["backend"]
-    if why["budget"] or failed > _MOST_FAILED * len(rows):
+    if why["budget"] or failed > _MAX_FAILED * len(rows):
         told = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
         raise RunError(
             f"{part}, {name}: {counted(why['budget'] + failed, 'judgement')} of {len(rows)} got no "

@@ -120,10 +120,10 @@ async def judge_tasks(
         chunk_size=chunk_size,
     )
     progress(book.n_done - book.n_retryable)
-    most = 2 * concurrency // chunk_size + 2  # enough that slow replies leave no place idle
+    limit = 2 * concurrency // chunk_size + 2  # enough that slow replies leave no place idle
     async with checkpoints(run) as saver:
         graph = build_judge_graph(checkpointer=saver)
-        how: Any = {"thread": run.thread(_THREAD), "context": deps, "max_concurrency": most}
+        how: Any = {"thread": run.thread(_THREAD), "context": deps, "max_concurrency": limit}
         await resume(graph, **how)
         book.reopen_retryable()
         await start(graph, **how)

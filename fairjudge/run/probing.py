@@ -25,7 +25,7 @@ async def order_report(
     references: object,
     summaries: object | None,
     *,
-    most_articles: int,
+    max_articles: int,
     n_shuffles: int,
     run: Path | None,
     skip_bad: bool = False,
@@ -38,7 +38,7 @@ async def order_report(
     written = () if summaries is None else read_summaries(summaries, skip_bad=skip_bad).records
     check_summaries(written, clusters)
     tasks = (
-        *place_tasks(clusters, split_sentences=sentence_texts, most_articles=most_articles),
+        *place_tasks(clusters, split_sentences=sentence_texts, max_articles=max_articles),
         *shuffle_tasks(clusters, written, n_shuffles=n_shuffles, seed=model.seed or 0),
     )
     rows = await judge_planned(
@@ -48,7 +48,7 @@ async def order_report(
         run=run,
         identity={
             "audit": "order",
-            "most_articles": most_articles,
+            "most_articles": max_articles,
             "n_shuffles": n_shuffles,
             "clusters": digest(clusters),
             "summaries": digest(written),

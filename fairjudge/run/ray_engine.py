@@ -43,7 +43,7 @@ SHARD_SIZE = 64
 """Tasks in a shard, rounded up to whole clusters."""
 _NAMESPACE = "fairjudge"
 _PARTING_SECONDS = 10
-_MOST_DEATHS = 10
+_MAX_DEATHS = 10
 """A shard that ends so many workers ends the run."""
 
 
@@ -167,28 +167,28 @@ def _outcomes(ray: Any, shards: Sequence[Shard], how: dict[str, Any]) -> Iterato
 
 
 def _in_tasks(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
-    most = work.model.concurrency // SHARD_SIZE + 2  # enough to use every place
+    limit = work.model.concurrency // SHARD_SIZE + 2  # enough to use every place
     return {
         "fn": run_shard,
         "fn_kwargs": {"work": work, "gate": gate},
-        "compute": ray.data.TaskPoolStrategy(size=min(most, n_shards)),
+        "compute": ray.data.TaskPoolStrategy(size=min(limit, n_shards)),
         "num_cpus": 0.1,  # a task waits for replies most of the time: many fit on one core
-        "max_retries": _MOST_DEATHS,
+        "max_retries": _MAX_DEATHS,
     }
 
 
 def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]:
     resources = ray.cluster_resources()
     n_gpus = int(resources.get("GPU", 0))
-    most = n_gpus or max(1, int(resources.get("CPU", 1)))
+    limit = n_gpus or max(1, int(resources.get("CPU", 1)))
     # No shard waits behind another while an actor is free.
-    pool = ray.data.ActorPoolStrategy(size=min(most, n_shards), max_tasks_in_flight_per_actor=1)
+    pool = ray.data.ActorPoolStrategy(size=min(limit, n_shards), max_tasks_in_flight_per_actor=1)
     return {
         "fn": Worker,
         "fn_constructor_kwargs": {"work": work, "gate": gate},
         "compute": pool,
         **({"num_gpus": 1, "num_cpus": 0} if n_gpus else {"num_cpus": 1}),
-        "max_task_retries": _MOST_DEATHS,
+        "max_task_retries": _MAX_DEATHS,
     }
 
 

@@ -19,7 +19,7 @@ from fairjudge.backends.budgeting import Budget, Reservation, likely_usage
 from fairjudge.backends.limiting import Ending
 from fairjudge.backends.pacing import Allowance, Clock, Sleep
 from fairjudge.backends.ports import AnyRequest
-from fairjudge.backends.token_counts import most_input_tokens, output_limit_tokens
+from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.protocols import ModelRef, Usage
 
@@ -177,7 +177,7 @@ class GateRates:
 
     async def begin(self, request: AnyRequest) -> None:
         """See `Limit`."""
-        why = await self._gate.take_turn(most_input_tokens(request) + output_limit_tokens(request))
+        why = await self._gate.take_turn(max_input_tokens(request) + output_limit_tokens(request))
         if why is not None:
             raise ConfigurationError(why)
 

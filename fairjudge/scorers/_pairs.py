@@ -96,17 +96,17 @@ class PairShape:
         return {name: _moved(array, device, on_gpu=on_gpu) for name, array in arrays.items()}
 
 
-def buckets(lengths: Sequence[int], *, budget: int, most: int) -> Iterator[tuple[list[int], int]]:
+def buckets(lengths: Sequence[int], *, budget: int, limit: int) -> Iterator[tuple[list[int], int]]:
     """Yield indices and the width to pad them to, in groups of at most `budget` tokens padded.
 
     The width, and whether there is any padding, follow from a row's own length, and so what is
     computed for a row does not depend on the rows beside it. Numbers of 8 or 11 bits would show
     it: in bfloat16 a row padded to its neighbours' width moved by 0.014 in P(entail), with 12
-    layers of random weights on a CPU. No width is more than `most`, the model's window.
+    layers of random weights on a CPU. No width is more than `limit`, the model's window.
     """
     groups: dict[tuple[int, bool], list[int]] = {}
     for index, length in enumerate(lengths):
-        width = min(most, bucket_width(length))
+        width = min(limit, bucket_width(length))
         groups.setdefault((width, length == width), []).append(index)
     for (width, _), rows in sorted(groups.items(), reverse=True):
         size = max(1, budget // width)

@@ -16,7 +16,7 @@ from fairjudge.errors import ConfigurationError, MissingExtraError
 
 BATCH_TOKENS = 16384
 """Tokens, padding included, in one forward pass."""
-_MOST_POSITIONS = 1_000_000
+_MAX_POSITIONS = 1_000_000
 """Tokenizers without a limit of their own state an absurd one."""
 
 
@@ -197,7 +197,7 @@ def window_tokens(tokenizer: Any, config: Any) -> int:
     if isinstance(positions, int):
         offset = 2 if "roberta" in str(getattr(config, "model_type", "")) else 0
         limits.append(positions - offset)
-    known = [limit for limit in limits if limit < _MOST_POSITIONS]
+    known = [limit for limit in limits if limit < _MAX_POSITIONS]
     return min(known, default=512)
 
 

@@ -113,14 +113,14 @@ class TransformersEntailment:
         spans = self._loaded.tokenizer(
             texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False
         )["offset_mapping"]
-        most = max(1, self._room() // 2)
+        limit = max(1, self._room() // 2)
         found = {}
         for hypothesis, text, offsets in zip(hypotheses, texts, spans, strict=True):
             if not offsets:
                 raise InputError(f"hypothesis {hypothesis!r} has no token in the vocabulary")
             found[hypothesis] = [
-                text[offsets[start][0] : offsets[min(start + most, len(offsets)) - 1][1]]
-                for start in range(0, len(offsets), most)
+                text[offsets[start][0] : offsets[min(start + limit, len(offsets)) - 1][1]]
+                for start in range(0, len(offsets), limit)
             ]
         return found
 
@@ -175,7 +175,7 @@ class TransformersEntailment:
         import torch
 
         if self._loaded.model.dtype != torch.float32:
-            yield from buckets(lengths, budget=BATCH_TOKENS, most=self._loaded.window)
+            yield from buckets(lengths, budget=BATCH_TOKENS, limit=self._loaded.window)
             return
         for batch in batches(lengths):
             yield batch, lengths[batch[0]]

@@ -30,7 +30,7 @@ FIRST_TOKENS = 96
 """Tokens of a statement, unit, or question that are read."""
 BATCH_TOKENS = 2048
 """Tokens, padding included, in one forward pass: on a CPU more at once leave its caches."""
-MOST_LACKING = 3
+MAX_LACKING = 3
 """Names and numbers that sources lack, from which on more of them say nothing new."""
 SPAN_TOKENS = 40
 """Tokens of the longest answer."""
@@ -235,7 +235,7 @@ class TrainedModels:
         """Return shape (n, 3), what the fit of P(supported) weighs: both heads, what is lacking."""
         logits = self.pair_logits(pairs)
         against = np.logaddexp(logits[:, 1], logits[:, 2])
-        found = -np.minimum(np.asarray(lacking, dtype=np.float64), MOST_LACKING)
+        found = -np.minimum(np.asarray(lacking, dtype=np.float64), MAX_LACKING)
         return np.column_stack((logits[:, 0] - against, logits[:, 3], found))
 
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:

@@ -80,7 +80,7 @@ class StoredRun(RunStore):
         self._opened = Server(
             self.address,
             patience_seconds=self._patience_seconds,
-            most_connections=1,  # the one that holds the lock
+            max_connections=1,  # the one that holds the lock
             prepare=self._lock,
         )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 SCHEMA = "fairjudge"
 PATIENCE_SECONDS = 30.0
 """How long a lost server is waited for; a restart or a failover takes less."""
-_MOST_CONNECTIONS = 8
+_MAX_CONNECTIONS = 8
 _CONNECT_SECONDS = 10
 _ONE_AT_A_TIME = 0x66_6A_73_74
 """The advisory lock under which tables are made: IF NOT EXISTS alone may collide."""
@@ -122,7 +122,7 @@ class Server:
         address: StoreAddress,
         *,
         patience_seconds: float | None = None,
-        most_connections: int = _MOST_CONNECTIONS,
+        max_connections: int = _MAX_CONNECTIONS,
         prepare: Callable[[Any], None] | None = None,
     ) -> None:
         self.address = address
@@ -131,7 +131,7 @@ class Server:
         self._prepare = prepare
         self._psycopg = driver()
         self._idle: LifoQueue[psycopg.Connection[Any]] = LifoQueue()
-        self._places = threading.BoundedSemaphore(most_connections)
+        self._places = threading.BoundedSemaphore(max_connections)
         self._make_tables()
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:

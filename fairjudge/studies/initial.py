@@ -15,7 +15,7 @@ from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
 from fairjudge.text.printable import counted
 
-_MOST_VALUES = 8
+_MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
 _READABLE = (".json", ".jsonl", ".csv", ".gz")
 _COLUMN = 44
@@ -101,7 +101,7 @@ def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
             for name, value in article.attributes.items():
                 values.setdefault(name, Counter())[str(value)] += 1
     return {
-        name: sorted(counts) for name, counts in values.items() if 2 <= len(counts) <= _MOST_VALUES
+        name: sorted(counts) for name, counts in values.items() if 2 <= len(counts) <= _MAX_VALUES
     }
 
 

@@ -115,7 +115,7 @@ def asking_audit_step(
                 figures = verbosity_report(rows)
             case "order":
                 figures = run_to_end(
-                    order_report(sources, summaries, most_articles=3, n_shuffles=3, **alone)
+                    order_report(sources, summaries, max_articles=3, n_shuffles=3, **alone)
                 )
             case "checks":
                 figures = run_to_end(checks_report(sources, summaries, aspect=plan.aspect, **alone))

@@ -21,7 +21,7 @@ from annotation_tools import (
     write_world,
 )
 
-from fairjudge.annotation.web.guard import MOST_BODY_BYTES, Hosts, is_loopback
+from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Hosts, is_loopback
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104  # on purpose: what is tested is how it is guarded
 
@@ -150,7 +150,7 @@ def test_a_reason_that_was_not_offered_is_refused(server: Server):
 
 def test_large_requests_are_refused(server: Server):
     ann = Annotator(server.url, "wordy")
-    assert ann.label(1, note="x" * (MOST_BODY_BYTES + 1)).status_code == 413
+    assert ann.label(1, note="x" * (MAX_BODY_BYTES + 1)).status_code == 413
     assert get(f"{server.url}?{'x' * 3000}").status_code == 414
 
     def endless():

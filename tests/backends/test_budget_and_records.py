@@ -24,7 +24,7 @@ from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import PriceTable, load_prices
 from fairjudge.backends.replay import ReplayBackend
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.backends.token_counts import most_input_tokens
+from fairjudge.backends.token_counts import max_input_tokens
 from fairjudge.cache import ReplyCache
 from fairjudge.errors import (
     BadRequestError,
@@ -309,7 +309,7 @@ class TestBudget:
     def test_the_estimate_is_above_what_tokenizers_count_for_english(self, ask):
         # GPT-2 and its successors need about one token for four characters of English prose.
         prose = "The mayor said on Tuesday that the bridge would stay closed until the spring. " * 9
-        assert most_input_tokens(ask(M, prose)) > len(prose) / 4
+        assert max_input_tokens(ask(M, prose)) > len(prose) / 4
 
 
 SCORE_2 = Completion(text="Score: 2")

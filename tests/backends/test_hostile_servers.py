@@ -204,7 +204,7 @@ async def test_a_reply_of_1_5_gb_takes_little_memory(provider):
 @pytest.mark.parametrize("longer", [0, 1])
 async def test_the_longest_reply_that_is_taken(monkeypatch, longer):
     body = chat("item 1")
-    monkeypatch.setattr(posting, "MOST_BYTES", len(body) - longer)
+    monkeypatch.setattr(posting, "MAX_BYTES", len(body) - longer)
 
     def serve(server, line):
         line.read()

@@ -6,7 +6,7 @@ import pytest
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.assessment import equal_size_bins
-from fairjudge.calibration.estimates import MOST_SYSTEMS_IN_PAIRS, system_estimates
+from fairjudge.calibration.estimates import MAX_SYSTEMS_IN_PAIRS, system_estimates
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.probabilities import DistributionReport, distribution_report
@@ -109,7 +109,7 @@ def joined(judgements, labels) -> Joined:
 
 @pytest.mark.parametrize(("more", "n_pairs"), [(0, 190), (1, 0)])
 def test_all_pairs_of_at_most_20_systems_are_compared(more, n_pairs):
-    where = [(f"d{d}", f"s{s:02}") for d in range(2) for s in range(MOST_SYSTEMS_IN_PAIRS + more)]
+    where = [(f"d{d}", f"s{s:02}") for d in range(2) for s in range(MAX_SYSTEMS_IN_PAIRS + more)]
     group = joined([judged(*one) for one in where], [labelled(*one) for one in where])
     kinds = [one.kind for one in system_estimates(group, level=0.95)]
     assert kinds.count("mean") == 20 + more

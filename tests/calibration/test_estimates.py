@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairjudge.calibration.estimates import MOST_SYSTEMS_IN_PAIRS, plan_labels, system_estimates
+from fairjudge.calibration.estimates import MAX_SYSTEMS_IN_PAIRS, plan_labels, system_estimates
 from fairjudge.calibration.items import join
 from fairjudge.calibration.planning import pilot, planning_curve
 from fairjudge.calibration.ppi import ppi_mean
@@ -132,7 +132,7 @@ def test_unlabelled_systems_have_no_plan():
 
 
 def test_pairs_are_told_of_20_systems_at_the_most():
-    assert MOST_SYSTEMS_IN_PAIRS == 20
+    assert MAX_SYSTEMS_IN_PAIRS == 20
     for n, n_pairs in ((20, 190), (21, 0)):
         rows = [
             judged(f"d{i}", 1.0 + (i + s) % 5, system=f"s{s:02}")

@@ -26,7 +26,7 @@ from cli_tools import (
     write_jsonl,
 )
 from stub_server import Call
-from waiting import MOST_SECONDS
+from waiting import MAX_SECONDS
 
 CONCURRENCY = 8
 
@@ -45,13 +45,13 @@ def kill_after(server, command: tuple[str, ...], n_calls: int) -> None:
         if number >= n_calls:
             reached.set()
         if number > n_calls + CONCURRENCY:
-            killed.wait(MOST_SECONDS)
+            killed.wait(MAX_SECONDS)
         return answer(call)
 
     server.answer = answer_until_killed
     # Nobody reads what it prints: a pipe that is full would hold it for ever.
     process = start(*command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    assert n_calls == 0 or reached.wait(MOST_SECONDS)
+    assert n_calls == 0 or reached.wait(MAX_SECONDS)
     process.send_signal(signal.SIGKILL)
     assert process.wait(timeout=60) == -signal.SIGKILL
     killed.set()

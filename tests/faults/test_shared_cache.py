@@ -91,7 +91,7 @@ def damage_by_overwriting(database: Path) -> None:
     ],
 )
 def test_damage_is_said_moved_aside_and_asked_for_again(
-    server, tmp_path, damage, said, most_asked, cli
+    server, tmp_path, damage, said, max_asked, cli
 ):
     write_jsonl(Path("references.jsonl"), [reference()])
     write_jsonl(Path("summaries.jsonl"), [summary(f"s{n}") for n in range(40)])
@@ -106,7 +106,7 @@ def test_damage_is_said_moved_aside_and_asked_for_again(
     done = cli(*command, "--run", "two")
     assert done.code == 0, done.err
     assert said in done.err
-    assert 1 <= len(server.calls) <= most_asked
+    assert 1 <= len(server.calls) <= max_asked
     assert Path("judgements.jsonl").read_bytes() == before
     stats = cli("cache", "stats", "--cache", "shared", "--json", "-")
     assert json.loads(stats.out)["n_quarantined"] == 1, stats

@@ -124,7 +124,7 @@ GOOD = ["none", "few", "half", "most", "all"]
 
 def test_anchors_are_read_each_set_once_up_to_the_most():
     other = [f"{one} of it" for one in GOOD]
-    found = read_anchors(reply(GOOD, GOOD, other, GOOD[::-1]), base=BASE, most=2)
+    found = read_anchors(reply(GOOD, GOOD, other, GOOD[::-1]), base=BASE, limit=2)
     assert found == (tuple(GOOD), tuple(other))
 
 
@@ -143,17 +143,17 @@ def test_anchors_are_read_each_set_once_up_to_the_most():
     ],
 )
 def test_a_set_with_a_bad_anchor_is_left_out(bad):
-    assert read_anchors(reply(bad, GOOD), base=BASE, most=9) == (tuple(GOOD),)
+    assert read_anchors(reply(bad, GOOD), base=BASE, limit=9) == (tuple(GOOD),)
 
 
 def test_an_anchor_is_one_line():
-    found = read_anchors(reply([*GOOD[:4], "all\n\nof it"]), base=BASE, most=1)
+    found = read_anchors(reply([*GOOD[:4], "all\n\nof it"]), base=BASE, limit=1)
     assert found[0][4] == "all of it"
 
 
 @pytest.mark.parametrize("said", ["", "I cannot.", "{", '{"sets": 3}', '{"sets": []}'])
 def test_what_cannot_be_read_has_no_anchors(said):
-    assert read_anchors(said, base=BASE, most=2) == ()
+    assert read_anchors(said, base=BASE, limit=2) == ()
 
 
 PAIRWISE = builtin_criterion("faithfulness", "pairwise", per_answer=False)
@@ -213,7 +213,7 @@ def test_a_model_that_rewords_sees_both_summaries_and_the_preference():
 @pytest.mark.parametrize("better", ["the first is truer", "Summary 2 says less", "SECOND to none"])
 def test_a_line_for_both_places_that_names_one_is_left_out(better):
     fair = ["says less that is false", "as much is false"]
-    found = read_anchors(reply([better, "alike"], fair), base=PAIRWISE, most=2)
+    found = read_anchors(reply([better, "alike"], fair), base=PAIRWISE, limit=2)
     assert found == (tuple(fair),)
 
 

@@ -9,7 +9,7 @@ from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers, Unscor
 from fairjudge.errors import ContextTooLongError
 from fairjudge.judges.aggregate import system_scores, with_pair_verdicts
 from fairjudge.judges.criteria import builtin_criterion
-from fairjudge.judges.decision import MOST_QUESTIONS, batch_tasks, decision_judge
+from fairjudge.judges.decision import MAX_QUESTIONS, batch_tasks, decision_judge
 from fairjudge.protocols import DecisionRefusal, Decisions, Distribution, ModelRef
 
 TARGET = ModelRef(provider="systemone", model="m", base_url="http://127.0.0.1:1/v1")
@@ -117,7 +117,7 @@ async def test_an_undecided_pair_counts_by_its_probabilities():
 
 
 async def test_answers_of_one_summary_are_asked_together_and_told_apart():
-    tasks = [task("binary", "coverage", f"answer:0.{n}", n=n) for n in range(MOST_QUESTIONS + 2)]
+    tasks = [task("binary", "coverage", f"answer:0.{n}", n=n) for n in range(MAX_QUESTIONS + 2)]
     judge, backend = judge_of(
         lambda q: {"no": 0.0, "yes": 1.0} if q.name == "q2" else {"no": 1.0, "yes": 0.0},
         "binary",
@@ -126,12 +126,12 @@ async def test_answers_of_one_summary_are_asked_together_and_told_apart():
         tasks=tasks,
     )
     values = [(await judge.ask(each)).value for each in tasks]
-    assert [n for n, value in enumerate(values) if value == 1.0] == [1, MOST_QUESTIONS + 1]
+    assert [n for n, value in enumerate(values) if value == 1.0] == [1, MAX_QUESTIONS + 1]
     first, last = backend.requests[0], backend.requests[-1]
-    assert (len(first.questions), len(last.questions)) == (MOST_QUESTIONS, 2)
+    assert (len(first.questions), len(last.questions)) == (MAX_QUESTIONS, 2)
     assert backend.requests[1] == first, "one request, which the cache answers once"
     assert "reference 2?" in first.questions[1].text
-    assert all(f"answer {n}" in first.messages[0].content for n in range(MOST_QUESTIONS))
+    assert all(f"answer {n}" in first.messages[0].content for n in range(MAX_QUESTIONS))
 
 
 def test_only_answers_and_sentences_of_one_summary_share_a_request():

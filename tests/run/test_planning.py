@@ -204,9 +204,9 @@ def test_a_build_never_takes_more_than_planned_and_filters_take_off_checks_alone
     run("build", *same)
     checks = sum('"diverse"' in str(call.body["messages"]) for call in server.calls)
     (said,) = [text for text in before["assumes"] if "off the" in text]
-    most_checks = int(re.search(r"off the (\d+) ", said)[1])
-    assert before["calls"] - most_checks == len(server.calls) - checks
-    assert checks <= most_checks
+    max_checks = int(re.search(r"off the (\d+) ", said)[1])
+    assert before["calls"] - max_checks == len(server.calls) - checks
+    assert checks <= max_checks
     assert before["input_tokens"] == pytest.approx(received_tokens(server), rel=0.1)
 
 

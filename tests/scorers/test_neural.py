@@ -180,14 +180,14 @@ def test_a_bucket_depends_on_a_rows_own_length(lengths, others):
     def of(rows):
         return {
             i: (width, {rows[j] == width for j in group})
-            for group, width in buckets(rows, budget=2048, most=512)
+            for group, width in buckets(rows, budget=2048, limit=512)
             for i in group
         }
 
     alone, beside = of(lengths), of([*lengths, *others])
     assert alone == {i: beside[i] for i in alone}
     assert sorted(alone) == list(range(len(lengths)))
-    for group, width in buckets(lengths, budget=2048, most=512):
+    for group, width in buckets(lengths, budget=2048, limit=512):
         assert len(group) * width <= 2048
         assert all(lengths[i] <= width <= max(8, lengths[i] * 1.25 + 8) for i in group)
         assert len({lengths[i] == width for i in group}) == 1

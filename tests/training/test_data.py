@@ -121,7 +121,7 @@ def test_what_is_made_is_the_same_each_time(folder):
 def test_the_window_that_shares_most_is_kept():
     passage = " ".join(f"Sentence {n} speaks of nothing at all." for n in range(40))
     passage += " The mayor of Harwell resigned. " + "It rained on and on and on. " * 20
-    kept = data.window(passage, "Harwell's mayor resigned.", most=30)
+    kept = data.window(passage, "Harwell's mayor resigned.", limit=30)
     assert "The mayor of Harwell resigned." in kept
     assert len(kept.split()) <= 30
     assert data.window("Short. Text.", "Text") == "Short. Text."

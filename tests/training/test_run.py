@@ -94,7 +94,7 @@ def test_pools_have_their_share_of_tokens():
         for name, rows in EXAMPLES.items()
     ]
     for _ in range(200):
-        batches.most_behind(pools).next()
+        batches.max_behind(pools).next()
     tokens = sum(pool.tokens for pool in pools)
     for pool in pools:
         assert pool.tokens / tokens == pytest.approx(pool.share, abs=0.03)

@@ -79,7 +79,7 @@ def test_documents_are_long_and_of_one_part_each(folder):
 
 
 def test_domains_of_summedits_count_as_one_source(folder):
-    found = statements.drawn("test", folder=folder, most=10)
+    found = statements.drawn("test", folder=folder, limit=10)
     assert {statements.family(row.source) for row in found} == {"bump", "summedits", "fib-xsum"}
     assert all(
         sum(statements.family(row.source) == name for row in found) <= 10

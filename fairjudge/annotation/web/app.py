@@ -17,7 +17,7 @@ from fairjudge.annotation.desk import Turn
 from fairjudge.annotation.items import Item
 from fairjudge.annotation.quality import quality
 from fairjudge.annotation.views import choices, clean, item_view
-from fairjudge.annotation.web.guard import MOST_BODY_BYTES, Guard, Hosts
+from fairjudge.annotation.web.guard import MAX_BODY_BYTES, Guard, Hosts
 from fairjudge.annotation.web.site import Site, annotator_name, new_session, same
 from fairjudge.domain import Undefined
 from fairjudge.errors import FairJudgeError, InputError
@@ -145,7 +145,7 @@ class _Pages:
             name=name,
             csrf=self._site.access.csrf(key),
             reasons=moves.SKIP_REASONS,
-            most_note=moves.MOST_NOTE,
+            max_note=moves.MAX_NOTE,
             taken_back="undone" in request.query_params,
             said=self._said(item, place),
         )
@@ -303,11 +303,11 @@ def _to_item(position: int | None, suffix: str = "") -> Response:
 
 
 async def _form(request: Request) -> Mapping[str, str]:
-    """Read a form; never more than `MOST_BODY_BYTES`, whatever the request says of its length."""
+    """Read a form; never more than `MAX_BODY_BYTES`, whatever the request says of its length."""
     body = b""
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MOST_BODY_BYTES:
+        if len(body) > MAX_BODY_BYTES:
             raise _Refusal(413, "The request is too large.")
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20)

@@ -14,8 +14,8 @@ Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MOST_BODY_BYTES = 32_768
-MOST_URL_BYTES = 2_048
+MAX_BODY_BYTES = 32_768
+MAX_URL_BYTES = 2_048
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 # No inline script or style, nothing from elsewhere, and no page of others around ours. Referrers
@@ -147,10 +147,10 @@ class Guard:
         host = hosts[0].decode("latin-1") if len(hosts) == 1 else ""
         if not self._hosts.allow(host):
             return 421, "This server does not answer to that name. Use --allow-host to add it."
-        if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > MOST_URL_BYTES:
+        if len(scope.get("raw_path", b"")) + len(scope["query_string"]) > MAX_URL_BYTES:
             return 414, "The address is too long."
         length = headers.get(b"content-length", [b"0"])[0]
-        if not length.isdigit() or int(length) > MOST_BODY_BYTES:
+        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
             return 413, "The request is too large."
         if scope["method"] not in {"GET", "HEAD"} and not _same_origin(headers, host):
             return 403, "The request comes from another site."
