@@ -147,4 +147,5 @@ def oracle_findings(report: Json) -> Iterator[str]:
     if seen:
         yield f"The scorer finds the planted unfairness beyond chance in {', '.join(seen)}."
     if missed:
-        yield f"It does not in {', '.join(missed)}: a low value there means nothing."
+        said = "It does not" if seen else "The scorer does not find the planted unfairness"
+        yield f"{said} in {', '.join(missed)}: a low value there means nothing."

@@ -125,7 +125,9 @@ def _parse(report: Json) -> Iterator[str]:
 
 
 def _covered(report: Json) -> Iterator[str]:
-    for judge in by_judge(report["groups"]):
+    judges = by_judge(report["groups"])
+    for judge in judges:
+        says = f", says {judge[0]['judge']}" if len(judges) > 1 else ""
         left_out = {
             group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
             for group in judge
@@ -142,7 +144,7 @@ def _covered(report: Json) -> Iterator[str]:
             )
             yield (
                 f"{system} leaves out {most}{n} of {counted(group['n'], 'group')} of answers"
-                f"{_of_outlets(group)}."
+                f"{_of_outlets(group)}{says}."
             )
 
 

@@ -111,6 +111,10 @@ def test_the_systems_that_leave_out_most_and_fewest_are_named():
         "b leaves out the most, 3 of 9 groups of answers, most often those of post.example.",
         "c leaves out the fewest, 0 of 9 groups of answers.",
     )
+    jury = [one | {"judge": name} for name in ("j", "k") for one in report["groups"]]
+    assert findings_of("audit covered", {"groups": jury})[3] == (
+        "c leaves out the fewest, 0 of 9 groups of answers, says k."
+    )
 
 
 def test_broken_checks_are_named():
@@ -236,6 +240,11 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
     assert findings_of("fairness oracle", {"measures": measures}) == (
         "The scorer finds the planted unfairness beyond chance in BUR %.",
         "It does not in UER %, SOF %: a low value there means nothing.",
+    )
+    del measures["bur"]
+    assert findings_of("fairness oracle", {"measures": measures}) == (
+        "The scorer does not find the planted unfairness in UER %, SOF %: a low value there means "
+        "nothing.",
     )
 
 
