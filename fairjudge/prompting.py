@@ -159,9 +159,9 @@ def render(template: Template, fields: Mapping[str, str | Fenced]) -> tuple[Mess
 def _filled(role: Role, body: str, fields: Mapping[str, str | Fenced]) -> Message:
     """Return one message; what other requests may share with it ends with its first fences."""
     content, fences, shared = "", [], 0
-    # Split by the pattern's group: words of the template and names of fields take turns.
-    for place, piece in enumerate(_FIELD.split(body)):
-        value = piece if place % 2 == 0 else _MARK_WORDS if piece == _MARK else fields[piece]
+    for words, name in _pieces(body):
+        content += words
+        value = fields[name] if name else ""
         if isinstance(value, Fenced):
             text, places = value.render()
             fences += [(len(content) + start, len(content) + end) for start, end in places]
@@ -170,6 +170,13 @@ def _filled(role: Role, body: str, fields: Mapping[str, str | Fenced]) -> Messag
         else:
             content += _clean(value)
     return Message(role=role, content=content, fences=tuple(fences), shared=shared)
+
+
+@cache
+def _pieces(body: str) -> tuple[tuple[str, str], ...]:
+    """Return a part's words before each field, with the field's name; none follows the last."""
+    pieces = _FIELD.split(body.replace("{{" + _MARK + "}}", _MARK_WORDS))
+    return tuple(zip(map(_clean, pieces[::2]), [*pieces[1::2], ""], strict=True))
 
 
 def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:
@@ -194,7 +201,7 @@ def _sealed(message: Message, secret: bytes) -> Message:
 
 
 def _mark(inside: str, secret: bytes) -> str:
-    return hmac.new(secret, inside.encode(), hashlib.sha256).hexdigest()[:_MARK_LENGTH]
+    return hmac.digest(secret, inside.encode(), "sha256").hex()[:_MARK_LENGTH]
 
 
 def _clean(text: str) -> str:

@@ -87,9 +87,7 @@ def calibrate(*, source: Source = data.DATA, target: Target = SHIPPED, threads: 
 def evaluate(
     *,
     source: Source = data.DATA,
-    limit: Annotated[
-        int, typer.Option(help="Maximum examples of a data set.")
-    ] = 2400,
+    limit: Annotated[int, typer.Option(help="Maximum examples of a data set.")] = 2400,
     only: Annotated[list[str] | None, typer.Option(help="These parts alone.")] = None,
     threads: int = 2,
 ) -> None:

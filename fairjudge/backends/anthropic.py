@@ -17,7 +17,7 @@ from fairjudge.backends.ports import asked_again
 from fairjudge.backends.posting import carried_client
 from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.usage import read_messages_usage
-from fairjudge.backends.warming import shared_block
+from fairjudge.backends.warming import shared_texts
 from fairjudge.errors import EmptyReplyError, RefusedError
 from fairjudge.protocols import Completion, CompletionRequest, FinishReason, Message, ModelRef
 
@@ -54,7 +54,7 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
         check_target(request, self.target)
-        shares = bool(shared_block(request))
+        shares = bool(shared_texts(request))
         while True:
             body = self._body(request)
             marks = [_MARK] if shares and self._support.accepts(_MARK) else []

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from fairjudge.backends.guarding import sealed
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.token_counts import count_tokens, likely_input_tokens
-from fairjudge.backends.warming import block_key, shared_block
+from fairjudge.backends.warming import block_key, shared_texts
 from fairjudge.protocols import (
     Cache,
     Completion,
@@ -113,8 +113,8 @@ class PlanningBackend:
             self.output_tokens += output_tokens
             block = block_key(request)
             if block is not None:
-                texts = [message.content for message in shared_block(request)]
-                self._shared.setdefault(block, []).append(sum(map(count_tokens, texts)))
+                n_tokens = sum(map(count_tokens, shared_texts(request)))
+                self._shared.setdefault(block, []).append(n_tokens)
 
 
 _REASONS = (

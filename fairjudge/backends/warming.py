@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairjudge.backends.ports import Ask, Middleware, Reply, Request
-from fairjudge.protocols import CompletionRequest, DecisionRequest, Message
+from fairjudge.protocols import CompletionRequest, DecisionRequest
 
 Clock = Callable[[], float]
 
@@ -19,19 +20,21 @@ LEAST_CHARACTERS = 4096
 _KEPT_SECONDS = 240.0
 """How long after its last use a beginning is counted on; providers keep it for five minutes."""
 _GATHERING_SECONDS = 0.05
-"""How long the first waits for others to show: what nobody else begins with is not marked."""
+"""How long the first waits for another to show: what nobody else begins with is not marked."""
 _MAX_BLOCKS = 4096
 
 
-def shared_block(request: CompletionRequest | DecisionRequest) -> tuple[Message, ...]:
-    """Return what other requests are likely to begin with too: nothing where it is too short."""
+def shared_texts(request: CompletionRequest | DecisionRequest) -> list[str]:
+    """Return what other requests are likely to begin with too, a text for each message.
+
+    Nothing where it is too short.
+    """
     for number, message in enumerate(request.messages):
         if message.shared:
-            last = message.model_copy(update={"content": message.content[: message.shared]})
-            block = (*request.messages[:number], last)
-            long = sum(len(each.content) for each in block) >= LEAST_CHARACTERS
-            return block if long else ()
-    return ()
+            texts = [before.content for before in request.messages[:number]]
+            texts.append(message.content[: message.shared])
+            return texts if sum(map(len, texts)) >= LEAST_CHARACTERS else []
+    return []
 
 
 def block_key(request: CompletionRequest | DecisionRequest) -> str | None:
@@ -39,13 +42,14 @@ def block_key(request: CompletionRequest | DecisionRequest) -> str | None:
 
     Providers read a schema before the messages, so requests with another one begin in another way.
     """
-    block = shared_block(request)
-    if not block:
+    texts = shared_texts(request)
+    if not texts:
         return None
-    schema = request.response_schema if isinstance(request, CompletionRequest) else None
-    digest = hashlib.sha256(json.dumps(schema, sort_keys=True, default=dict).encode())
-    for message in block:
-        digest.update(f"\0{message.role}\0".encode() + message.content.encode())
+    digest = hashlib.sha256()
+    if isinstance(request, CompletionRequest) and request.response_schema is not None:
+        digest.update(json.dumps(request.response_schema, sort_keys=True, default=dict).encode())
+    for message, text in zip(request.messages, texts, strict=False):
+        digest.update(f"\0{message.role}\0{text}".encode())
     return digest.hexdigest()
 
 
@@ -54,6 +58,7 @@ class _Block:
     """One beginning: how many asked with it, who is sent first now, and until when it is known."""
 
     n_wanted: int = 0
+    shared: asyncio.Event = field(default_factory=asyncio.Event)
     leader: asyncio.Event | None = None
     known_until: float = float("-inf")
 
@@ -77,6 +82,8 @@ class Warming(Middleware):
             return await ask(_alone(request))
         block = self._block(key)
         block.n_wanted += 1
+        if block.n_wanted > 1:
+            block.shared.set()
         while block.known_until < self._clock():
             if block.leader is None:
                 return await self._lead(block, request, ask)
@@ -88,8 +95,10 @@ class Warming(Middleware):
         leader = block.leader = asyncio.Event()
         shared = False
         try:
-            await asyncio.sleep(_GATHERING_SECONDS)
-            shared = block.n_wanted > 1
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_GATHERING_SECONDS):
+                    await block.shared.wait()
+            shared = block.shared.is_set()
             return await ask(request if shared else _alone(request))
         finally:
             if shared:

@@ -125,7 +125,7 @@ def _ascii_digit(sign: str) -> str:
 
 def without_told_quotations(text: str) -> str:
     """Blank the quotations over several lines that the text is said to hold."""
-    return blank_all(_TOLD_QUOTE, text)
+    return blank_all(_TOLD_QUOTE, text) if '"' in text else text
 
 
 def without_quotations(text: str) -> str:
@@ -133,9 +133,11 @@ def without_quotations(text: str) -> str:
     bare = text.strip()
     if len(bare) > 1 and bare[0] == bare[-1] == '"' and bare.count('"') == 2:
         text = text.replace('"', " ")
-    text = _BLOCK_QUOTE.sub(lambda match: " " * len(match[0]), text)
-    for pattern in (_QUOTE, _SINGLE_QUOTE):
-        text = pattern.sub(_blank_if_long, text)
+    if ">" in text:
+        text = _BLOCK_QUOTE.sub(lambda match: " " * len(match[0]), text)
+    for sign, pattern in (('"', _QUOTE), ("'", _SINGLE_QUOTE)):
+        if sign in text:
+            text = pattern.sub(_blank_if_long, text)
     return text
 
 
