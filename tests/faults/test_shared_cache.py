@@ -82,7 +82,7 @@ def damage_by_overwriting(database: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "said", "most_asked"),
+    ("damage", "said", "max_asked"),
     [
         (damage_row, "held a bad row", 1),
         (damage_pickled, "held a bad row", 1),
