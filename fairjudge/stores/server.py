@@ -104,7 +104,7 @@ class Server:
     patience_seconds : float
         How long a statement waits for a server that went away; by default `PATIENCE_SECONDS`.
         Where one has waited in vain, the next ones do not wait.
-    most_connections : int
+    max_connections : int
         More than so many statements at once wait for each other.
     prepare : callable, optional
         Called with every new connection before its first use.
