@@ -35,6 +35,12 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
 
 
+@pytest.hookimpl(trylast=True)  # when the folders have marked what is theirs
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with what needs a Ray cluster: one worker has it all, and nobody waits at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("ray") is None)
+
+
 def pytest_collection_finish() -> None:
     """Keep the collector off the million objects of modules and tests, which stay until the end.
 
