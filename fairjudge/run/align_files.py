@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from fairjudge.judges.candidates import Candidate, scale_text
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.records import write_atomically
-from fairjudge.run.material import JudgeOptions
 from fairjudge.run.runs import make_folder
 
 

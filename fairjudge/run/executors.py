@@ -8,12 +8,13 @@ from typing import Protocol
 from fairjudge.backends.budgeting import Budget
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.building import SettledOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.references.ports import ArticleBuilder, Builder
-from fairjudge.run.builders import SettledOptions
 from fairjudge.run.built import BuildBook
 from fairjudge.run.in_process import InProcess
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions, Models, Spent
+from fairjudge.run.models import Models, Spent
 from fairjudge.run.progress import BuildProgress
 from fairjudge.run.recorded import JudgementBook
 
@@ -49,7 +50,7 @@ class Executor(Protocol):
         ...
 
 
-def executor_for(model: ModelOptions, models: Models, *, budget: Budget | None) -> Executor:
+def executor_for(model: Model, models: Models, *, budget: Budget | None) -> Executor:
     """Return the engine that `model` names, with `models` opened from it in this process."""
     if model.engine == "local":
         return InProcess(models=models, concurrency=model.concurrency)

@@ -12,13 +12,13 @@ from fairjudge.domain import Cluster, Judgement
 from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.building import SettledOptions
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.references.ports import ArticleBuilder, Builder
 from fairjudge.run.build_work import build_one, graph_for
-from fairjudge.run.builders import SettledOptions
 from fairjudge.run.built import BuildBook
 from fairjudge.run.checkpoints import checkpoints
 from fairjudge.run.judges import make_fallback
-from fairjudge.run.material import JudgeOptions
 from fairjudge.run.models import Models, Spent
 from fairjudge.run.progress import SILENT, BuildProgress
 from fairjudge.run.recorded import JudgementBook

@@ -15,11 +15,13 @@ from fairjudge.datasets import Loaded, write_records
 from fairjudge.domain import Judgement, Reference, Summary
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.aggregate import SystemScore, system_scores
+from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.leaderboards import rank_ranges
-from fairjudge.judges.promises import Promise
 from fairjudge.judges.ratings import Rating
 from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.records import RunStore, own_rows
 from fairjudge.run.executors import executor_for
 from fairjudge.run.judges import (
@@ -29,9 +31,8 @@ from fairjudge.run.judges import (
     scale_range,
     stated_criteria,
 )
-from fairjudge.run.material import JudgeOptions, Material, Sources, check_material, read_material
+from fairjudge.run.material import Material, Sources, check_material, read_material
 from fairjudge.run.models import (
-    ModelOptions,
     Models,
     Spent,
     first_model,
@@ -155,7 +156,7 @@ def judge_files(
     output: Path,
     *,
     options: JudgeOptions,
-    model: ModelOptions,
+    model: Model,
     run: Path | None,
     skip_bad: bool,
     progress: Progress = _silent,
@@ -189,7 +190,7 @@ async def judge_loaded(
     summaries: Sequence[Loaded[Summary]],
     *,
     options: JudgeOptions,
-    model: ModelOptions,
+    model: Model,
     run_folder: Path | None = None,
     progress: Progress = _silent,
     budget: Budget | None = None,
@@ -204,7 +205,7 @@ async def judge_loaded(
 async def judge_material(
     material: Material,
     *,
-    model: ModelOptions,
+    model: Model,
     run_folder: Path | None = None,
     progress: Progress = _silent,
     budget: Budget | None = None,
@@ -218,7 +219,7 @@ async def judge_material(
         cache_folder=model.cache_folder,
         command="judge",
         identity={**material.identity(), "model": model.identity()},
-        store=model.store,
+        store=model.address,
     )
     finished = _finished(material, model=model, opened=opened)
     if finished is not None:
@@ -249,7 +250,7 @@ async def judge_material(
 
 @asynccontextmanager
 async def _opened(
-    model: ModelOptions, options: JudgeOptions, *, budget: Budget | None
+    model: Model, options: JudgeOptions, *, budget: Budget | None
 ) -> AsyncIterator[tuple[Models, Models | None]]:
     """Open the models that judge, and those of the first judge of a cascade under a promise.
 
@@ -260,8 +261,8 @@ async def _opened(
             yield models, None
         return
     first_options(options, options.cascade)  # refuses before anything is opened
-    cheap, budget = first_model(model, options.cascade.stated), budget or model.budget()
-    for target in filter(None, (cheap.target, model.target)):
+    cheap, budget = first_model(model, options.cascade.stated), budget or model.budget
+    for target in filter(None, (cheap.llm, model.llm)):
         budget.check_priced(target)
     async with (
         open_models(model, budget=budget) as models,
@@ -270,7 +271,7 @@ async def _opened(
         yield models, first
 
 
-def _finished(material: Material, *, model: ModelOptions, opened: RunStore) -> JudgeOutcome | None:
+def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:
     """Return what the run came to where nothing is left to ask of anybody, else None."""
     if not opened.may_hold(_ENDS):
         return None

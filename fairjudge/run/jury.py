@@ -14,13 +14,15 @@ from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.aggregate import system_scores, with_pair_verdicts
+from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.juries import JuryRule, jury
-from fairjudge.judges.promises import Promise
 from fairjudge.judges.ratings import rating_of
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.run.judging import JudgeOutcome, judge_material
-from fairjudge.run.material import JudgeOptions, read_material
-from fairjudge.run.models import ModelOptions, spent_together
+from fairjudge.run.material import read_material
+from fairjudge.run.models import spent_together
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import check_writable, open_run
 
@@ -31,7 +33,7 @@ def judge_with_jury(
     output: Path,
     *,
     options: JudgeOptions,
-    members: Sequence[ModelOptions],
+    members: Sequence[Model],
     rule: JuryRule,
     run: Path | None,
     skip_bad: bool,
@@ -62,7 +64,7 @@ def judge_with_jury(
         run,
         cache_folder=members[0].cache_folder,
         command="judge",
-        store=members[0].store,
+        store=members[0].address,
         identity={
             **material.identity(),
             "members": names,
@@ -100,17 +102,17 @@ def judge_with_jury(
     )
 
 
-def _names(members: Sequence[ModelOptions]) -> list[str]:
-    names = [member.backend for member in members]
+def _names(members: Sequence[Model]) -> list[str]:
+    names = [member.target for member in members]
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
     return names
 
 
-def _common_budget(members: Sequence[ModelOptions], budget: Budget | None) -> Budget:
+def _common_budget(members: Sequence[Model], budget: Budget | None) -> Budget:
     """Return `budget`, or what the first member may spend, for all; each must have a price."""
-    budget = budget or members[0].budget()
-    for target in filter(None, (member.target for member in members)):
+    budget = budget or members[0].budget
+    for target in filter(None, (member.llm for member in members)):
         budget.check_priced(target)
     return budget
 

@@ -22,8 +22,9 @@ from typing import Any
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import JudgeTask
 from fairjudge.errors import MissingExtraError, RunError
+from fairjudge.options.models import Model
 from fairjudge.run.interrupts import ending_at_once
-from fairjudge.run.models import ModelOptions, Spent
+from fairjudge.run.models import Spent
 from fairjudge.run.ray_gate import Gate, GateTotals
 from fairjudge.run.ray_worker import (
     BuildingShard,
@@ -55,9 +56,9 @@ class ClusterSpent:
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
 
-    def spent(self, model: ModelOptions) -> Spent | None:
+    def spent(self, model: Model) -> Spent | None:
         """Return it in the form of a run in one process; None for the embedded default."""
-        if model.target is None:
+        if model.llm is None:
             return None
         if self.totals is None:
             return Spent(n_calls=0, n_cached=self.n_cached, cost_usd=0.0, tokens=self.tokens)
@@ -134,9 +135,16 @@ def _run(
     gate = _start_gate(ray, work.model)
     model = work.model
     ungated = replace(
-        model, max_calls=None, max_cost=None, rpm=None, tpm=None, prices=None, on_retry=None
+        model,
+        max_calls=None,
+        max_cost=None,
+        requests_per_minute=None,
+        tokens_per_minute=None,
+        prices=None,
+        on_retry=None,
+        spending=None,
     )
-    rated = model.rpm is not None or model.tpm is not None
+    rated = model.requests_per_minute is not None or model.tokens_per_minute is not None
     worked_on = _in_actors if in_actors else _in_tasks
     how = worked_on(ray, replace(work, model=ungated, rated=rated), gate, len(shards))
     try:
@@ -192,16 +200,16 @@ def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]
     }
 
 
-def _start_gate(ray: Any, model: ModelOptions) -> Any:
+def _start_gate(ray: Any, model: Model) -> Any:
     """Start the gate on this machine: it must not die with a worker's."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    rates = {"requests": model.rpm, "tokens": model.tpm}
+    rates = {"requests": model.requests_per_minute, "tokens": model.tokens_per_minute}
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
     remote = ray.remote(num_cpus=0, max_concurrency=100_000)(Gate)
     return remote.options(
         name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=here
-    ).remote(max_concurrent=model.concurrency, budget=model.budget(), rates=rates)
+    ).remote(max_concurrent=model.concurrency, budget=model.budget, rates=rates)
 
 
 @contextmanager

@@ -11,12 +11,13 @@ from fairjudge.backends.budgeting import Budget
 from fairjudge.domain import Judgement
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.building import SettledOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.records import RunStore
 from fairjudge.references.ports import ArticleBuilder, Builder
-from fairjudge.run.builders import SettledOptions
 from fairjudge.run.built import BuildBook
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions, Spent
+from fairjudge.run.models import Spent
 from fairjudge.run.progress import BuildProgress
 from fairjudge.run.ray_engine import ClusterSpent, Shard, Work, judging_shards, run_on_cluster
 from fairjudge.run.ray_worker import (
@@ -38,7 +39,7 @@ class OnRay:
     allows, and what was spent is booked there.
     """
 
-    model: ModelOptions
+    model: Model
     budget: Budget | None
 
     async def judge(
@@ -96,7 +97,7 @@ class OnRay:
         loads = options.consolidation == "embedding"
         return self._work(work, shards, loads=loads, record=record, run=book.run)
 
-    def _model(self) -> ModelOptions:
+    def _model(self) -> Model:
         if self.budget is None:
             return self.model
         left, usd = self.budget.calls_left, self.budget.usd_left
@@ -112,7 +113,7 @@ class OnRay:
         run: RunStore,
     ) -> Spent | None:
         """Work on `shards`, in actors where a model is loaded for it."""
-        target = self.model.target
+        target = self.model.llm
         in_actors = loads or target is None or loads_its_model(target)
         spent = ClusterSpent()
         with noting_spent(run, lambda: spent.spent(self.model)):

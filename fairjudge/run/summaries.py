@@ -12,32 +12,16 @@ from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.records import RunStore, own_rows
-from fairjudge.run.models import Llm, ModelOptions, Spent, open_models
+from fairjudge.run.models import Llm, Spent, open_models
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import bad_lines, check_writable, digest, noting_spent, open_run
-from fairjudge.run.sweeping import Setting, read_sweeps
-from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
+from fairjudge.run.sweeping import Setting, settings_of
+from fairjudge.summarizing import Summarizer, has_attribute
 
 _ROWS = "summaries"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizeOptions:
-    """How summaries are written; see the help of ``fairjudge summarize``.
-
-    ``sweeps`` ask for variants beside the summarizer that the other options describe.
-    """
-
-    strategy: Strategy = "direct"
-    wishes: Wishes = Wishes()  # noqa: RUF009  # frozen
-    temperature: float = 0.0
-    system: str | None = None
-    sweeps: tuple[str, ...] = ()
-
-    def settings(self) -> tuple[Setting, ...]:
-        """Return what is to be written: the command's own setting first."""
-        return read_sweeps(self.sweeps, wishes=self.wishes, temperature=self.temperature)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +59,7 @@ def summarize_file(
     output: Path,
     *,
     options: SummarizeOptions,
-    model: ModelOptions,
+    model: Model,
     run: Path | None,
     skip_bad: bool,
     progress: Callable[[int], Callable[[int], None]],
@@ -107,7 +91,7 @@ async def summarize_loaded(
     loaded: Loaded[Cluster],
     *,
     options: SummarizeOptions,
-    model: ModelOptions,
+    model: Model,
     run_folder: Path | None = None,
     progress: Callable[[int], Callable[[int], None]] = lambda _total: lambda _done: None,
     budget: Budget | None = None,
@@ -116,9 +100,9 @@ async def summarize_loaded(
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
-    if model.target is None:
+    if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
-    for setting in options.settings():
+    for setting in settings_of(options):
         _check_attribute(loaded, setting.wishes.fair_attribute)
     opened = open_run(
         run_folder,
@@ -129,7 +113,7 @@ async def summarize_loaded(
             "model": model.identity(),
             "clusters": digest(loaded.records),
         },
-        store=model.store,
+        store=model.address,
     )
     outcome = await _summarize(
         loaded, options=options, model=model, opened=opened, progress=progress, budget=budget
@@ -154,7 +138,7 @@ async def _summarize(
     loaded: Loaded[Cluster],
     *,
     options: SummarizeOptions,
-    model: ModelOptions,
+    model: Model,
     opened: RunStore,
     progress: Callable[[int], Callable[[int], None]],
     budget: Budget | None,
@@ -185,7 +169,7 @@ async def _summarize(
                 return written
 
             written = await asyncio.gather(*(write(one, cluster) for one, cluster in work))
-        settings = options.settings()
+        settings = settings_of(options)
         return SummarizeOutcome(
             summaries=tuple(found for found in written if isinstance(found, Summary)),
             failed=tuple(found for found in written if isinstance(found, Failed)),
@@ -211,6 +195,6 @@ def _summarizers(llm: Llm, options: SummarizeOptions) -> dict[str, Summarizer]:
             **llm.sampling,
         )
 
-    settings = options.settings()
+    settings = settings_of(options)
     own = make(settings[0], options.system).name
     return {setting.name(own): make(setting, setting.name(own)) for setting in settings}

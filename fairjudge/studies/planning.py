@@ -13,8 +13,8 @@ from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.datasets import write_records
-from fairjudge.run.builders import BuildOptions
-from fairjudge.run.models import ModelOptions
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.models import Model
 from fairjudge.run.planning import Plan, plan_references, planning, summed
 from fairjudge.run.runs import make_folder
 from fairjudge.studies.files import Study
@@ -68,7 +68,7 @@ class _Planner:
         self._record = StudyRecord(folder)
         self._guessed: set[Path] = set()
         self._open = ExitStack()
-        self._planners: dict[str, tuple[ModelOptions, PlanningBackend]] = {}
+        self._planners: dict[str, tuple[Model, PlanningBackend]] = {}
 
     def __enter__(self) -> _Planner:
         return self
@@ -100,14 +100,14 @@ class _Planner:
         twin = self._twin(self._asked.asking(self._planned), step.name)
         for path in twin.makes:
             make_folder(path.parent)
-        place = replace(self._place, progress=Bars(None), budget=Budget())
+        place = replace(self._place, progress=Bars(), budget=Budget())
         twin.work(place, self._scratch / RUNS / str(len(self._guessed)))
         for key, plan in self._plans().items():
             found = _further(plan, before.get(key))
             if found.n_calls or found.n_cached:
                 yield PlannedStep(step=step.name, plan=found)
 
-    def _planned(self, model: ModelOptions) -> ModelOptions:
+    def _planned(self, model: Model) -> Model:
         """Return `model` with one stand-in for all steps: what two of them ask is asked once."""
         key = str(model.identity())
         if key not in self._planners:
@@ -120,7 +120,7 @@ class _Planner:
             for key, (model, planner) in self._planners.items()
         }
 
-    def _guess_references(self, step: Step, model: ModelOptions, options: BuildOptions) -> Plan:
+    def _guess_references(self, step: Step, model: Model, options: BuildOptions) -> Plan:
         (clusters,), (output,) = step.reads, self._twin(self._asked, step.name).makes
         plan, references = plan_references(
             clusters,

@@ -7,22 +7,22 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairjudge.api.options import checked
 from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import check_distinct, read_summaries, write_records
 from fairjudge.errors import RunError
 from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.checking import checked
+from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.reports.findings import next_step, of_leaderboard, standing
-from fairjudge.run.builders import BuildOptions
 from fairjudge.run.building import build_file
 from fairjudge.run.judging import JudgeOutcome, judge_files
 from fairjudge.run.jury import judge_with_jury
-from fairjudge.run.models import ModelOptions
-from fairjudge.run.summaries import SummarizeOptions, summarize_file
+from fairjudge.run.summaries import summarize_file
 from fairjudge.studies.files import JudgePart, SummarizeTable
 from fairjudge.studies.record import Done
-from fairjudge.summarizing import Wishes
 from fairjudge.text.printable import counted
 
 
@@ -49,10 +49,10 @@ class Step:
     makes: tuple[Path, ...]
     settings: Mapping[str, Any]
     work: Callable[[Workplace, Path], Done] = field(repr=False)
-    models: tuple[ModelOptions, ...] = ()
+    models: tuple[Model, ...] = ()
 
 
-def build_step(clusters: Path, output: Path, *, model: ModelOptions, options: BuildOptions) -> Step:
+def build_step(clusters: Path, output: Path, *, model: Model, options: BuildOptions) -> Step:
     """Return the step that builds references."""
 
     def work(place: Workplace, run: Path) -> Done:
@@ -87,16 +87,10 @@ def build_step(clusters: Path, output: Path, *, model: ModelOptions, options: Bu
     )
 
 
-def summarize_step(
-    clusters: Path, output: Path, *, model: ModelOptions, table: SummarizeTable
-) -> Step:
+def summarize_step(clusters: Path, output: Path, *, model: Model, table: SummarizeTable) -> Step:
     """Return the step that writes one system's summaries."""
-    options = SummarizeOptions(
-        strategy=table.strategy,
-        wishes=checked(Wishes, table.options, f"[[summarize]] {table.system}"),
-        temperature=table.temperature,
-        system=table.system,
-    )
+    asked = {"system": table.system, **table.options}
+    options = checked(SummarizeOptions, asked, f"[[summarize]] {table.system}")
 
     def work(place: Workplace, run: Path) -> Done:
         outcome = summarize_file(
@@ -192,6 +186,6 @@ def _judged(outcome: JudgeOutcome, seed: int) -> Done:
     )
 
 
-def asking(*models: ModelOptions) -> tuple[ModelOptions, ...]:
+def asking(*models: Model) -> tuple[Model, ...]:
     """Return the language models among `models`."""
-    return tuple(one for one in models if one.target is not None)
+    return tuple(one for one in models if one.llm is not None)
