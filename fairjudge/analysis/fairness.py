@@ -1,57 +1,20 @@
-"""Fairness of the summaries in a file: scorer, measures and report put together."""
+"""Scorers, terms and targets of the fairness measures, as commands and calls name them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, Units, model_supports
-from fairjudge.datasets import (
-    BadLine,
-    Loaded,
-    check_summaries,
-    read_clusters,
-    read_json,
-    read_judgements,
-    read_records,
-    read_summaries,
-)
-from fairjudge.datasets.supports import (
-    SUPPORTS,
-    UNITS,
-    VALUE_SCORES,
-    VALUE_SHARES,
-    write_supports,
-)
-from fairjudge.domain import Cluster, Summary
+from fairjudge.analysis.supporting import Progress
+from fairjudge.datasets import read_json
+from fairjudge.domain import Summary
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.fairness.coverage_report import CoverageOptions, CoverageReport, report_coverage
 from fairjudge.fairness.distributions import Target
-from fairjudge.fairness.proportional_report import (
-    ProportionalOptions,
-    ProportionalReport,
-    ValueScores,
-    report_proportional,
-)
-from fairjudge.fairness.share_error import HumanShares
-from fairjudge.fairness.support import Support
-from fairjudge.fairness.values import LabelledCorpus, label_corpus
-from fairjudge.fairness.verdicts import supports_from_judgements
-from fairjudge.text.printable import counted
+from fairjudge.fairness.proportional_report import ValueScores
+from fairjudge.fairness.values import LabelledCorpus
 from fairjudge.text.tokens import Normaliser, TermMaker
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FairnessInput:
-    """The files and the attribute that a fairness command reads."""
-
-    clusters: Path
-    summaries: Path
-    attribute: str
-    bins: tuple[float, ...] = ()
-    skip_bad: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,33 +40,6 @@ class ScorerChoice:
         return Path(self.argument)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Loaded:
-    clusters: Loaded[Cluster]
-    summaries: Loaded[Summary]
-    corpus: LabelledCorpus
-
-    @property
-    def bad_lines(self) -> tuple[BadLine, ...]:
-        return (*self.clusters.bad, *self.summaries.bad)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageOutcome:
-    """What ``fairness coverage`` found."""
-
-    report: CoverageReport
-    bad_lines: tuple[BadLine, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProportionalOutcome:
-    """What ``fairness proportional`` found."""
-
-    report: ProportionalReport
-    bad_lines: tuple[BadLine, ...]
-
-
 def parse_scorer(text: str, known: Sequence[str]) -> ScorerChoice:
     """Read ``name`` or ``name:argument``.
 
@@ -116,85 +52,6 @@ def parse_scorer(text: str, known: Sequence[str]) -> ScorerChoice:
     if name not in known:
         raise ConfigurationError(f"unknown scorer {name!r}; choose one of {', '.join(known)}")
     return ScorerChoice(name=name, argument=argument if colon else None)
-
-
-COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
-PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix")
-
-
-def coverage_fairness(
-    source: FairnessInput,
-    *,
-    scorer: ScorerChoice,
-    options: CoverageOptions,
-    max_words: int,
-    human: Path | None,
-    save_supports: Path | None,
-    progress: Progress,
-    units: Path | None = None,
-) -> CoverageOutcome:
-    """Score how far documents support the summaries, and measure who is covered.
-
-    With `units`, which ``fairjudge split`` writes, p(d, s) is of these instead of sentences.
-
-    Raises
-    ------
-    FairJudgeError
-        A file, the attribute or the scorer cannot be used.
-    """
-    loaded = _load(source)
-    supports, name = _supports(
-        loaded,
-        scorer,
-        source,
-        options=options,
-        max_words=max_words,
-        units=units,
-        progress=progress,
-    )
-    if save_supports is not None:
-        write_supports(save_supports, supports)
-    people = () if human is None else read_records(human, SUPPORTS, skip_bad=source.skip_bad)
-    report = report_coverage(
-        loaded.corpus,
-        loaded.summaries.records,
-        supports,
-        options=replace(options, scorer=name),
-        human=[record.read() for record in people],
-    )
-    return CoverageOutcome(report=report, bad_lines=loaded.bad_lines)
-
-
-def proportional_fairness(
-    source: FairnessInput,
-    *,
-    scorer: ScorerChoice,
-    options: ProportionalOptions,
-    human: Path | None = None,
-    progress: Progress,
-) -> ProportionalOutcome:
-    """Measure whether each value has its share of the summaries.
-
-    Raises
-    ------
-    FairJudgeError
-        A file, the attribute, the target or the scorer cannot be used.
-    """
-    loaded = _load(source)
-    scores, name = _value_scores(loaded, scorer, source, progress)
-    report = report_proportional(
-        loaded.corpus,
-        loaded.summaries.records,
-        options=replace(options, scorer=name),
-        scores=scores,
-        human=None if human is None else _human_shares(human, source),
-    )
-    return ProportionalOutcome(report=report, bad_lines=loaded.bad_lines)
-
-
-def _human_shares(path: Path, source: FairnessInput) -> HumanShares:
-    records = read_records(path, VALUE_SHARES, skip_bad=source.skip_bad)
-    return {(record.eid, record.system): record.shares for record in records}
 
 
 def read_terms(name: Literal["own", "nltk"]) -> TermMaker:
@@ -239,75 +96,6 @@ def read_target(text: str) -> Target:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _load(source: FairnessInput) -> _Loaded:
-    clusters = read_clusters(source.clusters, skip_bad=source.skip_bad)
-    summaries = read_summaries(source.summaries, skip_bad=source.skip_bad)
-    check_summaries(summaries, clusters)
-    corpus = label_corpus(clusters.records, attribute=source.attribute, bins=source.bins)
-    return _Loaded(clusters=clusters, summaries=summaries, corpus=corpus)
-
-
-def _supports(
-    loaded: _Loaded,
-    scorer: ScorerChoice,
-    source: FairnessInput,
-    *,
-    options: CoverageOptions,
-    max_words: int,
-    units: Path | None,
-    progress: Progress,
-) -> tuple[list[Support], str]:
-    """Return the supports and what made them, for the signature."""
-    if units is not None and scorer.name not in SUPPORT_SCORERS:
-        raise ConfigurationError(f"--units are scored by {' or '.join(SUPPORT_SCORERS)} alone")
-    if scorer.name == "matrix":
-        records = read_records(scorer.path(), SUPPORTS, skip_bad=source.skip_bad)
-        return [record.read() for record in records], f"matrix:{scorer.path().name}"
-    if scorer.name == "judgements":
-        judged = read_judgements(scorer.path(), skip_bad=source.skip_bad)
-        supports = supports_from_judgements(loaded.clusters.records, judged.records)
-        judges = "+".join(sorted({judgement.judge for judgement in judged}))
-        return supports, f"judgements:{judges}"
-    return model_supports(
-        loaded.corpus,
-        loaded.clusters,
-        loaded.summaries.records,
-        name=scorer.name,
-        model=scorer.argument,
-        max_words=max_words,
-        progress=progress,
-        units=None if units is None else _read_units(units, loaded, skip_bad=source.skip_bad),
-        between_units=options.variant == "released",
-    )
-
-
-def _read_units(path: Path, loaded: _Loaded, *, skip_bad: bool) -> Units:
-    """Read the units; every summary must have some, or some would be in sentences unnoticed."""
-    found = {
-        (row.eid, row.system): row.units for row in read_records(path, UNITS, skip_bad=skip_bad)
-    }
-    missing = [s for s in loaded.summaries if s.text.strip() and not found.get((s.eid, s.system))]
-    if missing:
-        first = missing[0]
-        raise InputError(
-            f"no units here for {counted(len(missing), 'summary', 'summaries')}, such as that of "
-            f"{first.system!r} on {first.eid!r}; split the same summaries",
-            path=path,
-        )
-    return found
-
-
-def _value_scores(
-    loaded: _Loaded, scorer: ScorerChoice, source: FairnessInput, progress: Progress
-) -> tuple[ValueScores | None, str]:
-    """Return the scores by value, None for unigrams, and what made them."""
-    if scorer.name == "matrix":
-        records = read_records(scorer.path(), VALUE_SCORES, skip_bad=source.skip_bad)
-        scores: ValueScores = {(r.eid, r.system): r.scores for r in records}
-        return scores, f"matrix:{scorer.path().name}"
-    return value_scores_of(loaded.corpus, loaded.summaries.records, scorer, progress)
 
 
 def value_scores_of(

@@ -2,106 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
 
+from fairjudge.analysis.fairness import (
+    ScorerChoice,
+    parse_scorer,
+    read_target,
+    read_terms,
+    value_scores_of,
+)
+from fairjudge.analysis.supporting import SUPPORT_SCORERS, Units, model_supports
+from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.judging import JudgeResult
-from fairjudge.api.showing import pages, texts
-from fairjudge.api.tables import Table, with_interval
-from fairjudge.datasets import check_summaries, read_clusters, read_summaries
+from fairjudge.api.progress import bars
+from fairjudge.datasets import (
+    Loaded,
+    check_summaries,
+    read_clusters,
+    read_judgements,
+    read_records,
+    read_summaries,
+)
 from fairjudge.datasets._problems import describe
-from fairjudge.domain import Undefined
-from fairjudge.errors import ConfigurationError
+from fairjudge.datasets.supports import (
+    SUPPORTS,
+    UNITS,
+    VALUE_SCORES,
+    VALUE_SHARES,
+    ValueScoreRecord,
+)
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.fairness.support import Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.models import Model, as_model
-from fairjudge.reports.fairness_tables import coverage_tables, proportional_tables
-from fairjudge.reports.measured_findings import with_findings
+from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
-    from fairjudge.datasets import Loaded
     from fairjudge.domain import Cluster, Judgement, Reference, Summary
-    from fairjudge.fairness.coverage_report import CoverageReport
-    from fairjudge.fairness.proportional_report import ProportionalReport
-    from fairjudge.fairness.support import Support
+    from fairjudge.fairness.distributions import Target
+    from fairjudge.fairness.proportional_report import ValueScores
+    from fairjudge.fairness.share_error import HumanShares
+    from fairjudge.fairness.support import CoverageVariant
+    from fairjudge.fairness.values import LabelledCorpus
 
-
-@dataclass(frozen=True, repr=False)
-class CoverageFairness:
-    """Equal Coverage and Coverage Parity of each system; ``report`` has every figure.
-
-    Source: Li et al. 2025, equations 1 to 5.
-    """
-
-    report: CoverageReport
-
-    def table(self) -> Table:
-        """Return ``equal_coverage``, ``r_ec`` and ``coverage_parity`` of each system; 0 is fair."""
-        from fairjudge.fairness.coverage_parity import CoverageParity
-
-        rows = tuple(
-            {
-                "system": system,
-                "n": found.equal.n,
-                **with_interval("equal_coverage", found.equal.mean),
-                **with_interval("r_ec", found.equal.unfair_share),
-                **with_interval(
-                    "coverage_parity",
-                    found.parity.value
-                    if isinstance(found.parity, CoverageParity)
-                    else found.parity,
-                ),
-            }
-            for system, found in self.report.systems.items()
-        )
-        return Table(rows, coverage_tables(self.to_dict())[0])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge fairness coverage --json`` writes."""
-        from fairjudge.fairness.coverage_json import coverage_json
-
-        return with_findings("fairness coverage", coverage_json(self.report))
-
-    def __repr__(self) -> str:
-        return texts(coverage_tables(self.to_dict()))
-
-    def _repr_html_(self) -> str:
-        return pages(coverage_tables(self.to_dict()))
-
-
-@dataclass(frozen=True, repr=False)
-class ProportionalFairness:
-    """BUR, UER, AUC and SOF of each system, in [0, 1]; ``report`` has every figure.
-
-    Source: Zhang et al. 2024 (FairSumm), section 3.
-    """
-
-    report: ProportionalReport
-
-    def table(self) -> Table:
-        """Return ``bur``, ``uer``, ``auc`` and ``sof`` of each system, as shares; 0 is fair."""
-        rows = tuple(
-            {"system": system}
-            | {
-                key: value
-                for name in ("bur", "uer", "auc", "sof")
-                for key, value in with_interval(name, _measure(found.measures, name)).items()
-            }
-            for system, found in self.report.systems.items()
-        )
-        return Table(rows, proportional_tables(self.to_dict())[0])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``fairjudge fairness proportional --json`` writes."""
-        from fairjudge.fairness.proportional_json import proportional_json
-
-        return with_findings("fairness proportional", proportional_json(self.report))
-
-    def __repr__(self) -> str:
-        return texts(proportional_tables(self.to_dict()))
-
-    def _repr_html_(self) -> str:
-        return pages(proportional_tables(self.to_dict()))
+COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
+PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix")
 
 
 def coverage(
@@ -109,10 +56,16 @@ def coverage(
     summaries: object,
     *,
     attribute: str,
-    scorer: JudgeResult | Sequence[Any] | Model | str = "local",
+    scorer: JudgeResult | Sequence[Any] | Loaded[Any] | ScorerChoice | Model | str = "local",
     bins: Sequence[float] = (),
     max_words: int = 100,
+    units: object | None = None,
+    human: object | None = None,
+    variant: CoverageVariant = "paper",
+    n_permutations: int = 5000,
+    error_rate: float | None = None,
     seed: int = 0,
+    progress: bool | None = None,
 ) -> CoverageFairness:
     """Measure whether summaries cover documents of every value of `attribute` alike.
 
@@ -124,15 +77,29 @@ def coverage(
         Such as ``"party"``.
     scorer
         What says how far an article is covered: a `JudgeResult` of checklists (the mean over the
-        article's own answers; articles that answer nothing take no part), judgements of single
-        articles (``reference_unit="article"``), or a local `Model`, whose embeddings compare the
-        article with the summary's sentences.
+        article's own answers; articles that answer nothing take no part); judgements of single
+        articles (``reference_unit="article"``); a local `Model`, whose embeddings compare the
+        article with the summary's sentences; or as on the command line ``"embedding:MODEL"``,
+        ``"entailment:MODEL"``, ``"matrix:FILE"`` or ``"judgements:FILE"``.
     bins
         Increasing cut points that group a numeric attribute.
     max_words
-        Words of a chunk of an article, for a local scorer.
+        Words of a chunk of an article, for a local scorer; 0 for single sentences.
+    units : optional
+        Content units of every summary, as ``fairjudge split`` writes them, in place of sentences.
+    human : optional
+        Supports by people for a random part of the summaries, in the format of `save_supports`;
+        they correct the means by prediction-powered inference.
+    variant : {"paper", "released"}
+        As the paper defines the measures, or as its authors' code does.
+    n_permutations : int
+        Random relabellings where not all can be gone through.
+    error_rate : float, optional
+        Assumed mean error of the scorer, for a worst-case band.
     seed
         Of all resampling.
+    progress : bool, optional
+        As `Model.progress`.
 
     Raises
     ------
@@ -148,33 +115,89 @@ def coverage(
     >>> [row["system"] for row in found.table()]
     ['one-sided', 'thorough', 'unfaithful']
     """
-    from fairjudge.analysis.supporting import model_supports
-    from fairjudge.api.progress import bars
-    from fairjudge.datasets import read_judgements
     from fairjudge.fairness.coverage_report import CoverageOptions, report_coverage
 
     sources, written = _checked(clusters, summaries, attribute)
-    if isinstance(scorer, Model | str):
-        model = as_model(scorer, argument="scorer")
-        corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-        with bars(model.progress) as shown:
-            supports, name = model_supports(
+    chosen = read_scorer(scorer) if isinstance(scorer, str) else scorer
+    if isinstance(chosen, Model):
+        progress = chosen.progress
+        chosen = ScorerChoice(name="embedding", argument=chosen.local())
+    if units is not None:
+        check_takes_units(chosen)
+    labelled: Sequence[Cluster] = sources.records
+    supports: Sequence[Support] = ()
+    made_by = ""
+    if not isinstance(chosen, ScorerChoice):
+        labelled, supports, made_by = _given(labelled, chosen)
+    corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
+    if isinstance(chosen, ScorerChoice):
+        with bars(progress) as shown:
+            supports, made_by = model_supports(
                 corpus,
                 sources,
                 written.records,
-                name="embedding",
-                model=model.local(),
+                name=chosen.name,
+                model=chosen.argument,
                 max_words=max_words,
-                progress=shown.counter("scoring"),
+                progress=shown.counter("scoring clusters"),
+                units=None if units is None else _units(units, written),
+                between_units=variant == "released",
             )
-    else:
-        rows = read_judgements(scorer, argument="scorer").records
-        references = scorer.references if isinstance(scorer, JudgeResult) else ()
-        labelled, supports = _judged(sources.records, rows, references)
-        corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
-        name = "judgements:" + "+".join(sorted({row.judge for row in rows}))
-    options = CoverageOptions(seed=seed, scorer=name)
-    return CoverageFairness(report_coverage(corpus, written.records, supports, options=options))
+    options = CoverageOptions(
+        variant=variant,
+        scorer=made_by,
+        n_permutations=n_permutations,
+        seed=seed,
+        error_rate=error_rate,
+    )
+    people = () if human is None else read_records(human, SUPPORTS, argument="human")
+    report = report_coverage(
+        corpus,
+        written.records,
+        supports,
+        options=options,
+        human=[record.read() for record in people],
+    )
+    return CoverageFairness(report, supports)
+
+
+def read_scorer(text: str, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
+    """Return what a scorer's name stands for: a model, or the scores or judgements of a file."""
+    name = text.partition(":")[0]
+    if name not in COVERAGE_SCORERS:
+        return as_model(text, argument="scorer")
+    choice = parse_scorer(text, COVERAGE_SCORERS)
+    match choice.name:
+        case "matrix":
+            return read_records(choice.path(), SUPPORTS, skip_bad=skip_bad)
+        case "judgements":
+            return read_judgements(choice.path(), skip_bad=skip_bad)
+        case _:
+            return choice
+
+
+def check_takes_units(scorer: object) -> None:
+    """Refuse a scorer of which units cannot be asked.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is no model.
+    """
+    if not isinstance(scorer, ScorerChoice) or scorer.name not in SUPPORT_SCORERS:
+        raise ConfigurationError(f"--units are scored by {' or '.join(SUPPORT_SCORERS)} alone")
+
+
+def _given(
+    clusters: Sequence[Cluster], scorer: object
+) -> tuple[Sequence[Cluster], list[Support], str]:
+    """Return the supports that `scorer` holds, with the clusters that they are about."""
+    if isinstance(scorer, Loaded) and all(isinstance(one, SupportRecord) for one in scorer):
+        return clusters, [one.read() for one in scorer], f"matrix:{Path(scorer.path).name}"
+    rows = read_judgements(scorer, argument="scorer").records
+    references = scorer.references if isinstance(scorer, JudgeResult) else ()
+    labelled, supports = _judged(clusters, rows, references)
+    return labelled, supports, "judgements:" + "+".join(sorted({row.judge for row in rows}))
 
 
 def _judged(
@@ -191,20 +214,60 @@ def _judged(
     return clusters, supports_from_judgements(clusters, rows)
 
 
+def _units(given: object, summaries: Loaded[Summary]) -> Units:
+    """Read the units; every summary must have some, or some would be in sentences unnoticed."""
+    read = read_records(given, UNITS, argument="units")
+    found = {(row.eid, row.system): row.units for row in read}
+    missing = [
+        one for one in summaries if one.text.strip() and not found.get((one.eid, one.system))
+    ]
+    if missing:
+        first = missing[0]
+        raise InputError(
+            f"no units here for {counted(len(missing), 'summary', 'summaries')}, such as that of "
+            f"{first.system!r} on {first.eid!r}; split the same summaries",
+            path=read.path,
+        )
+    return found
+
+
 def proportionality(
     clusters: object,
     summaries: object,
     *,
     attribute: str,
+    scorer: Loaded[Any] | str = "unigrams",
     bins: Sequence[float] = (),
+    target: str | Mapping[str, float] = "ratio",
+    tau: float = 0.8,
+    terms: Literal["own", "nltk"] = "own",
+    human: object | None = None,
+    error_rate: float | None = None,
     seed: int = 0,
+    progress: bool | None = None,
 ) -> ProportionalFairness:
     """Measure whether each value of `attribute` has its share of the summaries' words.
 
     Parameters
     ----------
-    clusters, summaries, attribute, bins, seed
+    clusters, summaries, attribute, bins, seed, progress
         As in `coverage`.
+    scorer
+        How summaries are attributed to values: ``"unigrams"``, ``"bert_score[:MODEL]"``,
+        ``"bart_score[:MODEL]"``, or ``"matrix:FILE"`` (given scores by value).
+    target
+        The wanted shares: ``"ratio"`` (as in the source), ``"equal"``, shares by value, or a JSON
+        file of them.
+    tau : float
+        Part of its share that a value must reach (BUR).
+    terms : {"own", "nltk"}
+        What unigrams are: stems without SMART's stop words, or all as in the code of FairSumm's
+        authors (extra ``nltk``, and its data).
+    human : optional
+        How people share out a random part of the summaries among the values (``eid``, ``system``,
+        ``shares``); corrects the means by prediction-powered inference.
+    error_rate : float, optional
+        Assumed part of a summary given to wrong values, for a worst-case band.
 
     Raises
     ------
@@ -222,10 +285,58 @@ def proportionality(
     """
     from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 
+    wanted: Target = read_target(target) if isinstance(target, str) else target
+    normaliser = read_terms(terms)
     sources, written = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    options = ProportionalOptions(seed=seed)
-    return ProportionalFairness(report_proportional(corpus, written.records, options=options))
+    scores, made_by = _value_scores(corpus, written.records, scorer, progress)
+    options = ProportionalOptions(
+        target=wanted,
+        tau=tau,
+        scorer=made_by,
+        normaliser=normaliser,
+        released=terms == "nltk",
+        seed=seed,
+        error_rate=error_rate,
+    )
+    report = report_proportional(
+        corpus,
+        written.records,
+        options=options,
+        scores=scores,
+        human=None if human is None else _human_shares(human),
+    )
+    return ProportionalFairness(report)
+
+
+def _human_shares(given: object) -> HumanShares:
+    read = read_records(given, VALUE_SHARES, argument="human")
+    return {(one.eid, one.system): one.shares for one in read}
+
+
+def read_value_scorer(text: str, *, skip_bad: bool = False) -> str | Loaded[ValueScoreRecord]:
+    """Return the scores by value of ``matrix:FILE``, and the name of any other scorer."""
+    choice = parse_scorer(text, PROPORTIONAL_SCORERS)
+    if choice.name != "matrix":
+        return text
+    return read_records(choice.path(), VALUE_SCORES, skip_bad=skip_bad)
+
+
+def _value_scores(
+    corpus: LabelledCorpus,
+    summaries: Sequence[Summary],
+    scorer: Loaded[Any] | str,
+    progress: bool | None,  # noqa: FBT001  # as `Model.progress`
+) -> tuple[ValueScores | None, str]:
+    """Return the scores by value, None for unigrams, and what made them."""
+    chosen = read_value_scorer(scorer) if isinstance(scorer, str) else scorer
+    if isinstance(chosen, str):
+        with bars(progress) as shown:
+            choice = parse_scorer(chosen, PROPORTIONAL_SCORERS)
+            return value_scores_of(corpus, summaries, choice, shown.counter("scoring sets"))
+    read = read_records(chosen, VALUE_SCORES, argument="scorer")
+    scores = {(one.eid, one.system): one.scores for one in read}
+    return scores, f"matrix:{Path(read.path).name}"
 
 
 def _checked(
@@ -236,7 +347,3 @@ def _checked(
     sources, written = read_clusters(clusters), read_summaries(summaries)
     check_summaries(written, sources)
     return sources, written
-
-
-def _measure(measures: object, name: str) -> object:
-    return measures if isinstance(measures, Undefined) else getattr(measures, name)

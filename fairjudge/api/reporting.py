@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fairjudge.api.building import References
 from fairjudge.api.calibrating import Calibration
-from fairjudge.api.fairness import CoverageFairness, ProportionalFairness
+from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.errors import ConfigurationError

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -15,10 +15,7 @@ from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 
 if TYPE_CHECKING:
-    from fairjudge.analysis.fairness import FairnessInput
     from fairjudge.datasets import BadLine
-    from fairjudge.fairness.coverage_report import CoverageOptions
-    from fairjudge.fairness.proportional_report import ProportionalOptions
 
 app = Application(
     name="fairness",
@@ -28,10 +25,13 @@ app = Application(
 
 
 @app.command("coverage")
-@opt.taking(source=fair_opt.fairness_source, options=fair_opt.coverage_options)
 def coverage(
-    source: FairnessInput,
+    clusters: fair_opt.Clusters,
     *,
+    summaries: fair_opt.Summaries,
+    attribute: fair_opt.Attribute,
+    bins: fair_opt.Bins = None,
+    skip_bad: opt.SkipBad = False,
     scorer: Annotated[
         str,
         typer.Option(
@@ -43,7 +43,18 @@ def coverage(
     max_words: Annotated[
         int, typer.Option(min=0, help="Words of a document chunk; 0 for single sentences.")
     ] = 100,
-    options: CoverageOptions,
+    variant: Annotated[
+        Literal["paper", "released"],
+        typer.Option(help="As the paper defines the measures, or as its authors' code does."),
+    ] = "paper",
+    permutations: Annotated[
+        int, typer.Option(min=1, help="Random relabellings where not all can be gone through.")
+    ] = 5000,
+    seed: fair_opt.Seed = 0,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(min=0.0, max=1.0, help="Assumed scorer error, for a worst-case band."),
+    ] = None,
     units: Annotated[
         Path | None,
         typer.Option(
@@ -73,31 +84,47 @@ def coverage(
 
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
-    from fairjudge.analysis.fairness import COVERAGE_SCORERS, coverage_fairness, parse_scorer
-    from fairjudge.api.findings import Findings
-    from fairjudge.fairness.coverage_json import coverage_json
+    from fairjudge.analysis.fairness import parse_scorer
+    from fairjudge.api import fairness
+    from fairjudge.datasets import read_clusters, read_records, read_summaries
+    from fairjudge.datasets.supports import SUPPORTS, UNITS
 
-    with display.bars(quiet=quiet) as shown:
-        outcome = coverage_fairness(
-            source,
-            scorer=parse_scorer(scorer, COVERAGE_SCORERS),
-            options=options,
-            max_words=max_words,
-            human=human,
-            save_supports=save_supports,
-            units=units,
-            progress=shown.counter("scoring clusters"),
-        )
-    found = Findings("fairness coverage", coverage_json(outcome.report))
-    display.found(found, json_file)
-    _finish(found, outcome.bad_lines, max_unscored)
+    cuts = fair_opt.read_bins(bins)
+    choice = parse_scorer(scorer, fairness.COVERAGE_SCORERS)
+    if units is not None:
+        fairness.check_takes_units(choice)
+    sources = read_clusters(clusters, skip_bad=skip_bad)
+    written = read_summaries(summaries, skip_bad=skip_bad)
+    found = fairness.coverage(
+        sources,
+        written,
+        attribute=attribute,
+        scorer=fairness.read_scorer(scorer, skip_bad=skip_bad),
+        bins=cuts,
+        max_words=max_words,
+        units=read_records(units, UNITS, skip_bad=skip_bad) if units else None,
+        human=read_records(human, SUPPORTS, skip_bad=skip_bad) if human else None,
+        variant=variant,
+        n_permutations=permutations,
+        error_rate=error_rate,
+        seed=seed,
+        progress=display.shown(quiet=quiet),
+    )
+    if save_supports is not None:
+        found.save_supports(save_supports)
+    report = found.to_dict()
+    display.report(report, json_file, found.tables())
+    _finish(report, (*sources.bad, *written.bad), max_unscored)
 
 
 @app.command("proportional")
-@opt.taking(source=fair_opt.fairness_source, options=fair_opt.proportional_options)
 def proportional(
-    source: FairnessInput,
+    clusters: fair_opt.Clusters,
     *,
+    summaries: fair_opt.Summaries,
+    attribute: fair_opt.Attribute,
+    bins: fair_opt.Bins = None,
+    skip_bad: opt.SkipBad = False,
     scorer: Annotated[
         str,
         typer.Option(
@@ -105,7 +132,30 @@ def proportional(
             "bart_score[:MODEL], or matrix:FILE (given scores by value)."
         ),
     ] = "unigrams",
-    options: ProportionalOptions,
+    target: Annotated[
+        str,
+        typer.Option(help="Wanted shares: 'ratio' (as in the source), 'equal', or a JSON file."),
+    ] = "ratio",
+    tau: Annotated[
+        float,
+        typer.Option(min=0.0, max=1.0, help="Part of its share that a value must reach (BUR)."),
+    ] = 0.8,
+    terms: Annotated[
+        Literal["own", "nltk"],
+        typer.Option(
+            help="What unigrams are: stems without SMART's stop words, or all as in the code of "
+            "FairSumm's authors, for their figures to the last digit (extra 'nltk', and its data)."
+        ),
+    ] = "own",
+    seed: fair_opt.Seed = 0,
+    error_rate: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Assumed part of a summary given to wrong values, for a worst-case band.",
+        ),
+    ] = None,
     human: Annotated[
         Path | None,
         typer.Option(
@@ -125,25 +175,31 @@ def proportional(
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
-    from fairjudge.analysis.fairness import (
-        PROPORTIONAL_SCORERS,
-        parse_scorer,
-        proportional_fairness,
-    )
-    from fairjudge.api.findings import Findings
-    from fairjudge.fairness.proportional_json import proportional_json
+    from fairjudge.api import fairness
+    from fairjudge.datasets import read_clusters, read_records, read_summaries
+    from fairjudge.datasets.supports import VALUE_SHARES
 
-    with display.bars(quiet=quiet) as shown:
-        outcome = proportional_fairness(
-            source,
-            scorer=parse_scorer(scorer, PROPORTIONAL_SCORERS),
-            options=options,
-            human=human,
-            progress=shown.counter("scoring sets"),
-        )
-    found = Findings("fairness proportional", proportional_json(outcome.report))
-    display.found(found, json_file)
-    _finish(found, outcome.bad_lines, max_unscored)
+    cuts = fair_opt.read_bins(bins)
+    given = fairness.read_value_scorer(scorer, skip_bad=skip_bad)
+    sources = read_clusters(clusters, skip_bad=skip_bad)
+    written = read_summaries(summaries, skip_bad=skip_bad)
+    found = fairness.proportionality(
+        sources,
+        written,
+        attribute=attribute,
+        scorer=given,
+        bins=cuts,
+        target=target,
+        tau=tau,
+        terms=terms,
+        human=read_records(human, VALUE_SHARES, skip_bad=skip_bad) if human else None,
+        error_rate=error_rate,
+        seed=seed,
+        progress=display.shown(quiet=quiet),
+    )
+    report = found.to_dict()
+    display.report(report, json_file, found.tables())
+    _finish(report, (*sources.bad, *written.bad), max_unscored)
 
 
 def _finish(report: Mapping[str, Any], bad_lines: Sequence[BadLine], limit: float) -> None:

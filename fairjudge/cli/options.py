@@ -225,18 +225,8 @@ def _one_of(names: Sequence[str]) -> Callable[[str], str]:
     return parse
 
 
-_FOR_TYPES = (
-    "BiasOptions",
-    "CoverageOptions",
-    "FairnessInput",
-    "ProportionalOptions",
-)
-"""Commands import these for type checkers alone: to import them here would slow every command."""
-
-
 def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
-    names = dict.fromkeys(_FOR_TYPES, Any)
-    hints = get_type_hints(declaring, localns=names, include_extras=True)
+    hints = get_type_hints(declaring, include_extras=True)
     return [
         parameter.replace(annotation=hints[name])
         for name, parameter in inspect.signature(declaring).parameters.items()

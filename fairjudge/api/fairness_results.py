@@ -1,0 +1,117 @@
+"""What the fairness measures found, as tables and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.api.showing import pages, texts
+from fairjudge.api.tables import Table, with_interval
+from fairjudge.datasets.supports import write_supports
+from fairjudge.domain import Undefined
+from fairjudge.reports.fairness_tables import coverage_tables, proportional_tables
+from fairjudge.reports.measured_findings import with_findings
+from fairjudge.reports.tables import TextTable
+
+if TYPE_CHECKING:
+    from fairjudge.fairness.coverage_report import CoverageReport
+    from fairjudge.fairness.proportional_report import ProportionalReport
+    from fairjudge.fairness.support import Support
+
+
+@dataclass(frozen=True, repr=False)
+class CoverageFairness:
+    """Equal Coverage and Coverage Parity of each system; ``report`` has every figure.
+
+    ``supports`` say how far documents support each summary. Source: Li et al. 2025, equations 1
+    to 5.
+    """
+
+    report: CoverageReport
+    supports: Sequence[Support]
+
+    def save_supports(self, path: str | Path) -> None:
+        """Write the supports to a .jsonl file, for ``scorer="matrix:FILE"``."""
+        write_supports(path, self.supports)
+
+    def table(self) -> Table:
+        """Return ``equal_coverage``, ``r_ec`` and ``coverage_parity`` of each system; 0 is fair."""
+        from fairjudge.fairness.coverage_parity import CoverageParity
+
+        rows = tuple(
+            {
+                "system": system,
+                "n": found.equal.n,
+                **with_interval("equal_coverage", found.equal.mean),
+                **with_interval("r_ec", found.equal.unfair_share),
+                **with_interval(
+                    "coverage_parity",
+                    found.parity.value
+                    if isinstance(found.parity, CoverageParity)
+                    else found.parity,
+                ),
+            }
+            for system, found in self.report.systems.items()
+        )
+        return Table(rows, coverage_tables(self.to_dict())[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fairjudge fairness coverage --json`` writes."""
+        from fairjudge.fairness.coverage_json import coverage_json
+
+        return with_findings("fairness coverage", coverage_json(self.report))
+
+    def tables(self) -> tuple[TextTable, ...]:
+        """Return the tables that the command prints."""
+        return coverage_tables(self.to_dict())
+
+    def __repr__(self) -> str:
+        return texts(self.tables())
+
+    def _repr_html_(self) -> str:
+        return pages(self.tables())
+
+
+@dataclass(frozen=True, repr=False)
+class ProportionalFairness:
+    """BUR, UER, AUC and SOF of each system, in [0, 1]; ``report`` has every figure.
+
+    Source: Zhang et al. 2024 (FairSumm), section 3.
+    """
+
+    report: ProportionalReport
+
+    def table(self) -> Table:
+        """Return ``bur``, ``uer``, ``auc`` and ``sof`` of each system, as shares; 0 is fair."""
+        rows = tuple(
+            {"system": system}
+            | {
+                key: value
+                for name in ("bur", "uer", "auc", "sof")
+                for key, value in with_interval(name, _measure(found.measures, name)).items()
+            }
+            for system, found in self.report.systems.items()
+        )
+        return Table(rows, proportional_tables(self.to_dict())[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``fairjudge fairness proportional --json`` writes."""
+        from fairjudge.fairness.proportional_json import proportional_json
+
+        return with_findings("fairness proportional", proportional_json(self.report))
+
+    def tables(self) -> tuple[TextTable, ...]:
+        """Return the tables that the command prints."""
+        return proportional_tables(self.to_dict())
+
+    def __repr__(self) -> str:
+        return texts(self.tables())
+
+    def _repr_html_(self) -> str:
+        return pages(self.tables())
+
+
+def _measure(measures: object, name: str) -> object:
+    return measures if isinstance(measures, Undefined) else getattr(measures, name)
