@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairjudge.calibration.answers import answers
-from fairjudge.calibration.disagreements import item_key
+from fairjudge.calibration.disagreements import rows_by_item
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey
 from fairjudge.domain import Judgement
@@ -61,11 +61,7 @@ def causes_of(
     words
         Lengths by (eid, system), for the rules on length; pairs have none.
     """
-    group = joined.judge, joined.aspect, joined.protocol
-    rows: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
-    for row in judgements:
-        if (row.judge, row.aspect, row.protocol) == group and (key := item_key(row)) in rows:
-            rows[key].append(row)
+    rows = rows_by_item(joined, judgements)
     several = [row for some in rows.values() if _tells_of_doubt(some) for row in some]
     unsure = {key: one.confidence < _UNSURE for key, one in answers(several).items()}
     half = (joined.label_scale[1] - joined.label_scale[0]) / 2.0

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.labels import ItemKey
+from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Judgement, Label
 
@@ -66,9 +65,8 @@ def largest_disagreements(
         (row for row in range(len(joined.keys)) if abs(gaps[row]) > 1e-9),
         key=lambda row: (-round(abs(float(gaps[row])), 9), _width(people[row]), joined.keys[row]),
     )[:limit]
-    wanted = {joined.keys[row] for row in order}
-    said = _judge_reasons(joined, judgements, wanted)
-    notes = _notes(joined, labels, wanted)
+    judged = rows_by_item(joined, judgements)
+    notes = _notes(joined, labels)
     return tuple(
         Disagreement(
             eid=key[0],
@@ -79,7 +77,7 @@ def largest_disagreements(
             people=float(joined.human[row]),
             gap=float(gaps[row]),
             labels=people[row],
-            judge_reasons=tuple(said[key]),
+            judge_reasons=tuple(filter(None, (_said(one, "reason", "raw") for one in judged[key]))),
             people_reasons=notes[key],
             causes=tuple((causes or {}).get(key, ())),
         )
@@ -91,37 +89,26 @@ def _width(values: Mapping[str, float]) -> float:
     return max(values.values()) - min(values.values())
 
 
-def item_key(row: Judgement | Label) -> ItemKey:
-    """Return what was judged, a pair's systems in order of name."""
-    if row.system is not None:
-        return (row.eid, row.system, "", row.unit)
-    first, second = sorted((str(row.system_a), str(row.system_b)))
-    return (row.eid, first, second, row.unit)
-
-
-def _judge_reasons(
-    joined: Joined, judgements: Iterable[Judgement], wanted: set[ItemKey]
-) -> dict[ItemKey, list[str]]:
+def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKey, list[Judgement]]:
+    """Return the judgements of each labelled item of one judge, aspect and protocol."""
     group = joined.judge, joined.aspect, joined.protocol
-    out: dict[ItemKey, list[str]] = defaultdict(list)
+    found: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
     for row in judgements:
-        key = item_key(row)
-        if key in wanted and (row.judge, row.aspect, row.protocol) == group:
-            extra = row.model_extra or {}
-            text = str(extra.get("reason") or row.raw or "").strip()
-            if text:
-                out[key].append(text[:LONGEST_REASON])
-    return out
+        if (row.judge, row.aspect, row.protocol) == group and (key := item_key(row)[0]) in found:
+            found[key].append(row)
+    return found
 
 
-def _notes(
-    joined: Joined, labels: Iterable[Label], wanted: set[ItemKey]
-) -> dict[ItemKey, dict[str, str]]:
-    out: dict[ItemKey, dict[str, str]] = defaultdict(dict)
+def _notes(joined: Joined, labels: Iterable[Label]) -> dict[ItemKey, dict[str, str]]:
+    out: dict[ItemKey, dict[str, str]] = {key: {} for key in joined.keys}
     for label in labels:
-        key = item_key(label)
-        extra = label.model_extra or {}
-        text = str(extra.get("note") or extra.get("reason") or "").strip()
-        if text and key in wanted and label.aspect == joined.aspect:
-            out[key][label.annotator] = text[:LONGEST_REASON]
+        key, text = item_key(label)[0], _said(label, "note", "reason")
+        if text and key in out and label.aspect == joined.aspect:
+            out[key][label.annotator] = text
     return out
+
+
+def _said(row: Judgement | Label, *names: str) -> str:
+    """Return the first text that `row` has under one of `names`."""
+    found = (getattr(row, name, None) for name in names)
+    return str(next(filter(None, found), "")).strip()[:LONGEST_REASON]

@@ -1,4 +1,4 @@
-"""People's labels of one aspect, by item and annotator."""
+"""What judgements and labels are of, and people's labels of one aspect, by item and annotator."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import TypeAlias
 import numpy as np
 
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
-from fairjudge.domain import Judgement, Label, ProtocolName
+from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
 from fairjudge.text.printable import counted
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
 """eid, system (or the first of a pair, by name), the second or "", unit."""
+GroupKey: TypeAlias = tuple[str, str, ProtocolName]
+"""judge, aspect, protocol."""
 
 _MAX_LABELS_OFF = 0.5
 """The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
@@ -77,9 +79,7 @@ class Labels:
                 field="annotator",
             )
         return {
-            aspect: replace(
-                Labels._from_table(table, chances[aspect]), adjudicated=adjudicated[aspect]
-            )
+            aspect: Labels._from_table(table, chances[aspect], adjudicated[aspect])
             for aspect, table in tables.items()
         }
 
@@ -87,16 +87,17 @@ class Labels:
     def _from_table(
         table: Mapping[tuple[ItemKey, str], list[float]],
         chances: Mapping[ItemKey, set[float | None]],
+        adjudicated: int,
     ) -> Labels:
         single: dict[ItemKey, dict[str, float]] = defaultdict(dict)
         paired: dict[ItemKey, dict[str, float]] = defaultdict(dict)
         for (key, annotator), values in table.items():
             (paired if key[2] else single)[key][annotator] = mean_of(values)
-        repeated = sum(len(values) - 1 for values in table.values())
         return Labels(
             single=single,
             paired=paired,
-            repeated=repeated,
+            repeated=sum(len(values) - 1 for values in table.values()),
+            adjudicated=adjudicated,
             chances={key: frozenset(some) for key, some in chances.items()},
         )
 
@@ -131,19 +132,16 @@ class Labels:
                 by_annotator[who].append(value)
             refuse_mixed(by_annotator, kind)
         scale = given or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
-        for (value, who, key), off in zip(rows, off_scale(values, scale), strict=True):
-            if off:
-                told = (
-                    "given"
-                    if given
-                    else f"of {counted(int(np.sum(~off_scale(values, scale))), 'label')}"
-                )
-                raise InputError(
-                    f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies "
-                    f"off the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the "
-                    "labels' scale by --label-scale",
-                    field="value",
-                )
+        off = off_scale(values, scale)
+        if off.any():
+            value, who, key = rows[int(off.argmax())]
+            told = "given" if given else f"of {counted(int(np.sum(~off)), 'label')}"
+            raise InputError(
+                f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies off "
+                f"the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the labels' "
+                "scale by --label-scale",
+                field="value",
+            )
         return scale
 
     def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
@@ -151,13 +149,11 @@ class Labels:
         if self.paired:
             return dict(self.paired)
         out: dict[ItemKey, Mapping[str, float]] = {}
-        for key in pairs:
-            eid, first, second, unit = key
+        for eid, first, second, unit in pairs:
             one = self.single.get((eid, first, "", unit), {})
             two = self.single.get((eid, second, "", unit), {})
-            both = {who: one[who] - two[who] for who in one if who in two}
-            if both:
-                out[key] = both
+            if both := {who: one[who] - two[who] for who in one if who in two}:
+                out[eid, first, second, unit] = both
         return out
 
 
@@ -174,6 +170,28 @@ def item_key(row: Judgement | Label) -> tuple[ItemKey, float]:
     if first <= second:
         return (row.eid, first, second, row.unit), 1.0
     return (row.eid, second, first, row.unit), -1.0
+
+
+def order_by_name(row: Judgement, sign: float) -> Order | None:
+    """Return ``"ab"`` where the first by name stood first; `sign` is that of `item_key`."""
+    if row.order is None or sign > 0:
+        return row.order
+    return "ba" if row.order == "ab" else "ab"
+
+
+def item_json(key: ItemKey) -> dict[str, str]:
+    """Return an item by its parts' names."""
+    eid, first, second, unit = key
+    who = {"system_a": first, "system_b": second} if second else {"system": first}
+    return {"eid": eid, **who, "unit": unit}
+
+
+def by_group(rows: Iterable[Judgement]) -> dict[GroupKey, list[Judgement]]:
+    """Return judgements by judge, aspect and protocol, in order of appearance."""
+    groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
+    for row in rows:
+        groups[row.judge, row.aspect, row.protocol].append(row)
+    return groups
 
 
 def kind_of(unit: str) -> str:

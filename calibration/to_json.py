@@ -12,7 +12,7 @@ from fairjudge.calibration.estimates import Planning, SystemEstimate
 from fairjudge.calibration.group_rates import RatesReport
 from fairjudge.calibration.groups import FEW_DOCUMENTS, GroupError
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.labels import ItemKey
+from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.planning import LabelPlan
 from fairjudge.calibration.probabilities import DistributionReport
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
@@ -128,15 +128,9 @@ def _unmatched(joined: Joined, *, list_all: bool) -> Json:
     return {
         "judged_without_label": len(joined.rest),
         "labelled_without_judgement": len(joined.unjudged),
-        "judged_without_label_items": [_item(key) for key in joined.rest[:end]],
-        "labelled_without_judgement_items": [_item(key) for key in joined.unjudged[:end]],
+        "judged_without_label_items": [item_json(key) for key in joined.rest[:end]],
+        "labelled_without_judgement_items": [item_json(key) for key in joined.unjudged[:end]],
     }
-
-
-def _item(key: ItemKey) -> Json:
-    eid, first, second, unit = key
-    who = {"system_a": first, "system_b": second} if second else {"system": first}
-    return {"eid": eid, **who, "unit": unit}
 
 
 def _calibration(report: CalibrationReport) -> Json:
