@@ -36,10 +36,10 @@ from fairjudge.calibration.estimates import (
     plan_labels,
     system_estimates,
 )
-from fairjudge.calibration.group_rates import RatesReport, group_rates
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.probabilities import DistributionReport, distribution_report
+from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
     AlternativeAnnotatorTest,

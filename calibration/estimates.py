@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
@@ -19,9 +18,8 @@ from fairjudge.calibration.planning import (
     pilot,
     planning_curve,
 )
-from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, drawn_difference, sample_mean
 from fairjudge.calibration.scales import rescale
-from fairjudge.calibration.weighted_sampling import DrawnSample, drawn_difference, drawn_mean
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
 from fairjudge.stats.bootstrap import divide
@@ -71,31 +69,6 @@ class Planning:
     separations: tuple[Separation, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Series:
-    """One quantity's values document by document; the rest is judged alone.
-
-    ``documents`` are any names; ``chances`` of being drawn for labelling are as in `Joined`.
-    """
-
-    human: FloatArray
-    judged: FloatArray
-    documents: Sequence[Hashable]
-    rest: FloatArray
-    rest_documents: Sequence[Hashable]
-    chances: FloatArray | Undefined | None = None
-
-    def drawn(self, chances: FloatArray) -> DrawnSample:
-        return DrawnSample(
-            human=self.human,
-            judged=self.judged,
-            chances=chances,
-            documents=self.documents,
-            rest=self.rest,
-            rest_documents=self.rest_documents,
-        )
-
-
 def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
     """Estimate each system's mean label and each pair's difference; for pairs, win rates."""
     series = _by_system(joined)
@@ -137,11 +110,11 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     )
 
 
-def _by_system(joined: Joined) -> dict[str, _Series]:
+def _by_system(joined: Joined) -> dict[str, PartlyLabelled]:
     mapped, mapped_rest = _mapped(joined)
     here, there = _rows(joined.keys), _rows(joined.rest)
     return {
-        name: _Series(
+        name: PartlyLabelled(
             human=joined.human[here.get(name, [])],
             judged=mapped[here.get(name, [])],
             documents=tuple(joined.keys[row][0] for row in here.get(name, [])),
@@ -172,7 +145,7 @@ def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
     return dict(out)
 
 
-def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
+def _differences(joined: Joined) -> dict[tuple[str, str], PartlyLabelled]:
     """Pair systems document by document; a document takes part where both have it."""
     names = tuple(dict.fromkeys(system_name(key) for key in (*joined.keys, *joined.rest)))
     if joined.protocol == "pairwise" or len(names) > MAX_SYSTEMS_IN_PAIRS:
@@ -199,7 +172,7 @@ def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
         judge = everything[:, i] - everything[:, j]
         known = ~np.isnan(people)
         alone = ~known & ~np.isnan(judge)
-        out[names[i], names[j]] = _Series(
+        out[names[i], names[j]] = PartlyLabelled(
             human=people[known],
             judged=(judged[:, i] - judged[:, j])[known],
             documents=np.flatnonzero(known).tolist(),
@@ -210,58 +183,47 @@ def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
     return out
 
 
-def _as_wins(series: _Series) -> _Series:
+def _as_wins(series: PartlyLabelled) -> PartlyLabelled:
     """Turn differences to wins: 1, 0.5 for a tie, 0; the judge's half wins stay between."""
-    return _Series(
+    return replace(
+        series,
         human=(np.sign(series.human) + 1.0) / 2.0,
         judged=(series.judged + 1.0) / 2.0,
-        documents=series.documents,
         rest=(series.rest + 1.0) / 2.0,
-        rest_documents=series.rest_documents,
-        chances=series.chances,
     )
 
 
 def _estimate_difference(
-    systems: tuple[str, str], paired: _Series, both: tuple[_Series, _Series], level: float
+    systems: tuple[str, str],
+    paired: PartlyLabelled,
+    both: tuple[PartlyLabelled, PartlyLabelled],
+    level: float,
 ) -> SystemEstimate:
-    first, second = both
-    one, two = first.chances, second.chances
-    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-        found = drawn_difference(first.drawn(one), second.drawn(two), level=level)
-        return _with(found, "difference", systems, paired, level)
-    return _estimate("difference", systems, paired, level)
+    """Take both systems' items where they were drawn with chances, and their pairs otherwise."""
+    if both[0].chances is None:
+        return _estimate("difference", systems, paired, level)
+    found = drawn_difference(*both, level=level)
+    return _with(found, "difference", systems, paired, level)
 
 
-def _estimate(kind: Kind, systems: tuple[str, ...], one: _Series, level: float) -> SystemEstimate:
-    found: PpiMean | Undefined
-    if isinstance(one.chances, Undefined):
-        found = one.chances
-    elif one.chances is not None:
-        found = drawn_mean(one.drawn(one.chances), level=level)
-    else:
-        found = ppi_mean(
-            one.human,
-            one.judged,
-            one.rest,
-            documents=one.documents,
-            documents_unlabelled=one.rest_documents,
-            level=level,
-        )
-    return _with(found, kind, systems, one, level)
+def _estimate(
+    kind: Kind, systems: tuple[str, ...], one: PartlyLabelled, level: float
+) -> SystemEstimate:
+    return _with(sample_mean(one, level=level), kind, systems, one, level)
 
 
 def _with(
     found: PpiMean | Undefined,
     kind: Kind,
     systems: tuple[str, ...],
-    one: _Series,
+    one: PartlyLabelled,
     level: float,
 ) -> SystemEstimate:
     """Put the classical and the naive interval beside what was found, or in its place."""
+    classical: Estimate | Undefined
+    naive: Estimate | Undefined
     if isinstance(found, PpiMean):
-        classical: Estimate | Undefined = found.classical
-        naive: Estimate | Undefined = found.naive
+        classical, naive = found.classical, found.naive
     else:
         # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
         classical = (
@@ -281,7 +243,7 @@ def _with(
     )
 
 
-def _separation(a: str, b: str, one: _Series, level: float, n_judged: int) -> Separation:
+def _separation(a: str, b: str, one: PartlyLabelled, level: float, n_judged: int) -> Separation:
     known = pilot(one.human, one.judged)
     difference = float(one.human.mean()) if one.human.size else 0.0
     return Separation(

@@ -21,8 +21,8 @@ from fairjudge.calibration.labels import (
     order_by_name,
     system_name,
 )
+from fairjudge.calibration.ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale
-from fairjudge.calibration.weighted_sampling import DRAWN_NOTE, chances_of
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import BoolArray, FloatArray

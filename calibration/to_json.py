@@ -9,12 +9,12 @@ from fairjudge.calibration.analysis import Analysis, CalibrationReport, Comparis
 from fairjudge.calibration.assessment import ReliabilityBin
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, SystemEstimate
-from fairjudge.calibration.group_rates import RatesReport
 from fairjudge.calibration.groups import FEW_DOCUMENTS, GroupError
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.planning import LabelPlan
 from fairjudge.calibration.probabilities import DistributionReport
+from fairjudge.calibration.rates import RatesReport
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionScores
 from fairjudge.domain import Undefined
