@@ -24,12 +24,16 @@ from fairjudge.calibration.assessment import (
     reliability_diagram,
 )
 from fairjudge.calibration.baselines import baseline_scores, document_groups, word_counts
-from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
-from fairjudge.calibration.causes import CauseCount, causes_of, count_causes
+from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit, fit_calibrator
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
-from fairjudge.calibration.crossfit import CrossFitted, cross_fit
 from fairjudge.calibration.curves import CalibratorName
-from fairjudge.calibration.disagreements import Disagreement, largest_disagreements
+from fairjudge.calibration.disagreements import (
+    CauseCount,
+    Disagreement,
+    causes_of,
+    count_causes,
+    largest_disagreements,
+)
 from fairjudge.calibration.estimates import (
     Planning,
     SystemEstimate,
@@ -38,7 +42,6 @@ from fairjudge.calibration.estimates import (
 )
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.probabilities import DistributionReport, distribution_report
 from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
@@ -46,6 +49,7 @@ from fairjudge.calibration.replaceability import (
     alternative_annotator_test,
 )
 from fairjudge.calibration.scales import Scale, rescale
+from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.printable import counted

@@ -13,10 +13,9 @@ from fairjudge.calibration.groups import FEW_DOCUMENTS, GroupError
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.planning import LabelPlan
-from fairjudge.calibration.probabilities import DistributionReport
 from fairjudge.calibration.rates import RatesReport
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
-from fairjudge.calibration.temperature import DistributionScores
+from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
 from fairjudge.results import Json, figure, to_json
 from fairjudge.text.printable import counted

@@ -10,8 +10,8 @@ from fairjudge.calibration.estimates import MAX_SYSTEMS_IN_PAIRS, system_estimat
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.ppi import PartlyLabelled, drawn_mean
-from fairjudge.calibration.probabilities import DistributionReport, distribution_report
 from fairjudge.calibration.scales import infer_scale, off_scale, rescale
+from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats.clustered import influence_variance, t_p_value

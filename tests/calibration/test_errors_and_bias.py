@@ -15,6 +15,7 @@ from fairjudge.calibration.assessment import (
     equal_size_bins,
     reliability_diagram,
 )
+from fairjudge.calibration.audits import BothOrders, position_bias
 from fairjudge.calibration.groups import error_by_group, quantile_groups
 from fairjudge.calibration.length import (
     LengthControl,
@@ -22,7 +23,6 @@ from fairjudge.calibration.length import (
     length_controlled,
     verbosity_bias,
 )
-from fairjudge.calibration.position import BothOrders, position_bias
 from fairjudge.calibration.temperature import (
     apply_temperature,
     distributions,
