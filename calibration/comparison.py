@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,8 @@ from fairjudge.stats._arrays import FloatArray, same_length, vector
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many
 from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
 from fairjudge.stats.multiplicity import holm
+
+_Name = TypeVar("_Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +62,20 @@ def compare_judges(
     y = vector(labels, name="labels")
     arrays = {name: vector(scores, name=name) for name, scores in judged.items()}
     same_length(labels=y, **arrays)
-    reasons = {name: correlation(measure, scores, y) for name, scores in arrays.items()}
-    usable = [name for name in arrays if not isinstance(reasons[name], Undefined)]
-    pairs = list(combinations(arrays, 2))
-    defined = [pair for pair in pairs if pair[0] in usable and pair[1] in usable]
-    statistics = {
-        name: weighted_correlation(measure, arrays[name], y, documents=documents) for name in usable
+    found = {name: correlation(measure, scores, y) for name, scores in arrays.items()}
+    undefined = {
+        name: Undefined(why=f"{name}: {one.why}")
+        for name, one in found.items()
+        if isinstance(one, Undefined)
     }
-    estimates: dict[tuple[str, str], Estimate | Undefined] = {}
-    if defined:
-        found = bootstrap_many(
-            _differences(statistics, defined),
+    statistics = {
+        name: weighted_correlation(measure, scores, y, documents=documents)
+        for name, scores in arrays.items()
+        if name not in undefined
+    }
+    estimates = (
+        bootstrap_many(
+            _differences(tuple(statistics.values())),
             n_documents=y.size if documents is None else len(set(documents)),
             rng=rng,
             n_resamples=n_resamples,
@@ -78,50 +84,44 @@ def compare_judges(
             n=y.size,
             null=0.0,
         )
-        estimates = dict(zip(defined, found, strict=True))
-    for one, two in pairs:
-        estimates.setdefault((one, two), _why(one, two, reasons))
-    return _adjusted({pair: estimates[pair] for pair in pairs})
+        if len(statistics) > 1
+        else ()
+    )
+    defined = dict(zip(combinations(statistics, 2), estimates, strict=True))
+    differences: dict[tuple[str, str], Estimate | Undefined] = {
+        (one, two): undefined.get(one) or undefined.get(two) or defined[one, two]
+        for one, two in combinations(arrays, 2)
+    }
+    adjusted = adjusted_p_values(differences, by=holm)
+    return tuple(
+        AgreementDifference(
+            first=one,
+            second=two,
+            difference=difference,
+            adjusted_p_value=adjusted.get((one, two)),
+        )
+        for (one, two), difference in differences.items()
+    )
 
 
-def _differences(
-    statistics: Mapping[str, WeightedStatistic], pairs: Sequence[tuple[str, str]]
-) -> WeightedStatistic:
-    """Return what takes the difference of each pair's statistics, one column a pair."""
-    place = {name: column for column, name in enumerate(statistics)}
-    first = [place[one] for one, _ in pairs]
-    second = [place[two] for _, two in pairs]
+def _differences(statistics: Sequence[WeightedStatistic]) -> WeightedStatistic:
+    """Return what takes the difference of each pair of `statistics`, one column a pair."""
+    first, second = np.triu_indices(len(statistics), 1)
 
     def differences(counts: FloatArray) -> FloatArray:
-        table = np.column_stack([statistic(counts) for statistic in statistics.values()])
+        table = np.column_stack([statistic(counts) for statistic in statistics])
         return np.asarray(table[:, first] - table[:, second])
 
     return differences
 
 
-def _why(one: str, two: str, reasons: Mapping[str, float | Undefined]) -> Undefined:
-    for name in (one, two):
-        reason = reasons[name]
-        if isinstance(reason, Undefined):
-            return Undefined(why=f"{name}: {reason.why}")
-    return Undefined(why="no difference")
-
-
-def _adjusted(
-    estimates: Mapping[tuple[str, str], Estimate | Undefined],
-) -> tuple[AgreementDifference, ...]:
-    raw = {
-        pair: estimate.p_value
-        for pair, estimate in estimates.items()
-        if isinstance(estimate, Estimate) and estimate.p_value is not None
+def adjusted_p_values(
+    estimates: Mapping[_Name, Estimate | Undefined], *, by: Callable[[list[float]], FloatArray]
+) -> dict[_Name, float]:
+    """Return the p-values adjusted for their number, of those estimates that have one."""
+    tested = {
+        name: one.p_value
+        for name, one in estimates.items()
+        if isinstance(one, Estimate) and one.p_value is not None
     }
-    adjusted = dict(zip(raw, holm(list(raw.values())).tolist(), strict=True))
-    return tuple(
-        AgreementDifference(
-            first=one,
-            second=two,
-            difference=estimate,
-            adjusted_p_value=adjusted.get((one, two)),
-        )
-        for (one, two), estimate in estimates.items()
-    )
+    return dict(zip(tested, by(list(tested.values())).tolist(), strict=True))

@@ -9,7 +9,7 @@ The likelihood is concave; without ties it is the plain Bradley-Terry model.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -259,20 +259,14 @@ class _Model:
             level=self.level,
             null=null,
         )
+        if found.low is not None:
+            return replace(found, method=_METHOD)
         why = (
-            "no interval: some systems never lose to the others"
+            "some systems never lose to the others"
             if self.separated
-            else f"no interval: fewer than {FEWEST_DOCUMENTS} documents"
+            else f"fewer than {FEWEST_DOCUMENTS} documents"
         )
-        return Estimate(
-            value=found.value,
-            n=n,
-            low=found.low,
-            high=found.high,
-            level=self.level,
-            method=why if found.low is None else _METHOD,
-            p_value=found.p_value,
-        )
+        return replace(found, method=f"no interval: {why}")
 
     def coefficient(self, place: int) -> Estimate:
         gradient = np.zeros(self.coefficients.size)

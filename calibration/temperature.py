@@ -62,9 +62,9 @@ class DistributionReport:
     n: int
     n_left_out: int
     levels: tuple[float, ...]
+    temperature: float | Undefined
     before: DistributionScores
     after: DistributionScores | Undefined
-    temperature: float | Undefined
     expected_score: Mapping[str, float | Undefined]
 
 
