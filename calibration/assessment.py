@@ -63,7 +63,7 @@ def assess(
     method: Method = "percentile",
     n_excluded: int = 0,
 ) -> ErrorScores | Undefined:
-    """Compare scores with labels on one scale.
+    """Compare scores with labels on one scale; Undefined for no items.
 
     Parameters
     ----------
@@ -74,11 +74,6 @@ def assess(
         Resampled whole; each row its own where None.
     n_bins
         Bins of the expected calibration error: of equal size, never splitting equal scores.
-
-    Returns
-    -------
-    ErrorScores or Undefined
-        Undefined for no items.
 
     Notes
     -----

@@ -16,14 +16,11 @@ _WORD = re.compile(r"\w+")
 def baseline_scores(
     summaries: Iterable[Summary], clusters: Iterable[Cluster] = ()
 ) -> dict[str, dict[tuple[str, str], float]]:
-    """Score summaries by length and, where `clusters` are given, by overlap with the leads.
+    """Score each (eid, system) by length and, given `clusters`, by overlap with their leads.
 
-    Returns
-    -------
-    dict of name to (eid, system) to score
-        ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of
-        the summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its
-        cluster's articles (0 for an empty summary).
+    ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of the
+    summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's
+    articles (0 for an empty summary).
     """
     words = {(one.eid, one.system): _words(one.text) for one in summaries}
     lengths = {key: float(len(found)) for key, found in words.items()}
@@ -46,13 +43,10 @@ def baseline_scores(
 
 
 def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
-    """Group documents by the outlet and the attribute values that most of their articles have.
+    """Group documents, by grouping and eid, as most of their articles' outlets and attributes say.
 
-    Returns
-    -------
-    dict of grouping to eid to group
-        A document without a majority (more than half of its articles) is left out; so is
-        a grouping with fewer than two groups.
+    A document without a majority (more than half of its articles) is left out; so is a grouping
+    with fewer than two groups.
     """
     votes: dict[str, dict[str, Counter[str]]] = {}
     sizes: dict[str, int] = {}

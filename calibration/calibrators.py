@@ -92,19 +92,15 @@ def fit_calibrator(
 ) -> Calibrator | Undefined:
     """Fit a calibrator on labelled items.
 
+    Undefined below `FEWEST_LABELS` labels, where the labelled scores do not cover `score_range` (on
+    a scale of levels: its ends; otherwise: all but 5 % of it), or are constant.
+
     Parameters
     ----------
     scores, labels : arrays of shape (n,)
         The judge's score and the human value of each item.
     score_range
         Lowest and highest of *all* the judge's scores, the unlabelled ones too.
-
-    Returns
-    -------
-    Calibrator or Undefined
-        Undefined below `FEWEST_LABELS` labels, where the labelled scores do not cover
-        `score_range` (on a scale of levels: its ends; otherwise: all but 5 % of it), or are
-        constant.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
@@ -161,6 +157,8 @@ def cross_fit(
 ) -> CrossFitted | Undefined:
     """Calibrate each item by a curve fitted on the documents of the other folds.
 
+    Undefined below `FEWEST_LABELS` labels, below 2 documents, or where a fold's curve is.
+
     Parameters
     ----------
     scores, labels : arrays of shape (n,)
@@ -168,11 +166,6 @@ def cross_fit(
         The document of each item; no document is split between folds.
     n_folds
         At most the number of documents is used.
-
-    Returns
-    -------
-    CrossFitted or Undefined
-        Undefined below `FEWEST_LABELS` labels, below 2 documents, or where a fold's curve is.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y, documents=documents)

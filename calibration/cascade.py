@@ -67,7 +67,8 @@ def fit_cascade(
 ) -> CascadeFit | Undefined:
     """Find the thresholds that save most calls at no more than a tolerable loss.
 
-    Error alone would not do: of two judges the one with the better level may rank worse.
+    Error alone would not do: of two judges the one with the better level may rank worse. Undefined
+    for fewer than 30 items or 2 documents.
 
     Parameters
     ----------
@@ -76,11 +77,6 @@ def fit_cascade(
         Most that the mean absolute error may grow, in the labels' unit; 0 or more.
     agreement_tolerance
         Most that Kendall's tau-b with the labels may fall; 0 or more.
-
-    Returns
-    -------
-    CascadeFit or Undefined
-        Undefined for fewer than 30 items or 2 documents.
 
     Raises
     ------

@@ -45,6 +45,9 @@ def compare_judges(
 ) -> tuple[AgreementDifference, ...]:
     """Compare every pair of judges by their pooled correlation with the same labels.
 
+    Pairs come in the order given; p-values are two-sided by the bootstrap, Holm-adjusted over all
+    pairs. A pair with a constant judge is Undefined.
+
     Parameters
     ----------
     judged
@@ -52,12 +55,6 @@ def compare_judges(
     labels : array of shape (n,)
     documents
         Resampled whole, the same resample for all judges; each row its own where None.
-
-    Returns
-    -------
-    tuple of AgreementDifference
-        One a pair, in the order given; p-values two-sided by the bootstrap, Holm-adjusted over all
-        pairs. A pair with a constant judge is Undefined.
     """
     y = vector(labels, name="labels")
     arrays = {name: vector(scores, name=name) for name, scores in judged.items()}

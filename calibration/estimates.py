@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -10,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.labels import ItemKey, system_name
+from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
     PlanPoint,
@@ -74,15 +75,63 @@ def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, .
     series = _by_system(joined)
     if joined.protocol == "pairwise":
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
+        wins = {name: _as_wins(one) for name, one in series.items()}
         return tuple(
-            _estimate("win_rate", names[name], _as_wins(one), level) for name, one in series.items()
+            _estimate("win_rate", names[name], one, sample_mean(one, level=level), level)
+            for name, one in wins.items()
         )
-    return (
-        *(_estimate("mean", (name,), one, level) for name, one in series.items()),
-        *(
-            _estimate_difference(pair, one, (series[pair[0]], series[pair[1]]), level)
-            for pair, one in _differences(joined).items()
-        ),
+    means = (
+        _estimate("mean", (name,), one, sample_mean(one, level=level), level)
+        for name, one in series.items()
+    )
+    differences = (
+        _estimate("difference", pair, one, _difference(one, series, pair, level), level)
+        for pair, one in _differences(joined).items()
+    )
+    return (*means, *differences)
+
+
+def _difference(
+    paired: PartlyLabelled,
+    series: Mapping[str, PartlyLabelled],
+    pair: tuple[str, str],
+    level: float,
+) -> PpiMean | Undefined:
+    """Take both systems' items where they were drawn with chances, and their pairs otherwise."""
+    first, second = series[pair[0]], series[pair[1]]
+    if first.chances is None:
+        return sample_mean(paired, level=level)
+    return drawn_difference(first, second, level=level)
+
+
+def _estimate(
+    kind: Kind,
+    systems: tuple[str, ...],
+    one: PartlyLabelled,
+    found: PpiMean | Undefined,
+    level: float,
+) -> SystemEstimate:
+    """Put the classical and the naive interval beside what was found, or in its place."""
+    classical: Estimate | Undefined
+    naive: Estimate | Undefined
+    if isinstance(found, PpiMean):
+        classical, naive = found.classical, found.naive
+    else:
+        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
+        classical = (
+            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
+        )
+        naive = clustered_mean(
+            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
+        )
+    return SystemEstimate(
+        kind=kind,
+        systems=systems,
+        n_labelled=one.human.size,
+        n_unlabelled=one.rest.size,
+        classical=classical,
+        naive=naive,
+        ppi=found,
     )
 
 
@@ -112,19 +161,22 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
 
 def _by_system(joined: Joined) -> dict[str, PartlyLabelled]:
     mapped, mapped_rest = _mapped(joined)
-    here, there = _rows(joined.keys), _rows(joined.rest)
+    rows: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, keys in enumerate((joined.keys, joined.rest)):
+        for row, key in enumerate(keys):
+            rows[system_name(key)][side].append(row)
     return {
         name: PartlyLabelled(
-            human=joined.human[here.get(name, [])],
-            judged=mapped[here.get(name, [])],
-            documents=tuple(joined.keys[row][0] for row in here.get(name, [])),
-            rest=mapped_rest[there.get(name, [])],
-            rest_documents=tuple(joined.rest[row][0] for row in there.get(name, [])),
-            chances=joined.chances[here.get(name, [])]
+            human=joined.human[here],
+            judged=mapped[here],
+            documents=tuple(joined.keys[row][0] for row in here),
+            rest=mapped_rest[there],
+            rest_documents=tuple(joined.rest[row][0] for row in there),
+            chances=joined.chances[here]
             if isinstance(joined.chances, np.ndarray)
             else joined.chances,
         )
-        for name in dict.fromkeys((*here, *there))
+        for name, (here, there) in rows.items()
     }
 
 
@@ -136,13 +188,6 @@ def _mapped(joined: Joined) -> tuple[FloatArray, FloatArray]:
         rescale(joined.judged, joined.judge_scale, scale),
         rescale(joined.judged_rest, joined.judge_scale, scale),
     )
-
-
-def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
-    out: dict[str, list[int]] = defaultdict(list)
-    for row, key in enumerate(keys):
-        out[system_name(key)].append(row)
-    return dict(out)
 
 
 def _differences(joined: Joined) -> dict[tuple[str, str], PartlyLabelled]:
@@ -190,56 +235,6 @@ def _as_wins(series: PartlyLabelled) -> PartlyLabelled:
         human=(np.sign(series.human) + 1.0) / 2.0,
         judged=(series.judged + 1.0) / 2.0,
         rest=(series.rest + 1.0) / 2.0,
-    )
-
-
-def _estimate_difference(
-    systems: tuple[str, str],
-    paired: PartlyLabelled,
-    both: tuple[PartlyLabelled, PartlyLabelled],
-    level: float,
-) -> SystemEstimate:
-    """Take both systems' items where they were drawn with chances, and their pairs otherwise."""
-    if both[0].chances is None:
-        return _estimate("difference", systems, paired, level)
-    found = drawn_difference(*both, level=level)
-    return _with(found, "difference", systems, paired, level)
-
-
-def _estimate(
-    kind: Kind, systems: tuple[str, ...], one: PartlyLabelled, level: float
-) -> SystemEstimate:
-    return _with(sample_mean(one, level=level), kind, systems, one, level)
-
-
-def _with(
-    found: PpiMean | Undefined,
-    kind: Kind,
-    systems: tuple[str, ...],
-    one: PartlyLabelled,
-    level: float,
-) -> SystemEstimate:
-    """Put the classical and the naive interval beside what was found, or in its place."""
-    classical: Estimate | Undefined
-    naive: Estimate | Undefined
-    if isinstance(found, PpiMean):
-        classical, naive = found.classical, found.naive
-    else:
-        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
-        classical = (
-            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
-        )
-        naive = clustered_mean(
-            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
-        )
-    return SystemEstimate(
-        kind=kind,
-        systems=systems,
-        n_labelled=one.human.size,
-        n_unlabelled=one.rest.size,
-        classical=classical,
-        naive=naive,
-        ppi=found,
     )
 
 

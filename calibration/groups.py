@@ -54,6 +54,8 @@ def error_by_group(
 ) -> tuple[GroupError, ...]:
     """Compare the judge's error between groups.
 
+    Groups come by order of appearance; there are none where no item has one.
+
     Parameters
     ----------
     scores, labels : arrays of shape (n,), in the same units
@@ -62,11 +64,6 @@ def error_by_group(
         The group of each item; items whose group is None are left out.
     documents
         Errors are taken to depend within a document.
-
-    Returns
-    -------
-    tuple of GroupError
-        By order of appearance; empty where no item has a group.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     same_length(scores=x, labels=y, groups=groups, documents=documents)

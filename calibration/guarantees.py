@@ -76,6 +76,8 @@ def guarantee(
 ) -> Guarantee | Undefined:
     """Find the threshold that keeps most answers under the promise.
 
+    Undefined where even without a single disagreement all labels would be too few.
+
     Parameters
     ----------
     confidences : array of shape (n,), in [0, 1]
@@ -86,11 +88,6 @@ def guarantee(
         What is promised, and how surely; strictly between 0 and 1.
     rest, rest_documents
         Confidences of items without a label, which count for the share that is kept.
-
-    Returns
-    -------
-    Guarantee or Undefined
-        Undefined where even without a single disagreement all labels would be too few.
 
     Notes
     -----

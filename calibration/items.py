@@ -93,17 +93,14 @@ def join(
 ) -> tuple[Joined, ...]:
     """Match judgements and labels by eid, system or systems, aspect and unit.
 
+    Groups are by judge, aspect and protocol, in order of appearance, empty ones included.
+
     Parameters
     ----------
     annotators
         Shell patterns; labels of other annotators take no part.
     label_scale
         Lowest and highest label; by default the usual scale that holds at least half of them.
-
-    Returns
-    -------
-    tuple of Joined
-        One a judge, aspect and protocol, by order of appearance, empty ones included.
 
     Notes
     -----

@@ -78,15 +78,12 @@ def pilot(
 ) -> Pilot | Undefined:
     """Learn from labelled items what more labels would buy.
 
+    Undefined below `FEWEST_PILOT` items, or where all labels are equal.
+
     Parameters
     ----------
     labels, judged : arrays of shape (n,)
         Human value and judge's score; for two systems, their differences document by document.
-
-    Returns
-    -------
-    Pilot or Undefined
-        Undefined below `FEWEST_PILOT` items, or where all labels are equal.
     """
     y, f = vector(labels, name="labels"), vector(judged, name="judged")
     n = same_length(labels=y, judged=f)

@@ -101,7 +101,8 @@ def ppi_mean(
 ) -> PpiMean | Undefined:
     """Estimate the mean human score of a population that the judge saw whole and people in part.
 
-    theta = mean(Y - lambda f) over labelled items + lambda mean(f) over unlabelled items.
+    theta = mean(Y - lambda f) over labelled items + lambda mean(f) over unlabelled items. Undefined
+    below 2 labelled items or documents, or without unlabelled items.
 
     Parameters
     ----------
@@ -118,11 +119,6 @@ def ppi_mean(
         lambda; where None, the value in [0, 1] that minimises the estimated variance
         (PPI++, section 6). ppi_py plugs the pooled variance of f into that minimiser; we use each
         sample's own, so that clustered data are covered too; the two agree for large samples.
-
-    Returns
-    -------
-    PpiMean or Undefined
-        Undefined below 2 labelled items or documents, or without unlabelled items.
     """
     y = vector(labels, name="labels")
     f = vector(judged_labelled, name="judged_labelled")

@@ -105,12 +105,8 @@ def rank_systems(
     Intervals are Student's on documents - 1 degrees. Ranks: all pairwise differences get
     simultaneous intervals by the largest |t| over pairs in draws from the coefficients' normal
     distribution; a system's best rank is one after those surely above it, its worst one before
-    those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3).
-
-    Returns
-    -------
-    Ranking or Undefined
-        Undefined for no comparisons, or where some systems are never compared with the others.
+    those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3). Undefined for no
+    comparisons, or where some systems are never compared with the others.
 
     Raises
     ------

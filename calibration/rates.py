@@ -178,13 +178,8 @@ def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefine
     the errors of p, q1 and q0 together; Student's quantile on the documents - 1. Half an item of
     each answer is added to each count (Jeffreys; Lee et al. 2025, arXiv:2511.21140, add one): a
     judge without an observed error is not thereby without errors. A judge that is not shown to be
-    better than chance gives [0, 1].
-
-    Returns
-    -------
-    Estimate or Undefined
-        Undefined for fewer than `FEWEST_OF_EACH` labels of either kind, no ``rest``, or a judge
-        that says yes no more often where people do.
+    better than chance gives [0, 1]. Undefined for fewer than `FEWEST_OF_EACH` labels of either
+    kind, no ``rest``, or a judge that says yes no more often where people do.
     """
     check_level(level)
     f, y, rest = sample.judged, sample.human, sample.rest

@@ -77,6 +77,9 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotatorTest | Undefined:
     """Run the test.
 
+    Undefined below `FEWEST_ANNOTATORS` annotators with `FEWEST_ITEMS` items that another annotator
+    rated too.
+
     Parameters
     ----------
     judged : array of shape (n,)
@@ -90,12 +93,6 @@ def alternative_annotator_test(
     documents
         Where given, the paired t-test takes the variance between documents; without them items are
         independent, as in the paper.
-
-    Returns
-    -------
-    AlternativeAnnotatorTest or Undefined
-        Undefined below `FEWEST_ANNOTATORS` annotators with `FEWEST_ITEMS` items that another
-        annotator rated too.
     """
     scores = vector(judged, name="judged")
     n = scores.size
