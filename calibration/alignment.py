@@ -174,7 +174,6 @@ def decide(
     *,
     rng: np.random.Generator,
     level: float = 0.95,
-    n_resamples: int = 2000,
 ) -> Decision:
     """Decide on one candidate: `development` fits the calibrators, `test` is resampled whole.
 
@@ -192,7 +191,7 @@ def decide(
     if set(development.documents) & set(test.documents):
         raise StatisticsError("a document is in development and in the test")
     gain = gain_of(test)
-    found = _figures(development, test, gain, rng=rng, level=level, n_resamples=n_resamples)
+    found = _figures(development, test, gain, rng=rng, level=level)
     agreement, error, errors = (found, found, None) if isinstance(found, Undefined) else found
     why_not = tuple(_why_not(test, agreement, error))
     return Decision(
@@ -214,7 +213,6 @@ def _figures(
     *,
     rng: np.random.Generator,
     level: float,
-    n_resamples: int,
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, tuple[float, float]] | Undefined:
     """Return the change of agreement, by how much the error is smaller, and both errors."""
     coded, n_documents = document_codes(test.documents, len(test.human))
@@ -237,7 +235,6 @@ def _figures(
         lambda counts: np.column_stack([new(counts) - old(counts), less_error(counts)]),
         n_documents=n_documents,
         rng=rng,
-        n_resamples=n_resamples,
         level=level,
         method="expanded",
         n=len(test.human),

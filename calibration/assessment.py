@@ -22,6 +22,7 @@ from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many,
 from fairjudge.stats.clustered import clustered_mean
 
 N_BINS = 10
+"""Bins of the expected calibration error: of equal size, never splitting equal scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +58,9 @@ def assess(
     scale: tuple[float, float],
     rng: np.random.Generator,
     documents: Sequence[Hashable] | None = None,
-    n_bins: int = N_BINS,
     n_resamples: int = 2000,
     level: float = 0.95,
     method: Method = "percentile",
-    n_excluded: int = 0,
 ) -> ErrorScores | Undefined:
     """Compare scores with labels on one scale; Undefined for no items.
 
@@ -72,8 +71,6 @@ def assess(
         Lowest and highest value of the scale.
     documents
         Resampled whole; each row its own where None.
-    n_bins
-        Bins of the expected calibration error: of equal size, never splitting equal scores.
 
     Notes
     -----
@@ -89,7 +86,7 @@ def assess(
     if not n:
         return Undefined(why="no items")
     coded, n_documents = document_codes(documents, n)
-    statistic = _errors(x - y, equal_size_bins(x, n_bins), coded, n_documents, width)
+    statistic = _errors(x - y, equal_size_bins(x, N_BINS), coded, n_documents, width)
     rmse, mae, bias, brier, ece = bootstrap_many(
         statistic,
         n_documents=n_documents,
@@ -98,7 +95,6 @@ def assess(
         level=level,
         method=method,
         n=n,
-        n_excluded=n_excluded,
     )
     drawn = replicates(
         lambda counts: statistic(counts)[:, 4],
@@ -114,7 +110,6 @@ def reliability_diagram(
     labels: ArrayLike,
     *,
     documents: Sequence[Hashable] | None = None,
-    n_bins: int = N_BINS,
     level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
     """Return the bins of a reliability diagram by ascending score; empty for no items.
@@ -125,7 +120,7 @@ def reliability_diagram(
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
     names = tuple(range(n)) if documents is None else documents
-    bins = equal_size_bins(x, n_bins)
+    bins = equal_size_bins(x, N_BINS)
     out = []
     for place in range(int(bins.max(initial=-1)) + 1):
         rows = np.flatnonzero(bins == place)

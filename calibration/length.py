@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from fairjudge.calibration.ranking import Comparisons
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes, same_length, vector
@@ -62,19 +63,10 @@ class LengthControl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
-    """Pairwise verdicts, one a judgement; all of length n.
+class Verdicts(Comparisons):
+    """Pairwise verdicts, with the length of a minus that of b."""
 
-    ``wins`` is 1 for system_a, 0 for system_b, 0.5 for a tie; ``length_differences`` is the length
-    of a minus that of b; ``positions`` is 1 where a stood first, -1 where b did, 0 if unknown.
-    """
-
-    wins: FloatArray
-    system_a: tuple[str, ...]
-    system_b: tuple[str, ...]
     length_differences: FloatArray
-    positions: FloatArray
-    documents: tuple[Hashable, ...]
 
 
 def verbosity_bias(
@@ -82,7 +74,6 @@ def verbosity_bias(
     documents: Sequence[Hashable],
     *,
     level: float = 0.95,
-    n_excluded: int = 0,
 ) -> VerbosityBias:
     """Measure verbosity bias (DiverseSumm Table 4).
 
@@ -95,18 +86,14 @@ def verbosity_bias(
     signs = np.sign(vector(preferences, name="preferences"))
     same_length(preferences=signs, documents=documents)
     shares = [
-        clustered_wilson(
-            (signs == side).astype(np.float64), documents, level=level, n_excluded=n_excluded
-        )
+        clustered_wilson((signs == side).astype(np.float64), documents, level=level)
         for side in (1.0, -1.0)
     ]
     return VerbosityBias(
         n=signs.size,
         original=shares[0],
         extended=shares[1],
-        original_minus_extended=clustered_mean(
-            signs, documents, level=level, null=0.0, n_excluded=n_excluded
-        ),
+        original_minus_extended=clustered_mean(signs, documents, level=level, null=0.0),
     )
 
 

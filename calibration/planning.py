@@ -23,6 +23,7 @@ from fairjudge.stats.clustered import influence_variance
 from fairjudge.text.printable import counted
 
 FEWEST_PILOT = 10
+_CURVE_POINTS = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,14 +140,12 @@ def labels_to_separate(
     return labels_for_half_width(known, z * needed, n_judged=n_judged, level=level)
 
 
-def planning_curve(
-    known: Pilot, *, n_judged: int, level: float = 0.95, n_points: int = 24
-) -> tuple[PlanPoint, ...]:
+def planning_curve(known: Pilot, *, n_judged: int, level: float = 0.95) -> tuple[PlanPoint, ...]:
     """Return half-widths for numbers of labels from `FEWEST_PILOT` to `n_judged`, log-spaced."""
     check_level(level)
     if n_judged < FEWEST_PILOT:
         return ()
-    counts = np.unique(np.geomspace(FEWEST_PILOT, n_judged, n_points).round().astype(int))
+    counts = np.unique(np.geomspace(FEWEST_PILOT, n_judged, _CURVE_POINTS).round().astype(int))
     return tuple(
         PlanPoint(
             n_labels=int(count),

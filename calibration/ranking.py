@@ -264,11 +264,11 @@ class _Model:
         )
         return replace(found, method=f"no interval: {why}")
 
+    def contrast(self, gradient: FloatArray, *, n: int) -> Estimate:
+        return self.linear(float(gradient @ self.coefficients), gradient, n=n, null=0.0)
+
     def coefficient(self, place: int) -> Estimate:
-        gradient = np.zeros(self.coefficients.size)
-        gradient[place] = 1.0
-        n = self.data.design.shape[0]
-        return self.linear(float(self.coefficients[place]), gradient, n=n, null=0.0)
+        return self.contrast(np.eye(self.coefficients.size)[place], n=len(self.data.design))
 
     def position_effect(self) -> Estimate | Undefined:
         if self.data.confounded:
@@ -278,15 +278,12 @@ class _Model:
         return self.coefficient(self.n_systems)
 
     def tie_weight(self) -> Estimate | Undefined:
-        if not self.data.has_ties:
-            return Undefined(why="no ties")
-        return self.coefficient(self.coefficients.size - 1)
+        return self.coefficient(-1) if self.data.has_ties else Undefined(why="no ties")
 
     def strength(self, system: int, *, n: int) -> Estimate:
-        gradient = np.zeros(self.coefficients.size)
-        gradient[: self.n_systems] = -1.0 / self.n_systems
-        gradient[system] += 1.0
-        return self.linear(float(gradient @ self.coefficients), gradient, n=n, null=0.0)
+        gradient = np.eye(self.coefficients.size)[system]
+        gradient[: self.n_systems] -= 1.0 / self.n_systems
+        return self.contrast(gradient, n=n)
 
     def expected_win_rate(self, system: int, *, n: int) -> Estimate | Undefined:
         """Return the mean over the others of P(win) + P(tie) / 2, with its exact derivative."""

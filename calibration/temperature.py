@@ -20,6 +20,7 @@ from fairjudge.stats.correlation import CORRELATIONS, correlation
 
 FLOOR = 1e-12
 """Probabilities below this count as this, so that one certain miss is not infinitely bad."""
+_N_BINS = 10
 _COLDEST, _HOTTEST = 0.02, 50.0
 
 
@@ -226,12 +227,10 @@ def apply_temperature(probabilities: FloatArray, temperature: float) -> FloatArr
     return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
 
 
-def _confidence_error(
-    confidence: FloatArray, correct: FloatArray, n_bins: int = 10
-) -> float | Undefined:
+def _confidence_error(confidence: FloatArray, correct: FloatArray) -> float | Undefined:
     """Return the expected calibration error over equal-width bins (Naeini et al. 2015)."""
     if not confidence.size:
         return Undefined(why="no items")
-    bins = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
-    gaps = np.bincount(bins, weights=confidence - correct, minlength=n_bins)
+    bins = np.minimum((confidence * _N_BINS).astype(np.intp), _N_BINS - 1)
+    gaps = np.bincount(bins, weights=confidence - correct, minlength=_N_BINS)
     return float(np.abs(gaps).sum() / confidence.size)
