@@ -150,18 +150,9 @@ def analyse(
 ) -> Analysis:
     """Measure every judge, aspect and protocol in `judgements` against `labels`.
 
-    Parameters
-    ----------
-    summaries, clusters
-        Where given: baselines by length and lead overlap, and groups by length, outlet and
-        attribute.
-    support
-        Where given: the embedding support of each (eid, system), as one more baseline.
-
-    Raises
-    ------
-    InputError
-        As `join`.
+    Summaries and clusters, where given, add baselines by length and lead overlap, and groups by
+    length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
+    more baseline. Raises what `join` does.
     """
     rows, people = tuple(judgements), tuple(labels)
     groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)

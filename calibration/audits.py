@@ -112,11 +112,8 @@ def audit_position(
 ) -> tuple[PositionAudit, ...]:
     """Measure position bias of every judge and aspect with pairwise judgements.
 
-    Parameters
-    ----------
-    quality
-        Where given, the human value of each (eid, system): pairs are also split at a difference of
-        `close_within`.
+    Where `quality` gives the human value of each (eid, system), pairs are also split at a
+    difference of `close_within`.
     """
     return tuple(
         _position(judge, aspect, rows, quality or {}, close_within, level=level)

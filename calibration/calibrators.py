@@ -155,17 +155,10 @@ def cross_fit(
     rng: np.random.Generator,
     n_folds: int = 10,
 ) -> CrossFitted | Undefined:
-    """Calibrate each item by a curve fitted on the documents of the other folds.
+    """Calibrate each item, of n, by a curve fitted on the documents of the other folds.
 
-    Undefined below `FEWEST_LABELS` labels, below 2 documents, or where a fold's curve is.
-
-    Parameters
-    ----------
-    scores, labels : arrays of shape (n,)
-    documents
-        The document of each item; no document is split between folds.
-    n_folds
-        At most the number of documents is used.
+    No document is split between folds, of which there are at most as many as documents. Undefined
+    below `FEWEST_LABELS` labels, below 2 documents, or where a fold's curve is.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y, documents=documents)

@@ -158,10 +158,7 @@ def causes_of(
 ) -> dict[ItemKey, tuple[Cause, ...]]:
     """Return which rules hold for each labelled item of one judge, aspect and protocol.
 
-    Parameters
-    ----------
-    words
-        Lengths by (eid, system), for the rules on length; pairs have none.
+    `words` are lengths by (eid, system), for the rules on length; pairs have none.
     """
     rows = rows_by_item(joined, judgements)
     several = [row for some in rows.values() if _tells_of_doubt(some) for row in some]

@@ -79,12 +79,8 @@ def drift(
     The verdict is ``"better"`` where the whole interval of the change lies above 0, ``"same"``
     where it lies above ``-margin``, ``"worse"`` where it lies below 0 and reaches beyond the
     margin, and ``"cannot tell"`` otherwise. Without any change a verdict of worse has a probability
-    of about ``(1 - level) / 2`` at most.
-
-    Parameters
-    ----------
-    margin : float
-        The largest loss of agreement that is put up with, on the scale of the measure.
+    of about ``(1 - level) / 2`` at most. `margin` is the largest loss of agreement that is put up
+    with, on the scale of the measure.
 
     Raises
     ------

@@ -127,10 +127,7 @@ class Labels:
         kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
         values = np.array([value for value, *_ in rows])
         if given is None:
-            by_annotator: dict[str, list[float]] = defaultdict(list)
-            for value, who, _ in rows:
-                by_annotator[who].append(value)
-            refuse_mixed(by_annotator, kind)
+            refuse_mixed(values, [who for _, who, _ in rows], kind)
         scale = given or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
         off = off_scale(values, scale)
         if off.any():

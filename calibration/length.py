@@ -77,11 +77,8 @@ def verbosity_bias(
 ) -> VerbosityBias:
     """Measure verbosity bias (DiverseSumm Table 4).
 
-    Parameters
-    ----------
-    preferences : array of shape (n,)
-        Above 0 where the judge puts the original first (a strictly higher score, or a win in both
-        orders), below 0 where it so puts the extended one, 0 otherwise.
+    `preferences`, shape (n,), are above 0 where the judge puts the original first (a strictly
+    higher score, or a win in both orders), below 0 where it so puts the extended one, 0 otherwise.
     """
     signs = np.sign(vector(preferences, name="preferences"))
     same_length(preferences=signs, documents=documents)

@@ -77,14 +77,10 @@ class PlanPoint:
 def pilot(
     labels: ArrayLike, judged: ArrayLike, *, documents: Sequence[Hashable] | None = None
 ) -> Pilot | Undefined:
-    """Learn from labelled items what more labels would buy.
+    """Learn from n labelled items what more labels would buy.
 
-    Undefined below `FEWEST_PILOT` items, or where all labels are equal.
-
-    Parameters
-    ----------
-    labels, judged : arrays of shape (n,)
-        Human value and judge's score; for two systems, their differences document by document.
+    `labels` and `judged` are people's values and the judge's; for two systems, their differences
+    document by document. Undefined below `FEWEST_PILOT` items, or where all labels are equal.
     """
     y, f = vector(labels, name="labels"), vector(judged, name="judged")
     n = same_length(labels=y, judged=f)
@@ -95,10 +91,9 @@ def pilot(
         return Undefined(why="every label in the pilot is the same")
     coded, d = document_codes(documents, n)
     clustered = influence_variance((y - y.mean()) / n, coded, d)
-    correlation = float(np.corrcoef(y, f)[0, 1]) if np.any(f != f[0]) else 0.0
     return Pilot(
         variance=variance,
-        correlation=correlation,
+        correlation=float(np.corrcoef(y, f)[0, 1]) if np.any(f != f[0]) else 0.0,
         design_effect=max(1.0, clustered * n / variance),
         n=n,
     )
@@ -146,15 +141,17 @@ def planning_curve(known: Pilot, *, n_judged: int, level: float = 0.95) -> tuple
     if n_judged < FEWEST_PILOT:
         return ()
     counts = np.unique(np.geomspace(FEWEST_PILOT, n_judged, _CURVE_POINTS).round().astype(int))
+
+    def half_width(count: int, *, use_judge: bool) -> float:
+        return known.half_width(count, n_judged=n_judged, level=level, use_judge=use_judge)
+
     return tuple(
         PlanPoint(
-            n_labels=int(count),
-            with_judge=known.half_width(int(count), n_judged=n_judged, level=level, use_judge=True),
-            without_judge=known.half_width(
-                int(count), n_judged=n_judged, level=level, use_judge=False
-            ),
+            n_labels=count,
+            with_judge=half_width(count, use_judge=True),
+            without_judge=half_width(count, use_judge=False),
         )
-        for count in counts
+        for count in counts.tolist()
     )
 
 

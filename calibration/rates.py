@@ -152,21 +152,20 @@ def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
     """
     labelled = within(clustered_mean(sample.human, sample.documents, level=level), 0.0, 1.0)
     if not sample.rest.size:
-        why = Undefined(why="all judged items are labelled: nothing is to be corrected")
+        n = sample.judged.size
         judged = clustered_wilson(sample.judged, sample.documents, level=level)
-        corrected: Estimate | Undefined = why
-        ppi: Estimate | Undefined = why
-    else:
-        judged = clustered_wilson(sample.rest, sample.rest_documents, level=level)
-        corrected = rogan_gladen(sample, level=level)
-        ppi = _ppi(sample, level)
+        why = Undefined(why="all judged items are labelled: nothing is to be corrected")
+        return Prevalence(
+            judged=judged, labelled=labelled, corrected=why, ppi=why, n=n, n_labelled=n
+        )
+    found = sample_mean(sample, level=level)
     return Prevalence(
-        judged=judged,
+        judged=clustered_wilson(sample.rest, sample.rest_documents, level=level),
         labelled=labelled,
-        corrected=corrected,
-        ppi=ppi,
-        n=sample.rest.size or sample.judged.size,
-        n_labelled=0 if sample.rest.size else sample.judged.size,
+        corrected=rogan_gladen(sample, level=level),
+        ppi=within(found.ppi_plus, 0.0, 1.0) if isinstance(found, PpiMean) else found,
+        n=sample.rest.size,
+        n_labelled=0,
     )
 
 
@@ -207,20 +206,12 @@ def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefine
 def _fieller(sample: Answers, quantile: float) -> tuple[float, float]:
     """Return the shares s in [0, 1] at which ``(a - b s)^2 <= quantile^2 V(s)``."""
     added = [("added", k) for k in range(6)]
-    f = np.r_[sample.judged, 1.0, 0.0, 1.0, 0.0]
-    y = np.r_[sample.human, 1.0, 1.0, 0.0, 0.0]
-    rest = np.r_[sample.rest, 1.0, 0.0]
-    weights = np.r_[np.ones(f.size - 4), [_ADDED] * 4, np.ones(rest.size - 2), [_ADDED] * 2]
+    n, m = sample.judged.size, sample.rest.size
+    answers = np.r_[sample.judged, 1.0, 0.0, 1.0, 0.0, sample.rest, 1.0, 0.0]
+    y = np.r_[sample.human, 1.0, 1.0, 0.0, 0.0, np.full(m + 2, np.nan)]
+    weights = np.r_[np.ones(n), [_ADDED] * 4, np.ones(m), [_ADDED] * 2]
     documents, distinct = codes([*sample.documents, *added[:4], *sample.rest_documents, *added[4:]])
-    yes, no, others = (
-        weights * np.r_[kind, at]
-        for kind, at in (
-            (y == 1.0, np.zeros(rest.size)),
-            (y == 0.0, np.zeros(rest.size)),
-            (np.zeros(f.size), np.ones(rest.size)),
-        )
-    )
-    answers = np.r_[f, rest]
+    yes, no, others = weights * (y == 1.0), weights * (y == 0.0), weights * np.isnan(y)
     hits, alarms, p = (float(side @ answers / side.sum()) for side in (yes, no, others))
     of_hits, of_alarms, of_p = (
         side * (answers - mean) / side.sum()
@@ -238,8 +229,3 @@ def _fieller(sample: Answers, quantile: float) -> tuple[float, float]:
         return 0.0, 1.0
     middle, half = -first / second, sqrt(inside) / second
     return max(float(middle - half), 0.0), min(float(middle + half), 1.0)
-
-
-def _ppi(sample: Answers, level: float) -> Estimate | Undefined:
-    found = sample_mean(sample, level=level)
-    return within(found.ppi_plus, 0.0, 1.0) if isinstance(found, PpiMean) else found

@@ -60,11 +60,7 @@ def compare_runs(
 ) -> RunComparison:
     """Compare two runs item by item; intervals are over documents. No item: all Undefined.
 
-    Parameters
-    ----------
-    first, second : arrays of shape (n,)
-        The value of each item in either run.
-    documents, systems : sequences of length n
+    `first` and `second`, shapes (n,), are the values of the items in either run.
     """
     differences = second - first
     alike = (np.abs(differences) < _ALIKE).astype(np.float64)
