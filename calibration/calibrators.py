@@ -32,7 +32,6 @@ from fairjudge.stats._arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    dense,
     document_codes,
     same_length,
     vector,
@@ -213,9 +212,8 @@ def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefine
         return Undefined(why=f"the judge gave every labelled item the same score, {low!r}")
     if score_range is None:
         return None
-    slack = 0.0
-    if np.unique(x).size > _MAX_LEVELS:
-        slack = _TOLERATED_GAP * (score_range[1] - score_range[0])
+    is_continuous = np.unique(x).size > _MAX_LEVELS
+    slack = _TOLERATED_GAP * (score_range[1] - score_range[0]) if is_continuous else 0.0
     if low > score_range[0] + slack or high < score_range[1] - slack:
         return Undefined(
             why=f"labelled items have scores from {low:g} to {high:g}, but the judge gave "
@@ -280,10 +278,8 @@ def _fit_bins(x: FloatArray, y: FloatArray) -> Bins:
 
 def _level_means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the distinct scores, the mean label of each, and how many items have it."""
-    coded, n_levels = dense(x)
-    sizes = np.bincount(coded, minlength=n_levels).astype(np.float64)
-    means = np.bincount(coded, weights=y, minlength=n_levels) / sizes
-    return np.unique(x), means, sizes
+    levels, coded, sizes = np.unique(x, return_inverse=True, return_counts=True)
+    return levels, np.bincount(coded, weights=y) / sizes, sizes.astype(np.float64)
 
 
 def _floats(values: FloatArray) -> tuple[float, ...]:

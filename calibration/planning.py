@@ -8,6 +8,7 @@ labels that cluster in documents.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -157,13 +158,10 @@ def planning_curve(known: Pilot, *, n_judged: int, level: float = 0.95) -> tuple
 
 def _fewest(known: Pilot, wanted: float, n_judged: int, *, use_judge: bool) -> int | None:
     """Bisect: the variance falls as labels grow."""
-    if known.variance_of_mean(n_judged, n_judged, use_judge=use_judge) > wanted:
+
+    def is_enough(n_labels: int) -> bool:
+        return known.variance_of_mean(n_labels, n_judged, use_judge=use_judge) <= wanted
+
+    if not is_enough(n_judged):
         return None
-    low, high = 0, n_judged
-    while high - low > 1:
-        middle = (low + high) // 2
-        if known.variance_of_mean(middle, n_judged, use_judge=use_judge) <= wanted:
-            high = middle
-        else:
-            low = middle
-    return high
+    return 1 + bisect_left(range(1, n_judged + 1), x=True, key=is_enough)
