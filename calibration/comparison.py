@@ -1,4 +1,8 @@
-"""Comparing judges or protocols on the same items: paired bootstrap with Holm's correction."""
+"""Comparing judges, or two runs, on the same items.
+
+Judges are compared by agreement with labels: paired bootstrap with Holm's correction. Of two runs
+nothing says which is right; that takes labels.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray, same_length, vector
-from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many
-from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
+from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
+from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many
+from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.correlation import (
+    CorrelationName,
+    correlation,
+    weighted_correlation,
+)
+from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.multiplicity import holm
 
+_ALIKE = 1e-9
 _Name = TypeVar("_Name", bound=Hashable)
 
 
@@ -122,3 +133,86 @@ def adjusted_p_values(
         if isinstance(one, Estimate) and one.p_value is not None
     }
     return dict(zip(tested, by(list(tested.values())).tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemShift:
+    """One system in both runs: means over the items that both scored, and second less first."""
+
+    system: str
+    first: float
+    second: float
+    shift: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunComparison:
+    """What two runs say of the items that both scored.
+
+    ``agreement`` is the share of items with one value in both, in [0, 1]; ``shift`` the mean of
+    second less first and ``distance`` that of its absolute value, in units of the scale; ``order``
+    Kendall's tau-b between the two.
+    """
+
+    n_items: int
+    n_documents: int
+    agreement: Estimate | Undefined
+    shift: Estimate | Undefined
+    distance: Estimate | Undefined
+    order: Estimate | Undefined
+    systems: tuple[SystemShift, ...]
+
+
+def compare_runs(
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    documents: Sequence[Hashable],
+    systems: Sequence[str],
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> RunComparison:
+    """Compare two runs item by item; intervals are over documents. No item: all Undefined.
+
+    `first` and `second`, shapes (n,), are the values of the items in either run.
+    """
+    n_documents = len(set(documents))
+    order: Estimate | Undefined = Undefined(why="no item was scored in both runs")
+    if n_documents:
+        statistic = weighted_correlation("kendall", first, second, documents=documents)
+        order = bootstrap(statistic, n_documents=n_documents, rng=rng, level=level, n=len(first))
+    differences = second - first
+    alike = (np.abs(differences) < _ALIKE).astype(np.float64)
+    return RunComparison(
+        n_items=len(first),
+        n_documents=n_documents,
+        agreement=clustered_wilson(alike, documents, level=level),
+        shift=clustered_mean(differences, documents, level=level, null=0.0),
+        distance=clustered_mean(np.abs(differences), documents, level=level),
+        order=order,
+        systems=_shifts(first, second, documents, systems, level=level),
+    )
+
+
+def _shifts(
+    first: FloatArray,
+    second: FloatArray,
+    documents: Sequence[Hashable],
+    systems: Sequence[str],
+    *,
+    level: float,
+) -> tuple[SystemShift, ...]:
+    coded, names = codes(systems)
+    found = []
+    for place, name in enumerate(names):
+        rows = np.flatnonzero(coded == place)
+        where = [documents[row] for row in rows.tolist()]
+        found.append(
+            SystemShift(
+                system=str(name),
+                first=float(first[rows].mean()),
+                second=float(second[rows].mean()),
+                shift=clustered_mean(second[rows] - first[rows], where, level=level, null=0.0),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.first, one.system)))

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from fairjudge.calibration.comparison import compare_runs
 from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key
-from fairjudge.calibration.run_comparison import compare_runs
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.results import to_json
