@@ -169,11 +169,7 @@ def fit_both(development: Paired) -> tuple[Calibrator, Calibrator] | Undefined:
 
 
 def decide(
-    development: Paired,
-    test: Paired,
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
+    development: Paired, test: Paired, *, rng: np.random.Generator, level: float = 0.95
 ) -> Decision:
     """Decide on one candidate: `development` fits the calibrators, `test` is resampled whole.
 
@@ -207,12 +203,7 @@ def decide(
 
 
 def _figures(
-    development: Paired,
-    test: Paired,
-    gain: Gain,
-    *,
-    rng: np.random.Generator,
-    level: float,
+    development: Paired, test: Paired, gain: Gain, *, rng: np.random.Generator, level: float
 ) -> tuple[Estimate | Undefined, Estimate | Undefined, tuple[float, float]] | Undefined:
     """Return the change of agreement, by how much the error is smaller, and both errors."""
     coded, n_documents = document_codes(test.documents, len(test.human))

@@ -34,12 +34,7 @@ from fairjudge.calibration.disagreements import (
     count_causes,
     largest_disagreements,
 )
-from fairjudge.calibration.estimates import (
-    Planning,
-    SystemEstimate,
-    plan_labels,
-    system_estimates,
-)
+from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_labels, system_estimates
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.rates import RatesReport, group_rates

@@ -283,7 +283,7 @@ def _level_means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, 
 
 
 def _floats(values: FloatArray) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
+    return tuple(values.tolist())
 
 
 _FITTERS: dict[CalibratorName, Callable[[FloatArray, FloatArray], Curve | Undefined]] = {

@@ -18,11 +18,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many
 from fairjudge.stats.clustered import clustered_mean
-from fairjudge.stats.correlation import (
-    CorrelationName,
-    correlation,
-    weighted_correlation,
-)
+from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
 from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.multiplicity import holm
 
@@ -103,10 +99,7 @@ def compare_judges(
     adjusted = adjusted_p_values(differences, by=holm)
     return tuple(
         AgreementDifference(
-            first=one,
-            second=two,
-            difference=difference,
-            adjusted_p_value=adjusted.get((one, two)),
+            first=one, second=two, difference=difference, adjusted_p_value=adjusted.get((one, two))
         )
         for (one, two), difference in differences.items()
     )

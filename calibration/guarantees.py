@@ -179,8 +179,7 @@ def _most_kept(
     """
     held = -1
     for times in _STARTS:
-        (places,) = np.nonzero(n_kept >= times * fewest)
-        for place in range(int(places[0]) if places.size else GRID.size, GRID.size):
+        for place in np.flatnonzero(n_kept >= times * fewest).tolist():
             if p_value(place) > level / len(_STARTS):
                 break
             held = max(held, place)

@@ -50,53 +50,46 @@ class Labels:
         InputError
             There are labels, and none by such annotators.
         """
-        tables: dict[str, dict[tuple[ItemKey, str], list[float]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        chances: dict[str, dict[ItemKey, set[float | None]]] = defaultdict(lambda: defaultdict(set))
-        seen: set[str] = set()
+        given = tuple(labels)
+        by_aspect: dict[str, list[Label]] = defaultdict(list)
         adjudicated: Counter[str] = Counter()
-        for label in labels:
-            seen.add(label.annotator)
+        for label in given:
             if not any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
                 continue
             if label.adjudicated:
                 adjudicated[label.aspect] += 1
             else:
-                key, sign = item_key(label)
-                tables[label.aspect][key, label.annotator].append(sign * _value_of(label))
-                chances[label.aspect][key].add(label.probability)
-        if adjudicated and not tables:
+                by_aspect[label.aspect].append(label)
+        if adjudicated and not by_aspect:
             raise InputError(
                 "all labels are adjudicated: their items were chosen because judge and people "
                 "disagree, so they measure neither",
                 field="adjudicated",
             )
-        if seen and not tables:
-            names = ", ".join(sorted(seen)[:8])
+        if given and not by_aspect:
+            names = ", ".join(sorted({label.annotator for label in given})[:8])
             raise InputError(
                 f"no annotator matches {tuple(patterns)!r}; the labels are by {names}",
                 field="annotator",
             )
-        return {
-            aspect: Labels._from_table(table, chances[aspect], adjudicated[aspect])
-            for aspect, table in tables.items()
-        }
+        return {aspect: Labels._of(some, adjudicated[aspect]) for aspect, some in by_aspect.items()}
 
     @staticmethod
-    def _from_table(
-        table: Mapping[tuple[ItemKey, str], list[float]],
-        chances: Mapping[ItemKey, set[float | None]],
-        adjudicated: int,
-    ) -> Labels:
-        single: dict[ItemKey, dict[str, float]] = defaultdict(dict)
-        paired: dict[ItemKey, dict[str, float]] = defaultdict(dict)
-        for (key, annotator), values in table.items():
-            (paired if key[2] else single)[key][annotator] = mean_of(values)
+    def _of(labels: Sequence[Label], adjudicated: int) -> Labels:
+        values: dict[ItemKey, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        chances: dict[ItemKey, set[float | None]] = defaultdict(set)
+        for label in labels:
+            key, sign = item_key(label)
+            values[key][label.annotator].append(sign * _value_of(label))
+            chances[key].add(label.probability)
+        means = {
+            key: {who: mean_of(some) for who, some in by_annotator.items()}
+            for key, by_annotator in values.items()
+        }
         return Labels(
-            single=single,
-            paired=paired,
-            repeated=sum(len(values) - 1 for values in table.values()),
+            single={key: rating for key, rating in means.items() if not key[2]},
+            paired={key: rating for key, rating in means.items() if key[2]},
+            repeated=len(labels) - sum(len(rating) for rating in means.values()),
             adjudicated=adjudicated,
             chances={key: frozenset(some) for key, some in chances.items()},
         )

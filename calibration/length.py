@@ -70,10 +70,7 @@ class Verdicts(Comparisons):
 
 
 def verbosity_bias(
-    preferences: ArrayLike,
-    documents: Sequence[Hashable],
-    *,
-    level: float = 0.95,
+    preferences: ArrayLike, documents: Sequence[Hashable], *, level: float = 0.95
 ) -> VerbosityBias:
     """Measure verbosity bias (DiverseSumm Table 4).
 

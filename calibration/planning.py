@@ -39,7 +39,6 @@ class Pilot:
     variance: float
     correlation: float
     design_effect: float
-    n: int
 
     def half_width(self, n_labels: int, *, n_judged: int, level: float, use_judge: bool) -> float:
         """Return the half-width of the interval from `n_labels` of `n_judged` items."""
@@ -57,12 +56,11 @@ class Pilot:
 class LabelPlan:
     """Labels needed with the judge (PPI++) and without it.
 
-    Either is None where even labelling all ``n_judged`` items would not do.
+    Either is None where even labelling all judged items would not do.
     """
 
     with_judge: int | None
     without_judge: int | None
-    n_judged: int
     half_width: float
 
 
@@ -96,7 +94,6 @@ def pilot(
         variance=variance,
         correlation=float(np.corrcoef(y, f)[0, 1]) if np.any(f != f[0]) else 0.0,
         design_effect=max(1.0, clustered * n / variance),
-        n=n,
     )
 
 
@@ -114,7 +111,6 @@ def labels_for_half_width(
     return LabelPlan(
         with_judge=_fewest(known, wanted, n_judged, use_judge=True),
         without_judge=_fewest(known, wanted, n_judged, use_judge=False),
-        n_judged=n_judged,
         half_width=half_width,
     )
 
@@ -130,7 +126,7 @@ def labels_to_separate(
     check_level(level)
     check_level(power)
     if difference == 0.0:
-        return LabelPlan(with_judge=None, without_judge=None, n_judged=n_judged, half_width=0.0)
+        return LabelPlan(with_judge=None, without_judge=None, half_width=0.0)
     z = -float(ndtri((1.0 - level) / 2.0))
     needed = abs(difference) / (z + float(ndtri(power)))
     return labels_for_half_width(known, z * needed, n_judged=n_judged, level=level)

@@ -282,10 +282,13 @@ class _Influences:
         if self.n_labelled_documents < 2:
             return Undefined(why="fewer than 2 labelled documents")
         chosen = self.best_tuning() if tuning is None else tuning
-        classical, tuned = self.variance(0.0), self.variance(chosen)
+        d = self.n_labelled_documents
+        classical, tuned = (self.variance(self.influence(one), d) for one in (0.0, chosen))
         return PpiMean(
             classical=self.estimate(0.0),
-            naive=self.naive(),
+            naive=self.around(
+                self.judge_mean, self.of_judge, self.of_judge.size, n=self.n + self.m
+            ),
             ppi=self.estimate(1.0),
             ppi_plus=self.estimate(chosen),
             tuning=chosen,
@@ -301,27 +304,21 @@ class _Influences:
             return 0.0
         return min(1.0, max(0.0, -float(self.of_labels @ self.of_correction) / spread))
 
-    def variance(self, tuning: float) -> float:
-        influence = self.of_labels + tuning * self.of_correction
-        return self.corrected(influence, self.n_labelled_documents)
+    def influence(self, tuning: float) -> FloatArray:
+        return self.of_labels + tuning * self.of_correction
 
-    def corrected(self, influence: FloatArray, n_documents: int) -> float:
+    def variance(self, influence: FloatArray, n_documents: int) -> float:
         """Return the variance with the small-sample factor of one over documents."""
         factor = n_documents / (n_documents - 1) if self.clustered and n_documents > 1 else 1.0
         return float(influence @ influence) * factor
 
     def estimate(self, tuning: float) -> Estimate:
         y, f, u = self.means
-        value = y + tuning * (u - f)
-        return self.around(value, self.variance(tuning), self.n_labelled_documents, n=self.n)
+        d = self.n_labelled_documents
+        return self.around(y + tuning * (u - f), self.influence(tuning), d, n=self.n)
 
-    def naive(self) -> Estimate:
-        """Return the judge's own mean."""
-        d = self.of_judge.size
-        variance = self.corrected(self.of_judge, d)
-        return self.around(self.judge_mean, variance, d, n=self.n + self.m)
-
-    def around(self, value: float, variance: float, n_documents: int, *, n: int) -> Estimate:
+    def around(self, value: float, influence: FloatArray, n_documents: int, *, n: int) -> Estimate:
+        variance = self.variance(influence, n_documents)
         if self.clustered:
             return t_estimate(value, variance, n=n, freedom=n_documents - 1, level=self.level)
         return normal(value, sqrt(variance), n=n, level=self.level)

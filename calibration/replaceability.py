@@ -110,14 +110,11 @@ def alternative_annotator_test(
             f"the test needs {FEWEST_ANNOTATORS}"
         )
     chosen = {int(j): np.flatnonzero(shared[:, j]) for j in enough}
-    wins = [
-        _advantages(scores, ratings, present, annotator=j, rows=rows, alignment=alignment)
+    wins = {
+        j: _advantages(scores, ratings, present, annotator=j, rows=rows, alignment=alignment)
         for j, rows in chosen.items()
-    ]
-    p_values = [
-        _one_sided_p(both, epsilon, documents, rows)
-        for both, rows in zip(wins, chosen.values(), strict=True)
-    ]
+    }
+    p_values = [_one_sided_p(wins[j], epsilon, documents, rows) for j, rows in chosen.items()]
     adjusted = benjamini_yekutieli(p_values).tolist()
     compared = tuple(
         AnnotatorComparison(
@@ -129,8 +126,8 @@ def alternative_annotator_test(
             adjusted_p_value=q_value,
             beaten=q_value < alpha,
         )
-        for j, (judge, person), p_value, q_value in zip(
-            chosen, wins, p_values, adjusted, strict=True
+        for (j, (judge, person)), p_value, q_value in zip(
+            wins.items(), p_values, adjusted, strict=True
         )
     )
     omega = sum(one.beaten for one in compared) / len(compared)

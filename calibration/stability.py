@@ -40,10 +40,7 @@ class Repeated:
 
     def __post_init__(self) -> None:
         same_length(
-            values=self.values,
-            items=self.items,
-            variants=self.variants,
-            documents=self.documents,
+            values=self.values, items=self.items, variants=self.variants, documents=self.documents
         )
 
 
@@ -85,11 +82,7 @@ class Stability:
 
 
 def stability(
-    given: Repeated,
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    n_resamples: int = 2000,
+    given: Repeated, *, rng: np.random.Generator, level: float = 0.95, n_resamples: int = 2000
 ) -> Stability | Undefined:
     """Measure stability, with intervals over documents.
 

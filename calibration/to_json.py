@@ -75,10 +75,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "ppi": [_estimate(one) for one in report.ppi],
         "planning": _planning(report.planning),
         "replaceability": _replaceability(report.replaceability),
-        "fairness": {
-            "of": report.fairness_of,
-            "groups": to_json(report.fairness),
-        },
+        "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
         "rates": report.rates and _lifted(to_json(report.rates), "errors"),
         "disagreements": to_json(report.disagreements),
         "disagreement_causes": to_json(report.causes),
