@@ -5,7 +5,7 @@
 A judge gives every item a probability; people's answers follow it, except that the judge is too
 sure of itself by a known amount and wrong in some documents. Items are drawn by
 `fairjudge.annotation.active.inclusion`, uniformly or by the judge's uncertainty, and the mean is
-estimated by `fairjudge.calibration.weighted_sampling`. Prints the share of runs in which the 95 %
+estimated by `fairjudge.calibration.ppi`. Prints the share of runs in which the 95 %
 interval holds the truth, its mean width, and how often a systematically wrong judge is still
 covered.
 """
@@ -20,8 +20,7 @@ from _machine import describe_machine
 from numpy.typing import NDArray
 
 from fairjudge.annotation.active import inclusion
-from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.weighted_sampling import DrawnSample, drawn_mean
+from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, drawn_mean
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +74,7 @@ def simulate(
         chances = inclusion(sizes, budget, random_share)
         taken = rng.random(judged.size) < chances
         found = drawn_mean(
-            DrawnSample(
+            PartlyLabelled(
                 human=human[taken],
                 judged=judged[taken],
                 chances=chances[taken],

@@ -19,7 +19,7 @@ import numpy as np
 from _machine import describe_machine
 from scipy.stats import norm
 
-from fairjudge.calibration.rates import Sample, error_rates, prevalence
+from fairjudge.calibration.rates import Answers, error_rates, prevalence
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats.intervals import wilson
 
@@ -61,9 +61,9 @@ def simulate(
         rng = np.random.default_rng([seed, *sizes, clustered, *_code(shares, judge)])
         y, f, documents = answers(rng, sizes[0], shares[0], rates, clustered=clustered)
         _, rest, rest_documents = answers(rng, sizes[1], shares[1], rates, clustered=clustered)
-        sample = Sample(
+        sample = Answers(
             judged=f,
-            labels=y,
+            human=y,
             documents=documents.tolist(),
             rest=rest,
             rest_documents=(rest_documents + 10_000).tolist(),

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.calibration.rates import Sample, error_rates, prevalence
+from fairjudge.calibration.rates import Answers, error_rates, prevalence
 from fairjudge.domain import Estimate, Undefined, Unscored
 from fairjudge.parsing import read_verdict
 from fairjudge.scales import likert
@@ -73,9 +73,9 @@ def study(n_draws: int) -> list[dict[str, Any]]:
             truth = float(labels[other].mean())
             truths.append(truth)
             estimate = prevalence(
-                Sample(
+                Answers(
                     judged=judged[fit],
-                    labels=labels[fit],
+                    human=labels[fit],
                     documents=[documents[row] for row in np.flatnonzero(fit)],
                     rest=judged[other],
                     rest_documents=[documents[row] for row in np.flatnonzero(other)],

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -59,23 +60,16 @@ def judge_agreement(
     are Undefined where the judge's scale is not the labels' one.
     """
     out = score_agreement(joined, joined.judged, resampling=resampling, rng=rng)
-    pairs = [
-        (joined.judged, joined.ratings[:, j], joined.present[:, j])
-        for j in range(len(joined.annotators))
-    ]
-    out["pooled"] |= _categorical(joined, pairs, resampling, rng)
-    out["pooled"] |= _alphas(
-        joined,
-        np.column_stack([joined.ratings, joined.judged]),
-        np.column_stack([joined.present, np.ones(len(joined.keys), dtype=bool)]),
-        resampling,
-        rng,
-    )
+    ratings = np.column_stack([joined.ratings, joined.judged])
+    present = np.column_stack([joined.present, np.ones(len(joined.keys), dtype=bool)])
+    draws = _Draws.of(joined, resampling, rng)
+    m = len(joined.annotators)
+    categorical = _categorical(ratings, present, [(m, j) for j in range(m)], draws)
     if joined.judge_scale != joined.label_scale:
-        why = Undefined(why="the judge's scale is not the labels' one")
-        out["pooled"] |= {
-            name: why for name in out["pooled"] if name.startswith(("raw", "kappa", "alpha"))
-        }
+        categorical = dict.fromkeys(
+            categorical, Undefined(why="the judge's scale is not the labels' one")
+        )
+    out["pooled"] |= categorical
     return out
 
 
@@ -90,17 +84,12 @@ def score_agreement(
 
     Items whose value is None take no part, and are counted in ``n_excluded``.
     """
-    rows = [row for row, value in enumerate(values) if value is not None]
-    coded, n_documents = codes([joined.documents[row] for row in rows])
-    data = scores(
-        np.array([values[row] for row in rows], dtype=np.float64),
-        joined.human[rows],
-        documents=[joined.documents[row] for row in rows],
-        systems=[joined.systems[row] for row in rows],
-    )
-    part = Part(data=data, documents=coded)
-    n_excluded = len(joined.keys) - len(rows)
-    return _correlations([part], len(n_documents), resampling, rng, n_excluded=n_excluded)
+    rows = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.intp)
+    known = np.array([values[row] for row in rows], dtype=np.float64)
+    coded, distinct = codes([joined.documents[row] for row in rows])
+    part = _part(joined, known, joined.human[rows], rows, documents=coded)
+    draws = _Draws(coded, len(distinct), resampling, rng)
+    return draws.correlations([part], n_excluded=len(joined.keys) - rows.size)
 
 
 def human_agreement(
@@ -111,31 +100,23 @@ def human_agreement(
     Correlations are the mean over annotators of each against the mean of the others (leave one
     out); raw agreement and the kappas the mean over pairs of annotators; alpha is over all.
     """
-    coded, n_documents = _documents(joined)
+    draws = _Draws.of(joined, resampling, rng)
     parts = [
-        Part(
-            data=scores(
-                joined.ratings[rows, j],
-                _mean_of_others(joined, j, rows),
-                documents=[joined.documents[row] for row in rows],
-                systems=[joined.systems[row] for row in rows],
-            ),
-            documents=coded[rows],
+        _part(
+            joined,
+            joined.ratings[rows, j],
+            _mean_of_others(joined, j, rows),
+            rows,
+            documents=draws.documents[rows],
         )
         for j, rows in _shared_rows(joined)
     ]
     if not parts:
         why = Undefined(why=f"no annotator shares {FEWEST_ITEMS} items with another")
         return {level: {"kendall": why, "spearman": why, "pearson": why} for level in LEVELS}
-    out = _correlations(parts, n_documents, resampling, rng)
-    m = len(joined.annotators)
-    pairs = [
-        (joined.ratings[:, i], joined.ratings[:, j], joined.present[:, i] & joined.present[:, j])
-        for i in range(m)
-        for j in range(i + 1, m)
-    ]
-    out["pooled"] |= _categorical(joined, pairs, resampling, rng)
-    out["pooled"] |= _alphas(joined, joined.ratings, joined.present, resampling, rng)
+    out = draws.correlations(parts)
+    pairs = list(combinations(range(len(joined.annotators)), 2))
+    out["pooled"] |= _categorical(joined.ratings, joined.present, pairs, draws)
     return out
 
 
@@ -177,33 +158,57 @@ def _baseline_value(key: ItemKey, table: Mapping[tuple[str, str], float]) -> flo
     return None if second is None else first - second
 
 
-def _documents(joined: Joined) -> tuple[IntArray, int]:
-    coded, distinct = codes(joined.documents)
-    return coded, len(distinct)
+@dataclass(frozen=True, slots=True)
+class _Draws:
+    """The documents of all items, coded, and how they are resampled."""
 
+    documents: IntArray
+    n_documents: int
+    resampling: Resampling
+    rng: np.random.Generator
 
-def _correlations(
-    parts: Sequence[Part],
-    n_documents: int,
-    resampling: Resampling,
-    rng: np.random.Generator,
-    *,
-    n_excluded: int = 0,
-) -> Agreement:
-    out: Agreement = {}
-    for level in LEVELS:
-        found = averaged_correlations(
-            parts,
-            level,
-            n_documents=n_documents,
-            rng=rng,
-            n_resamples=resampling.n_resamples,
-            confidence=resampling.level,
-            method=resampling.method,
-            n_excluded=n_excluded if level == "pooled" else 0,
+    @staticmethod
+    def of(joined: Joined, resampling: Resampling, rng: np.random.Generator) -> _Draws:
+        coded, distinct = codes(joined.documents)
+        return _Draws(coded, len(distinct), resampling, rng)
+
+    def correlations(self, parts: Sequence[Part], *, n_excluded: int = 0) -> Agreement:
+        out: Agreement = {}
+        for level in LEVELS:
+            found = averaged_correlations(
+                parts,
+                level,
+                n_documents=self.n_documents,
+                rng=self.rng,
+                n_resamples=self.resampling.n_resamples,
+                confidence=self.resampling.level,
+                method=self.resampling.method,
+                n_excluded=n_excluded if level == "pooled" else 0,
+            )
+            out[level] = {str(name): figure for name, figure in found.items()}
+        return out
+
+    def mean(self, statistics: Sequence[WeightedStatistic], n: int) -> Estimate | Undefined:
+        """Return the mean of statistics of `n` items."""
+        estimate = bootstrap(
+            lambda counts: np.mean([statistic(counts) for statistic in statistics], axis=0),
+            n_documents=self.n_documents,
+            rng=self.rng,
+            n_resamples=self.resampling.n_resamples,
+            level=self.resampling.level,
+            method=self.resampling.method,
         )
-        out[level] = {str(name): figure for name, figure in found.items()}
-    return out
+        return estimate if isinstance(estimate, Undefined) else replace(estimate, n=n)
+
+
+def _part(
+    joined: Joined, first: FloatArray, second: FloatArray, rows: IntArray, *, documents: IntArray
+) -> Part:
+    """Put two values of some items beside each other."""
+    names = [joined.documents[row] for row in rows]
+    systems = [joined.systems[row] for row in rows]
+    data = scores(first, second, documents=names, systems=systems)
+    return Part(data=data, documents=documents)
 
 
 def _shared_rows(joined: Joined) -> list[tuple[int, IntArray]]:
@@ -221,95 +226,56 @@ def _mean_of_others(joined: Joined, annotator: int, rows: IntArray) -> FloatArra
 
 
 def _categorical(
-    joined: Joined,
-    pairs: Sequence[tuple[FloatArray, FloatArray, BoolArray]],
-    resampling: Resampling,
-    rng: np.random.Generator,
+    ratings: FloatArray, present: BoolArray, pairs: Sequence[tuple[int, int]], draws: _Draws
 ) -> Figures:
-    coded, n_documents = _documents(joined)
-    usable = [pair for pair in pairs if int(pair[2].sum()) >= FEWEST_ITEMS]
-    n = sum(int(pair[2].sum()) for pair in usable)
+    """Return raw agreement and kappas, means over `pairs` of raters, and alphas over all raters.
 
-    def averaged(statistics: Sequence[WeightedStatistic], why: str) -> Estimate | Undefined:
-        if not statistics:
-            return Undefined(why=why)
-        return _average(statistics, n_documents, n, resampling, rng)
-
-    few = f"no two raters share {FEWEST_ITEMS} items"
-    out: Figures = {
-        "raw_agreement": averaged(
-            [
-                weighted_mean((x == y)[here].astype(np.float64), coded[here], n_documents)
-                for x, y, here in usable
-            ],
-            few,
-        )
-    }
+    `ratings` and `present` have shape (n, raters).
+    """
+    both = [(i, j, present[:, i] & present[:, j]) for i, j in pairs]
+    usable = [
+        (ratings[here, i], ratings[here, j], draws.documents[here])
+        for i, j, here in both
+        if int(here.sum()) >= FEWEST_ITEMS
+    ]
+    few = Undefined(why=f"no two raters share {FEWEST_ITEMS} items")
+    n = sum(x.size for x, *_ in usable)
+    raw = [
+        weighted_mean((x == y).astype(np.float64), documents, draws.n_documents)
+        for x, y, documents in usable
+    ]
+    out: Figures = {"raw_agreement": draws.mean(raw, n) if raw else few}
     for name, weights in _KAPPAS.items():
-        values = [cohen_kappa(x[here], y[here], weights=weights) for x, y, here in usable]
-        reasons = [value.why for value in values if isinstance(value, Undefined)]
-        out[name] = averaged(
-            [
-                _kappa(x[here], y[here], coded[here], weights)
-                for (x, y, here), value in zip(usable, values, strict=True)
-                if not isinstance(value, Undefined)
-            ],
-            reasons[0] if reasons else few,
-        )
-    return out
+        values = [cohen_kappa(x, y, weights=weights) for x, y, _ in usable]
+        kappas = [
+            _kappa(*pair, weights)
+            for pair, value in zip(usable, values, strict=True)
+            if not isinstance(value, Undefined)
+        ]
+        reasons = [value for value in values if isinstance(value, Undefined)]
+        out[name] = draws.mean(kappas, n) if kappas else next(iter(reasons), few)
+    return out | _alphas(ratings, present, draws)
 
 
 def _kappa(
     x: FloatArray, y: FloatArray, documents: IntArray, weights: KappaWeights
 ) -> WeightedStatistic:
-    return _on_all_documents(
-        lambda names: weighted_kappa(x, y, weights=weights, documents=names), documents
-    )
-
-
-def _on_all_documents(
-    build: Callable[[Sequence[Hashable]], WeightedStatistic], documents: IntArray
-) -> WeightedStatistic:
-    """Let a statistic of some documents take the multiplicities of all."""
+    """Return the kappa of some documents as a statistic of the multiplicities of all."""
     names = documents.tolist()
-    statistic = build(names)
+    statistic = weighted_kappa(x, y, weights=weights, documents=names)
     picked = np.array(list(dict.fromkeys(names)), dtype=np.intp)
     return lambda counts: statistic(counts[:, picked])
 
 
-def _alphas(
-    joined: Joined,
-    ratings: FloatArray,
-    present: BoolArray,
-    resampling: Resampling,
-    rng: np.random.Generator,
-) -> Figures:
-    coded, n_documents = _documents(joined)
+def _alphas(ratings: FloatArray, present: BoolArray, draws: _Draws) -> Figures:
+    n = int((present.sum(axis=1) >= 2).sum())
     out: Figures = {}
     for level in ("nominal", "ordinal", "interval"):
-        value = krippendorff_alpha(ratings, present, level=level)
-        if isinstance(value, Undefined):
-            out[f"alpha_{level}"] = value
+        found = krippendorff_alpha(ratings, present, level=level)
+        if isinstance(found, Undefined):
+            out[f"alpha_{level}"] = found
             continue
-        statistic = weighted_alpha(ratings, present, level=level, documents=coded.tolist())
-        n = int((present.sum(axis=1) >= 2).sum())
-        out[f"alpha_{level}"] = _average([statistic], n_documents, n, resampling, rng)
+        documents = draws.documents.tolist()
+        statistic = weighted_alpha(ratings, present, level=level, documents=documents)
+        out[f"alpha_{level}"] = draws.mean([statistic], n)
     return out
-
-
-def _average(
-    statistics: Sequence[WeightedStatistic],
-    n_documents: int,
-    n: int,
-    resampling: Resampling,
-    rng: np.random.Generator,
-) -> Estimate | Undefined:
-    estimate = bootstrap(
-        lambda counts: np.mean([statistic(counts) for statistic in statistics], axis=0),
-        n_documents=n_documents,
-        rng=rng,
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        method=resampling.method,
-    )
-    return estimate if isinstance(estimate, Undefined) else replace(estimate, n=n)

@@ -169,12 +169,7 @@ def fit_both(development: Paired) -> tuple[Calibrator, Calibrator] | Undefined:
 
 
 def decide(
-    development: Paired,
-    test: Paired,
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    n_resamples: int = 2000,
+    development: Paired, test: Paired, *, rng: np.random.Generator, level: float = 0.95
 ) -> Decision:
     """Decide on one candidate: `development` fits the calibrators, `test` is resampled whole.
 
@@ -191,25 +186,9 @@ def decide(
     """
     if set(development.documents) & set(test.documents):
         raise StatisticsError("a document is in development and in the test")
-    gain, calibrators = gain_of(test), fit_both(development)
-    undefined = _undefined(test, gain) or (
-        calibrators if isinstance(calibrators, Undefined) else None
-    )
-    agreement: Estimate | Undefined
-    error: Estimate | Undefined
-    if undefined is not None or isinstance(calibrators, Undefined):
-        agreement = error = undefined or Undefined(why="no calibrator")
-        errors = None
-    else:
-        target = test.measure.target(test.human)
-        squared = [
-            (calibrator(side) - target) ** 2
-            for calibrator, side in zip(calibrators, (test.old, test.new), strict=True)
-        ]
-        errors = (float(squared[0].mean()), float(squared[1].mean()))
-        agreement, error = _estimates(
-            test, squared[0] - squared[1], rng=rng, level=level, n_resamples=n_resamples
-        )
+    gain = gain_of(test)
+    found = _figures(development, test, gain, rng=rng, level=level)
+    agreement, error, errors = (found, found, None) if isinstance(found, Undefined) else found
     why_not = tuple(_why_not(test, agreement, error))
     return Decision(
         kept=not why_not,
@@ -223,38 +202,36 @@ def decide(
     )
 
 
-def _undefined(test: Paired, gain: Gain) -> Undefined | None:
-    if len(set(test.documents)) < 2:
+def _figures(
+    development: Paired, test: Paired, gain: Gain, *, rng: np.random.Generator, level: float
+) -> tuple[Estimate | Undefined, Estimate | Undefined, tuple[float, float]] | Undefined:
+    """Return the change of agreement, by how much the error is smaller, and both errors."""
+    coded, n_documents = document_codes(test.documents, len(test.human))
+    if n_documents < 2:
         return Undefined(why="fewer than 2 documents of the test were scored by both prompts")
     if gain.difference is None:
         return Undefined(why="on the test one prompt, or people, gave every item the same value")
-    return None
-
-
-def _estimates(
-    test: Paired,
-    less_error: FloatArray,
-    *,
-    rng: np.random.Generator,
-    level: float,
-    n_resamples: int,
-) -> tuple[Estimate | Undefined, Estimate | Undefined]:
-    coded, n_documents = document_codes(test.documents, len(test.human))
-    old, new = (
-        test.measure.weighted(side, test.human, test.documents) for side in (test.old, test.new)
+    calibrators = fit_both(development)
+    if isinstance(calibrators, Undefined):
+        return calibrators
+    sides = test.old, test.new
+    target = test.measure.target(test.human)
+    of_old, of_new = (
+        (calibrator(side) - target) ** 2
+        for calibrator, side in zip(calibrators, sides, strict=True)
     )
-    error = weighted_mean(less_error, coded, n_documents)
-    agreement, less = bootstrap_many(
-        lambda counts: np.column_stack([new(counts) - old(counts), error(counts)]),
+    old, new = (test.measure.weighted(side, test.human, test.documents) for side in sides)
+    less_error = weighted_mean(of_old - of_new, coded, n_documents)
+    agreement, error = bootstrap_many(
+        lambda counts: np.column_stack([new(counts) - old(counts), less_error(counts)]),
         n_documents=n_documents,
         rng=rng,
-        n_resamples=n_resamples,
         level=level,
         method="expanded",
         n=len(test.human),
         null=0.0,
     )
-    return agreement, less
+    return agreement, error, (float(of_old.mean()), float(of_new.mean()))
 
 
 def _why_not(

@@ -24,28 +24,27 @@ from fairjudge.calibration.assessment import (
     reliability_diagram,
 )
 from fairjudge.calibration.baselines import baseline_scores, document_groups, word_counts
-from fairjudge.calibration.calibrators import Calibrator, fit_calibrator
-from fairjudge.calibration.causes import CauseCount, causes_of, count_causes
+from fairjudge.calibration.calibrators import Calibrator, CrossFitted, cross_fit, fit_calibrator
 from fairjudge.calibration.comparison import AgreementDifference, compare_judges
-from fairjudge.calibration.crossfit import CrossFitted, cross_fit
 from fairjudge.calibration.curves import CalibratorName
-from fairjudge.calibration.disagreements import Disagreement, largest_disagreements
-from fairjudge.calibration.estimates import (
-    Planning,
-    SystemEstimate,
-    plan_labels,
-    system_estimates,
+from fairjudge.calibration.disagreements import (
+    CauseCount,
+    Disagreement,
+    causes_of,
+    count_causes,
+    largest_disagreements,
 )
-from fairjudge.calibration.group_rates import RatesReport, group_rates
+from fairjudge.calibration.estimates import Planning, SystemEstimate, plan_labels, system_estimates
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined, join
-from fairjudge.calibration.probabilities import DistributionReport, distribution_report
+from fairjudge.calibration.rates import RatesReport, group_rates
 from fairjudge.calibration.replaceability import (
     COST_MARGINS,
     AlternativeAnnotatorTest,
     alternative_annotator_test,
 )
 from fairjudge.calibration.scales import Scale, rescale
+from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.printable import counted
@@ -82,8 +81,8 @@ class CalibrationReport:
     """
 
     method: CalibratorName
-    calibrator: Calibrator | Undefined
     n_folds: int
+    calibrator: Calibrator | Undefined
     before: ErrorScores | Undefined
     after: ErrorScores | Undefined
     reliability_before: tuple[ReliabilityBin, ...]
@@ -146,25 +145,18 @@ def analyse(
 ) -> Analysis:
     """Measure every judge, aspect and protocol in `judgements` against `labels`.
 
-    Parameters
-    ----------
-    summaries, clusters
-        Where given: baselines by length and lead overlap, and groups by length, outlet and
-        attribute.
-    support
-        Where given: the embedding support of each (eid, system), as one more baseline.
-
-    Raises
-    ------
-    InputError
-        As `join`.
+    Summaries and clusters, where given, add baselines by length and lead overlap, and groups by
+    length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
+    more baseline. Raises what `join` does.
     """
     rows, people = tuple(judgements), tuple(labels)
     groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)
     baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
     if support is not None:
         baselines["embedding_support"] = dict(support)
-    extras = _Extras(
+    given = _Given(
+        judgements=rows,
+        labels=people,
         baselines=baselines,
         words=dict(word_counts(summaries)),
         documents=document_groups(clusters),
@@ -173,13 +165,7 @@ def analyse(
     return Analysis(
         settings=settings,
         groups=tuple(
-            _report(
-                joined,
-                extras,
-                settings,
-                np.random.default_rng(seed),
-                _disagreements(joined, rows, people, extras, limit=settings.n_disagreements),
-            )
+            _report(joined, given, settings, np.random.default_rng(seed))
             for joined, seed in zip(groups, seeds[1:], strict=True)
         ),
         comparisons=_comparisons(groups, settings, np.random.default_rng(seeds[0])),
@@ -187,18 +173,16 @@ def analyse(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Extras:
+class _Given:
+    judgements: Sequence[Judgement]
+    labels: Sequence[Label]
     baselines: Mapping[str, Mapping[tuple[str, str], float]]
     words: Mapping[tuple[str, str], int]
     documents: Mapping[str, Mapping[str, str]]
 
 
 def _report(
-    joined: Joined,
-    extras: _Extras,
-    settings: Settings,
-    rng: np.random.Generator,
-    disagreements: tuple[tuple[Disagreement, ...], tuple[CauseCount, ...]],
+    joined: Joined, given: _Given, settings: Settings, rng: np.random.Generator
 ) -> GroupReport:
     level = settings.resampling.level
     fitted = cross_fit(
@@ -211,17 +195,19 @@ def _report(
     )
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     calibrated = fitted.calibrated if isinstance(fitted, CrossFitted) else None
-    few = Undefined(
-        why=f"{counted(len(joined.keys), 'item')} with both judgement and label: too few"
-    )
-    enough = len(joined.keys) >= 2
+    n = len(joined.keys)
+    few = Undefined(why=f"{counted(n, 'item')} with both judgement and label: too few")
     resampling = settings.resampling
+    causes = causes_of(joined, given.judgements, words=given.words)
+    widest = largest_disagreements(
+        joined, given.judgements, given.labels, causes=causes, limit=settings.n_disagreements
+    )
     return GroupReport(
         joined=joined,
-        agreement=judge_agreement(joined, resampling=resampling, rng=rng) if enough else few,
-        human=human_agreement(joined, resampling=resampling, rng=rng) if enough else few,
-        baselines=baseline_agreement(joined, extras.baselines, resampling=resampling, rng=rng)
-        if enough
+        agreement=judge_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
+        human=human_agreement(joined, resampling=resampling, rng=rng) if n >= 2 else few,
+        baselines=baseline_agreement(joined, given.baselines, resampling=resampling, rng=rng)
+        if n >= 2
         else {},
         calibration=_calibration(joined, mapped, fitted, settings, rng),
         ppi=system_estimates(joined, level=level),
@@ -235,25 +221,12 @@ def _report(
             alignment="accuracy" if joined.protocol == "binary" else "rmse",
             documents=joined.documents,
         ),
-        fairness=_fairness(joined, mapped if calibrated is None else calibrated, extras, settings),
+        fairness=_fairness(joined, mapped if calibrated is None else calibrated, given, settings),
         fairness_of="judge's scores" if calibrated is None else "calibrated scores, cross-fitted",
         rates=group_rates(joined, level=level),
-        disagreements=disagreements[0],
-        causes=disagreements[1],
+        disagreements=widest,
+        causes=count_causes(causes, [one.key for one in widest]),
     )
-
-
-def _disagreements(
-    joined: Joined,
-    rows: Sequence[Judgement],
-    labels: Sequence[Label],
-    extras: _Extras,
-    *,
-    limit: int,
-) -> tuple[tuple[Disagreement, ...], tuple[CauseCount, ...]]:
-    causes = causes_of(joined, rows, words=extras.words)
-    found = largest_disagreements(joined, rows, labels, causes=causes, limit=limit)
-    return found, count_causes(causes, [one.key for one in found])
 
 
 def _calibration(
@@ -282,20 +255,15 @@ def _calibration(
             scores, joined.human, documents=documents, level=resampling.level
         )
 
-    after: ErrorScores | Undefined
-    if isinstance(fitted, CrossFitted):
-        n_folds, after = fitted.n_folds, errors(fitted.calibrated)
-        diagram_after = diagram(fitted.calibrated)
-    else:
-        n_folds, after, diagram_after = 0, fitted, ()
+    after = errors(fitted.calibrated) if isinstance(fitted, CrossFitted) else fitted
     return CalibrationReport(
         method=settings.calibrator,
+        n_folds=fitted.n_folds if isinstance(fitted, CrossFitted) else 0,
         calibrator=_final_calibrator(joined, settings.calibrator),
-        n_folds=n_folds,
         before=errors(mapped),
         after=after,
         reliability_before=diagram(mapped),
-        reliability_after=diagram_after,
+        reliability_after=diagram(fitted.calibrated) if isinstance(fitted, CrossFitted) else (),
         distribution=distribution_report(joined, rng=rng, level=resampling.level),
     )
 
@@ -314,15 +282,15 @@ def _final_calibrator(joined: Joined, method: CalibratorName) -> Calibrator | Un
 
 
 def _fairness(
-    joined: Joined, values: FloatArray, extras: _Extras, settings: Settings
+    joined: Joined, values: FloatArray, given: _Given, settings: Settings
 ) -> dict[str, tuple[GroupError, ...]]:
     level = settings.resampling.level
     groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
     if settings.families and joined.protocol != "pairwise":
         groupings["family"] = [_family(name, settings.families) for name in joined.systems]
-    for name, of_document in extras.documents.items():
+    for name, of_document in given.documents.items():
         groupings[name] = [of_document.get(eid) for eid in joined.documents]
-    counts = [extras.words.get((key[0], key[1])) for key in joined.keys]
+    counts = [given.words.get((key[0], key[1])) for key in joined.keys]
     known = [count for count in counts if count is not None]
     if joined.protocol != "pairwise" and known:
         bins = iter(quantile_groups(known, unit="words"))
@@ -345,34 +313,32 @@ def _comparisons(
     for joined in groups:
         if joined.protocol != "pairwise":
             by_aspect[joined.aspect].append(joined)
-    return tuple(
-        found
+    found = (
+        _comparison(aspect, some, settings.resampling, rng)
         for aspect, some in by_aspect.items()
-        if len(some) >= 2 and (found := _comparison(aspect, some, settings, rng)) is not None
+        if len(some) >= 2
     )
+    return tuple(one for one in found if one is not None)
 
 
 def _comparison(
-    aspect: str, groups: Sequence[Joined], settings: Settings, rng: np.random.Generator
+    aspect: str, groups: Sequence[Joined], resampling: Resampling, rng: np.random.Generator
 ) -> Comparison | None:
     places = [{key: row for row, key in enumerate(joined.keys)} for joined in groups]
     common = [key for key in places[0] if all(key in place for place in places[1:])]
     if len(common) < FEWEST_ITEMS:
         return None
     rows = [[place[key] for key in common] for place in places]
-    return Comparison(
-        aspect=aspect,
-        n_items=len(common),
-        differences=compare_judges(
-            {
-                f"{joined.judge} ({joined.protocol})": joined.judged[some]
-                for joined, some in zip(groups, rows, strict=True)
-            },
-            groups[0].human[rows[0]],
-            rng=rng,
-            documents=[key[0] for key in common],
-            n_resamples=settings.resampling.n_resamples,
-            level=settings.resampling.level,
-            method=settings.resampling.method,
-        ),
+    differences = compare_judges(
+        {
+            f"{joined.judge} ({joined.protocol})": joined.judged[some]
+            for joined, some in zip(groups, rows, strict=True)
+        },
+        groups[0].human[rows[0]],
+        rng=rng,
+        documents=[key[0] for key in common],
+        n_resamples=resampling.n_resamples,
+        level=resampling.level,
+        method=resampling.method,
     )
+    return Comparison(aspect=aspect, n_items=len(common), differences=differences)

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from math import floor, log
 from typing import TypeAlias
 
-from fairjudge.domain import Judgement
+from fairjudge.calibration.labels import SIGNS, ItemKey, item_key, order_by_name
+from fairjudge.domain import Judgement, Order
 
-Item: TypeAlias = tuple[str, str, str, str]
-"""eid, system (or the first of a pair, by name), the second or "", unit."""
-_FLIPPED = {"a": "b", "b": "a", "tie": "tie"}
+_Given: TypeAlias = dict[ItemKey, list[tuple[Order | None, Mapping[float, float]]]]
+"""Order and distribution of each judgement of an item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +34,9 @@ class Answer:
     one_order: bool = False
 
 
-def answers(judgements: Iterable[Judgement], *, n_answers: int | None = None) -> dict[Item, Answer]:
+def answers(
+    judgements: Iterable[Judgement], *, n_answers: int | None = None
+) -> dict[ItemKey, Answer]:
     """Return the answers of one judge, aspect and protocol; unscored judgements take no part.
 
     Entropy is over its largest value for `n_answers` answers, by default the most that one item
@@ -50,39 +52,26 @@ def max_answers(judgements: Iterable[Judgement]) -> int:
     return _largest(_distributions(judgements))
 
 
-_Given: TypeAlias = Mapping[Item, list[tuple[str | None, Mapping[float, float]]]]
-
-
 def _distributions(judgements: Iterable[Judgement]) -> _Given:
-    found: dict[Item, list[tuple[str | None, Mapping[float, float]]]] = defaultdict(list)
+    found: _Given = defaultdict(list)
     for row in judgements:
         if row.value is not None:
-            item, flipped = _item(row)
-            order = row.order if not flipped else {"ab": "ba", "ba": "ab"}.get(row.order or "")
-            found[item].append((order, _distribution(row, flipped=flipped)))
+            item, sign = item_key(row)
+            found[item].append((order_by_name(row, sign), _distribution(row, sign)))
     return found
 
 
 def _largest(found: _Given) -> int:
-    return max((len(_support(some)) for some in found.values()), default=1)
+    supports = ({value for _, shares in some for value in shares} for some in found.values())
+    return max(map(len, supports), default=1)
 
 
-def _item(row: Judgement) -> tuple[Item, bool]:
-    if row.system is not None:
-        return (row.eid, row.system, "", row.unit), False
-    first, second = str(row.system_a), str(row.system_b)
-    if first <= second:
-        return (row.eid, first, second, row.unit), False
-    return (row.eid, second, first, row.unit), True
-
-
-def _distribution(row: Judgement, *, flipped: bool) -> dict[float, float]:
+def _distribution(row: Judgement, sign: float) -> dict[float, float]:
     if isinstance(row.value, str):
-        signs = {"a": 1.0, "b": -1.0, "tie": 0.0}
-        given = {name: p for name, p in (row.probabilities or {}).items() if name in signs}
+        given = {name: p for name, p in (row.probabilities or {}).items() if name in SIGNS}
         total = sum(given.values())
         shares = {name: p / total for name, p in given.items()} if total else {row.value: 1.0}
-        return {signs[_FLIPPED[name] if flipped else name]: p for name, p in shares.items()}
+        return {sign * SIGNS[name]: p for name, p in shares.items()}
     numbers = {_number(name): p for name, p in (row.probabilities or {}).items()}
     known = {value: p for value, p in numbers.items() if value is not None}
     total = sum(known.values())
@@ -106,14 +95,10 @@ def _between(value: float) -> dict[float, float]:
     return {low: 1.0 - share, low + 1.0: share} if share else {low: 1.0}
 
 
-def _support(some: Iterable[tuple[str | None, Mapping[float, float]]]) -> set[float]:
-    return {value for _, shares in some for value in shares}
-
-
 def _answer(
-    some: list[tuple[str | None, Mapping[float, float]]], largest: int, *, pair: bool
+    some: list[tuple[Order | None, Mapping[float, float]]], largest: int, *, pair: bool
 ) -> Answer:
-    by_order: dict[str | None, list[Mapping[float, float]]] = defaultdict(list)
+    by_order: dict[Order | None, list[Mapping[float, float]]] = defaultdict(list)
     for order, shares in some:
         by_order[order].append(shares)
     mean: dict[float, float] = defaultdict(float)

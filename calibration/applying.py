@@ -34,26 +34,24 @@ def apply_calibrators(
     no judge, aspect or protocol is for all of them.
     """
     out: list[Judgement] = []
-    counts = {"calibrated": 0, "outside": 0, "other": 0, "unscored": 0}
+    n_calibrated = n_outside = n_unscored = 0
     for row in judgements:
+        calibrated = row
         calibrator = next((one for one in calibrators if _is_meant(one, row)), None)
         if row.value is None:
-            counts["unscored"] += 1
-            out.append(row)
+            n_unscored += 1
         elif calibrator is not None and not isinstance(row.value, str):
-            counts["calibrated"] += 1
-            counts["outside"] += calibrator.n_outside([row.value])
+            n_calibrated += 1
+            n_outside += calibrator.n_outside([row.value])
             value = float(calibrator([row.value])[0])
-            out.append(row.model_copy(update={"value": value, "uncalibrated": row.value}))
-        else:
-            counts["other"] += 1
-            out.append(row)
+            calibrated = row.model_copy(update={"value": value, "uncalibrated": row.value})
+        out.append(calibrated)
     return Applied(
         judgements=tuple(out),
-        n_calibrated=counts["calibrated"],
-        n_outside=counts["outside"],
-        n_other=counts["other"],
-        n_unscored=counts["unscored"],
+        n_calibrated=n_calibrated,
+        n_outside=n_outside,
+        n_other=len(out) - n_calibrated - n_unscored,
+        n_unscored=n_unscored,
     )
 
 

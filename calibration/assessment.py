@@ -22,6 +22,7 @@ from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many,
 from fairjudge.stats.clustered import clustered_mean
 
 N_BINS = 10
+"""Bins of the expected calibration error: of equal size, never splitting equal scores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +58,11 @@ def assess(
     scale: tuple[float, float],
     rng: np.random.Generator,
     documents: Sequence[Hashable] | None = None,
-    n_bins: int = N_BINS,
     n_resamples: int = 2000,
     level: float = 0.95,
     method: Method = "percentile",
-    n_excluded: int = 0,
 ) -> ErrorScores | Undefined:
-    """Compare scores with labels on one scale.
+    """Compare scores with labels on one scale; Undefined for no items.
 
     Parameters
     ----------
@@ -72,13 +71,6 @@ def assess(
         Lowest and highest value of the scale.
     documents
         Resampled whole; each row its own where None.
-    n_bins
-        Bins of the expected calibration error: of equal size, never splitting equal scores.
-
-    Returns
-    -------
-    ErrorScores or Undefined
-        Undefined for no items.
 
     Notes
     -----
@@ -94,9 +86,8 @@ def assess(
     if not n:
         return Undefined(why="no items")
     coded, n_documents = document_codes(documents, n)
-    bins = equal_size_bins(x, n_bins)
-    statistic = _errors(x - y, bins, coded, n_documents, width)
-    estimates = bootstrap_many(
+    statistic = _errors(x - y, equal_size_bins(x, N_BINS), coded, n_documents, width)
+    rmse, mae, bias, brier, ece = bootstrap_many(
         statistic,
         n_documents=n_documents,
         rng=rng,
@@ -104,23 +95,14 @@ def assess(
         level=level,
         method=method,
         n=n,
-        n_excluded=n_excluded,
     )
-    return ErrorScores(
-        rmse=estimates[0],
-        mae=estimates[1],
-        bias=estimates[2],
-        brier=estimates[3],
-        ece=_recentred(
-            estimates[4],
-            replicates(
-                lambda counts: statistic(counts)[:, 4],
-                n_documents=n_documents,
-                n_resamples=n_resamples,
-                rng=rng,
-            ),
-        ),
+    drawn = replicates(
+        lambda counts: statistic(counts)[:, 4],
+        n_documents=n_documents,
+        n_resamples=n_resamples,
+        rng=rng,
     )
+    return ErrorScores(rmse=rmse, mae=mae, bias=bias, brier=brier, ece=_recentred(ece, drawn))
 
 
 def reliability_diagram(
@@ -128,7 +110,6 @@ def reliability_diagram(
     labels: ArrayLike,
     *,
     documents: Sequence[Hashable] | None = None,
-    n_bins: int = N_BINS,
     level: float = 0.95,
 ) -> tuple[ReliabilityBin, ...]:
     """Return the bins of a reliability diagram by ascending score; empty for no items.
@@ -138,12 +119,23 @@ def reliability_diagram(
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
-    rows = tuple(documents) if documents is not None else tuple(range(n))
-    bins = equal_size_bins(x, n_bins)
-    return tuple(
-        _reliability_bin(np.flatnonzero(bins == place), x, y, rows, level)
-        for place in range(int(bins.max(initial=-1)) + 1)
-    )
+    names = tuple(range(n)) if documents is None else documents
+    bins = equal_size_bins(x, N_BINS)
+    out = []
+    for place in range(int(bins.max(initial=-1)) + 1):
+        rows = np.flatnonzero(bins == place)
+        out.append(
+            ReliabilityBin(
+                low=float(x[rows].min()),
+                high=float(x[rows].max()),
+                n=int(rows.size),
+                mean_score=float(x[rows].mean()),
+                mean_label=clustered_mean(
+                    y[rows], [names[row] for row in rows.tolist()], level=level
+                ),
+            )
+        )
+    return tuple(out)
 
 
 def equal_size_bins(scores: FloatArray, n_bins: int) -> IntArray:
@@ -199,16 +191,4 @@ def _recentred(estimate: Estimate | Undefined, drawn: FloatArray) -> Estimate | 
         low=float(np.quantile(shifted, tail)),
         high=float(np.quantile(shifted, 1.0 - tail)),
         method="percentile bootstrap over documents, median shifted to the estimate",
-    )
-
-
-def _reliability_bin(
-    rows: IntArray, x: FloatArray, y: FloatArray, documents: tuple[Hashable, ...], level: float
-) -> ReliabilityBin:
-    return ReliabilityBin(
-        low=float(x[rows].min()),
-        high=float(x[rows].max()),
-        n=int(rows.size),
-        mean_score=float(x[rows].mean()),
-        mean_label=clustered_mean(y[rows], [documents[row] for row in rows], level=level),
     )

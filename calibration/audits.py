@@ -3,17 +3,60 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from typing import TypeAlias
 
+import numpy as np
+
+from fairjudge.calibration.labels import (
+    SIGNS,
+    GroupKey,
+    ItemKey,
+    by_group,
+    item_key,
+    mean_of,
+    order_by_name,
+)
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
-from fairjudge.calibration.position import BothOrders, PositionBias, position_bias
-from fairjudge.domain import Judgement, Verdict
+from fairjudge.domain import Estimate, Judgement, Order, Undefined, Verdict
+from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.intervals import clustered_wilson
 
+_FLIPPED: dict[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 EXTENDED = ":extended"
 """A system's name with this ending is that system's summary written twice."""
-_SIGNS: dict[Verdict, float] = {"a": 1.0, "b": -1.0, "tie": 0.0}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BothOrders:
+    """One pair judged both ways; verdicts are in terms of a and b, whatever stood first.
+
+    ``when_a_first`` is the verdict with system_a first, ``when_b_first`` with system_b first.
+    """
+
+    document: Hashable
+    system_a: str
+    system_b: str
+    when_a_first: Verdict
+    when_b_first: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PositionBias:
+    """Shares of pairs, in [0, 1]; the four add up to 1.
+
+    ``first``: both orders named whatever stood first; ``second`` likewise; ``consistency``: the
+    same verdict in both orders, two ties included; ``one_tie``: a tie in one order alone.
+    ``first_minus_second`` carries the p-value of the test that both are equal.
+    """
+
+    n_pairs: int
+    first: Estimate | Undefined
+    second: Estimate | Undefined
+    consistency: Estimate | Undefined
+    one_tie: Estimate | Undefined
+    first_minus_second: Estimate | Undefined
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,19 +112,13 @@ def audit_position(
 ) -> tuple[PositionAudit, ...]:
     """Measure position bias of every judge and aspect with pairwise judgements.
 
-    Parameters
-    ----------
-    quality
-        Where given, the human value of each (eid, system): pairs are also split at a difference of
-        `close_within`.
+    Where `quality` gives the human value of each (eid, system), pairs are also split at a
+    difference of `close_within`.
     """
-    groups: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in judgements:
-        if row.protocol == "pairwise":
-            groups[row.judge, row.aspect].append(row)
     return tuple(
-        _position(judge, aspect, rows, quality, close_within, level=level)
-        for (judge, aspect), rows in groups.items()
+        _position(judge, aspect, rows, quality or {}, close_within, level=level)
+        for (judge, aspect, protocol), rows in by_group(judgements).items()
+        if protocol == "pairwise"
     )
 
 
@@ -93,21 +130,12 @@ def audit_verbosity(
     Single judgements: which of the two scores is strictly higher. Pairs: which side wins in both
     orders. Re-runs are averaged first. Groups without extended summaries are left out.
     """
-    groups: dict[tuple[str, str, str], list[Judgement]] = defaultdict(list)
-    for row in judgements:
-        groups[row.judge, row.aspect, row.protocol].append(row)
-    found = [
-        _pair_verbosity(key, rows, level) if key[2] == "pairwise" else _verbosity(key, rows, level)
-        for key, rows in groups.items()
-    ]
+    found = [_verbosity(group, rows, level) for group, rows in by_group(judgements).items()]
     return tuple(audit for audit in found if audit.bias.n or audit.n_unmatched)
 
 
 def audit_parse(judgements: Iterable[Judgement]) -> tuple[ParseAudit, ...]:
     """Count judgements without a score by reason, for every judge, aspect and protocol."""
-    groups: dict[tuple[str, str, str], list[Judgement]] = defaultdict(list)
-    for row in judgements:
-        groups[row.judge, row.aspect, row.protocol].append(row)
     return tuple(
         ParseAudit(
             judge=judge,
@@ -117,7 +145,7 @@ def audit_parse(judgements: Iterable[Judgement]) -> tuple[ParseAudit, ...]:
             unscored=dict(Counter(row.unscored for row in rows if row.unscored is not None)),
             scored_by=dict(Counter(row.scored_by for row in rows if row.unscored is None)),
         )
-        for (judge, aspect, protocol), rows in groups.items()
+        for (judge, aspect, protocol), rows in by_group(judgements).items()
     )
 
 
@@ -125,13 +153,12 @@ def _position(
     judge: str,
     aspect: str,
     rows: Sequence[Judgement],
-    quality: Mapping[tuple[str, str], float] | None,
+    quality: Mapping[tuple[str, str], float],
     close_within: float,
     *,
     level: float,
 ) -> PositionAudit:
-    collected = _collect(rows)
-    pairs, counts = collected.pairs, collected.counts
+    pairs, counts = _collect(rows)
 
     def split(name: Callable[[BothOrders], str | None]) -> dict[str, PositionBias]:
         parts: dict[str, list[BothOrders]] = defaultdict(list)
@@ -142,13 +169,11 @@ def _position(
         return {part: position_bias(some, level=level) for part, some in parts.items()}
 
     def closeness(pair: BothOrders) -> str | None:
-        ends = [
-            (quality or {}).get((str(pair.document), system))
-            for system in (pair.system_a, pair.system_b)
-        ]
-        if ends[0] is None or ends[1] is None:
+        one = quality.get((str(pair.document), pair.system_a))
+        other = quality.get((str(pair.document), pair.system_b))
+        if one is None or other is None:
             return None
-        return "close" if abs(ends[0] - ends[1]) <= close_within else "far apart"
+        return "close" if abs(one - other) <= close_within else "far apart"
 
     return PositionAudit(
         judge=judge,
@@ -163,54 +188,91 @@ def _position(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Collected:
-    pairs: tuple[BothOrders, ...]
-    counts: Counter[str]
+def position_bias(
+    pairs: Sequence[BothOrders], *, level: float = 0.95, n_excluded: int = 0
+) -> PositionBias:
+    """Measure position bias (DiverseSumm Table 3), with intervals that respect documents.
+
+    No pairs give Undefined shares. ``n_excluded`` counts pairs without both verdicts.
+    """
+    kinds = np.array([_kind(pair) for pair in pairs], dtype=object)
+    documents = [pair.document for pair in pairs]
+
+    def share(kind: str) -> Estimate | Undefined:
+        return clustered_wilson(
+            (kinds == kind).astype(np.float64), documents, level=level, n_excluded=n_excluded
+        )
+
+    lean = (kinds == "first").astype(np.float64) - (kinds == "second").astype(np.float64)
+    return PositionBias(
+        n_pairs=len(pairs),
+        first=share("first"),
+        second=share("second"),
+        consistency=share("consistent"),
+        one_tie=share("one_tie"),
+        first_minus_second=clustered_mean(
+            lean, documents, level=level, null=0.0, n_excluded=n_excluded
+        ),
+    )
 
 
-def _collect(rows: Sequence[Judgement]) -> _Collected:
-    """Bring the two orders of each pair together."""
-    verdicts: dict[tuple[str, str, str, str], dict[bool, Verdict]] = defaultdict(dict)
+def _kind(pair: BothOrders) -> str:
+    one, two = pair.when_a_first, pair.when_b_first
+    if one == two:
+        return "consistent"
+    if "tie" in {one, two}:
+        return "one_tie"
+    return "first" if one == "a" else "second"
+
+
+def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]:
+    """Bring the two orders of each pair together, its systems by name; and count the others."""
+    verdicts: dict[ItemKey, dict[Order, Verdict]] = defaultdict(dict)
     counts: Counter[str] = Counter()
     for row in rows:
+        key, sign = item_key(row)
+        order = order_by_name(row, sign)
         if not isinstance(row.value, str):
             counts["unscored"] += 1
-        elif row.order is None:
+        elif order is None:
             counts["unknown"] += 1
         else:
-            key, a_first, verdict = _in_name_order(row, row.value)
-            counts["repeated"] += a_first in verdicts[key]
-            verdicts[key][a_first] = verdict
-    pairs = tuple(
+            counts["repeated"] += order in verdicts[key]
+            verdicts[key][order] = row.value if sign > 0 else _FLIPPED[row.value]
+    pairs = [
         BothOrders(
             document=key[0],
             system_a=key[1],
             system_b=key[2],
-            when_a_first=both[True],
-            when_b_first=both[False],
+            when_a_first=both["ab"],
+            when_b_first=both["ba"],
         )
         for key, both in verdicts.items()
         if len(both) == 2
-    )
+    ]
     counts["one_order"] = len(verdicts) - len(pairs)
-    return _Collected(pairs=pairs, counts=counts)
+    return pairs, counts
 
 
-def _in_name_order(
-    row: Judgement, value: Verdict
-) -> tuple[tuple[str, str, str, str], bool, Verdict]:
-    """Return the pair with its systems by name, whether the first stood first, and the verdict."""
-    first, second, a_first = str(row.system_a), str(row.system_b), row.order == "ab"
-    if first <= second:
-        return (row.eid, first, second, row.unit), a_first, value
-    flipped: dict[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
-    return (row.eid, second, first, row.unit), not a_first, flipped[value]
+def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> VerbosityAudit:
+    judge, aspect, protocol = group
+    preferences = _pair_preferences if protocol == "pairwise" else _preferences
+    found, n_unmatched, n_unscored = preferences(rows)
+    return VerbosityAudit(
+        judge=judge,
+        aspect=aspect,
+        protocol=protocol,
+        bias=verbosity_bias([one for _, one in found], [eid for eid, _ in found], level=level),
+        n_unscored=n_unscored,
+        n_unmatched=n_unmatched,
+    )
 
 
-def _verbosity(
-    group: tuple[str, str, str], rows: Sequence[Judgement], level: float
-) -> VerbosityAudit:
+_Preferences: TypeAlias = tuple[list[tuple[str, float]], int, int]
+"""Of each matched summary the document, and how far the original is preferred; others' counts."""
+
+
+def _preferences(rows: Sequence[Judgement]) -> _Preferences:
     values: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     unscored = 0
     for row in rows:
@@ -220,22 +282,16 @@ def _verbosity(
             values[row.eid, row.system, row.unit].append(row.value)
     longer = [key for key in values if key[1].endswith(EXTENDED)]
     base = {key: (key[0], key[1].removesuffix(EXTENDED), key[2]) for key in longer}
-    matched = [key for key in longer if base[key] in values]
-    preferences = [_mean(values[base[key]]) - _mean(values[key]) for key in matched]
-    return VerbosityAudit(
-        judge=group[0],
-        aspect=group[1],
-        protocol=group[2],
-        bias=verbosity_bias(preferences, [key[0] for key in matched], level=level),
-        n_unscored=unscored,
-        n_unmatched=len(longer) - len(matched),
-    )
+    found = [
+        (key[0], mean_of(values[base[key]]) - mean_of(values[key]))
+        for key in longer
+        if base[key] in values
+    ]
+    return found, len(longer) - len(found), unscored
 
 
-def _pair_verbosity(
-    group: tuple[str, str, str], rows: Sequence[Judgement], level: float
-) -> VerbosityAudit:
-    found: dict[tuple[str, str, str], dict[bool, list[float]]] = defaultdict(
+def _pair_preferences(rows: Sequence[Judgement]) -> _Preferences:
+    values: dict[tuple[str, str, str], dict[bool, list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )
     unscored = 0
@@ -247,23 +303,12 @@ def _pair_verbosity(
             unscored += 1
             continue
         original_is_a = b == a + EXTENDED
-        towards = _SIGNS[row.value] if original_is_a else -_SIGNS[row.value]
+        towards = SIGNS[row.value] if original_is_a else -SIGNS[row.value]
         key = (row.eid, a if original_is_a else b, row.unit)
-        found[key][(row.order == "ab") is original_is_a].append(towards)
-    both = {key: orders for key, orders in found.items() if len(orders) == 2}
-    preferences = []
-    for orders in both.values():
-        means = [_mean(some) for some in orders.values()]
-        preferences.append(min(means) if min(means) > 0 else min(max(means), 0.0))
-    return VerbosityAudit(
-        judge=group[0],
-        aspect=group[1],
-        protocol=group[2],
-        bias=verbosity_bias(preferences, [key[0] for key in both], level=level),
-        n_unscored=unscored,
-        n_unmatched=len(found) - len(both),
-    )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return fsum(values) / len(values)
+        values[key][(row.order == "ab") is original_is_a].append(towards)
+    found = []
+    for (eid, *_), orders in values.items():
+        if len(orders) == 2:
+            low, high = sorted(map(mean_of, orders.values()))
+            found.append((eid, low if low > 0 else min(high, 0.0)))
+    return found, len(values) - len(found), unscored

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from fairjudge.domain import Cluster, Summary
@@ -16,20 +16,16 @@ _WORD = re.compile(r"\w+")
 def baseline_scores(
     summaries: Iterable[Summary], clusters: Iterable[Cluster] = ()
 ) -> dict[str, dict[tuple[str, str], float]]:
-    """Score summaries by length and, where `clusters` are given, by overlap with the leads.
+    """Score each (eid, system) by length and, given `clusters`, by overlap with their leads.
 
-    Returns
-    -------
-    dict of name to (eid, system) to score
-        ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of
-        the summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its
-        cluster's articles (0 for an empty summary).
+    ``"longest"``: number of words; ``"shortest"``: its negative; ``"lead_overlap"``: share of the
+    summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's
+    articles (0 for an empty summary).
     """
     words = {(one.eid, one.system): _words(one.text) for one in summaries}
-    lengths = {key: float(len(found)) for key, found in words.items()}
     out = {
-        "longest": lengths,
-        "shortest": {key: -length for key, length in lengths.items()},
+        "longest": {key: float(len(found)) for key, found in words.items()},
+        "shortest": {key: -float(len(found)) for key, found in words.items()},
     }
     leads = {
         cluster.eid: frozenset(
@@ -46,31 +42,26 @@ def baseline_scores(
 
 
 def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
-    """Group documents by the outlet and the attribute values that most of their articles have.
+    """Group documents, by grouping and eid, as most of their articles' outlets and attributes say.
 
-    Returns
-    -------
-    dict of grouping to eid to group
-        A document without a majority (more than half of its articles) is left out; so is
-        a grouping with fewer than two groups.
+    A document without a majority (more than half of its articles) is left out; so is a grouping
+    with fewer than two groups.
     """
-    votes: dict[str, dict[str, Counter[str]]] = {}
-    sizes: dict[str, int] = {}
+    out: dict[str, dict[str, str]] = {}
     for cluster in clusters:
-        sizes[cluster.eid] = len(cluster.articles)
+        votes: dict[str, Counter[str]] = defaultdict(Counter)
         for article in cluster.articles:
             named = {name: str(value) for name, value in article.attributes.items()}
             if article.domain:
                 named["outlet"] = article.domain
             for name, value in named.items():
-                votes.setdefault(name, {}).setdefault(cluster.eid, Counter())[value] += 1
-    out: dict[str, dict[str, str]] = {}
-    for name, by_document in votes.items():
-        tops = {eid: count.most_common(1)[0] for eid, count in by_document.items()}
-        major = {eid: value for eid, (value, n) in tops.items() if 2 * n > sizes[eid]}
-        if len(set(major.values())) >= 2:
-            out[name] = major
-    return out
+                votes[name][value] += 1
+        for name, counts in votes.items():
+            groups = out.setdefault(name, {})
+            value, n = counts.most_common(1)[0]
+            if 2 * n > len(cluster.articles):
+                groups[cluster.eid] = value
+    return {name: groups for name, groups in out.items() if len(set(groups.values())) >= 2}
 
 
 def word_counts(summaries: Iterable[Summary]) -> Mapping[tuple[str, str], int]:

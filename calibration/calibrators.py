@@ -1,13 +1,13 @@
 """Calibrators: from a judge's score to the human score it stands for.
 
-Each is a frozen value fitted on labelled items, saved as readable JSON. Fit and assess them on
-different documents (`fairjudge.calibration.crossfit`).
+Each is a frozen value fitted on labelled items, saved as readable JSON. `cross_fit` calibrates
+every item by a curve that never saw its document, so that calibrators can be assessed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,15 @@ from fairjudge.calibration.curves import (
 )
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
-from fairjudge.stats._arrays import FloatArray, dense, same_length, vector
+from fairjudge.results import to_json
+from fairjudge.stats._arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    document_codes,
+    same_length,
+    vector,
+)
 from fairjudge.stats.logistic import fit_logistic
 from fairjudge.text.printable import counted
 
@@ -68,7 +76,7 @@ class Calibrator:
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON object."""
-        return {"fairjudge_calibrator": FORMAT_VERSION, **_plain(asdict(self))}
+        return {"fairjudge_calibrator": FORMAT_VERSION, **to_json(self)}
 
 
 def fit_calibrator(
@@ -83,19 +91,15 @@ def fit_calibrator(
 ) -> Calibrator | Undefined:
     """Fit a calibrator on labelled items.
 
+    Undefined below `FEWEST_LABELS` labels, where the labelled scores do not cover `score_range` (on
+    a scale of levels: its ends; otherwise: all but 5 % of it), or are constant.
+
     Parameters
     ----------
     scores, labels : arrays of shape (n,)
         The judge's score and the human value of each item.
     score_range
         Lowest and highest of *all* the judge's scores, the unlabelled ones too.
-
-    Returns
-    -------
-    Calibrator or Undefined
-        Undefined below `FEWEST_LABELS` labels, where the labelled scores do not cover
-        `score_range` (on a scale of levels: its ends; otherwise: all but 5 % of it), or are
-        constant.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     n = same_length(scores=x, labels=y)
@@ -116,9 +120,59 @@ def fit_calibrator(
     )
 
 
-def fit_curve(name: CalibratorName, scores: FloatArray, labels: FloatArray) -> Curve | Undefined:
-    """Fit the curve alone, without the checks of `fit_calibrator`; for cross-fitting."""
-    return _FITTERS[name](scores, labels)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossFitted:
+    """Out-of-fold calibrated scores, shape (n,)."""
+
+    calibrated: FloatArray
+    n_folds: int
+
+
+def assign_folds(documents: Sequence[Hashable], n_folds: int, rng: np.random.Generator) -> IntArray:
+    """Deal whole documents to folds 0 to n_folds - 1 at random, evenly: shape (n,)."""
+    coded, n_documents = document_codes(documents, len(documents))
+    dealt = rng.permutation(np.arange(n_documents) % n_folds)
+    return np.asarray(dealt[coded], dtype=np.intp)
+
+
+def held_out(
+    documents: Sequence[Hashable], n_folds: int, rng: np.random.Generator
+) -> Iterator[BoolArray]:
+    """Yield the rows of each fold, shape (n,); there are at most as many folds as documents."""
+    used = min(n_folds, len(set(documents)))
+    folds = assign_folds(documents, used, rng)
+    for fold in range(used):
+        yield folds == fold
+
+
+def cross_fit(
+    name: CalibratorName,
+    scores: ArrayLike,
+    labels: ArrayLike,
+    *,
+    documents: Sequence[Hashable],
+    rng: np.random.Generator,
+    n_folds: int = 10,
+) -> CrossFitted | Undefined:
+    """Calibrate each item, of n, by a curve fitted on the documents of the other folds.
+
+    No document is split between folds, of which there are at most as many as documents. Undefined
+    below `FEWEST_LABELS` labels, below 2 documents, or where a fold's curve is.
+    """
+    x, y = vector(scores, name="scores"), vector(labels, name="labels")
+    n = same_length(scores=x, labels=y, documents=documents)
+    n_documents = len(set(documents))
+    if n < FEWEST_LABELS:
+        return _too_few(n)
+    if n_documents < 2:
+        return Undefined(why="fewer than 2 documents: nothing to hold out")
+    out = np.empty(n)
+    for held in held_out(documents, n_folds, rng):
+        curve = _FITTERS[name](x[~held], y[~held])
+        if isinstance(curve, Undefined):
+            return curve
+        out[held] = curve(np.clip(x[held], x[~held].min(), x[~held].max()))
+    return CrossFitted(calibrated=out, n_folds=min(n_folds, n_documents))
 
 
 def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
@@ -146,19 +200,20 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
     )
 
 
+def _too_few(n: int) -> Undefined:
+    return Undefined(why=f"{counted(n, 'labelled item')}: a calibrator needs {FEWEST_LABELS}")
+
+
 def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefined | None:
     if x.size < FEWEST_LABELS:
-        return Undefined(
-            why=f"{counted(x.size, 'labelled item')}: a calibrator needs {FEWEST_LABELS}"
-        )
+        return _too_few(x.size)
     low, high = float(x.min()), float(x.max())
     if low == high:
         return Undefined(why=f"the judge gave every labelled item the same score, {low!r}")
     if score_range is None:
         return None
-    slack = 0.0
-    if np.unique(x).size > _MAX_LEVELS:
-        slack = _TOLERATED_GAP * (score_range[1] - score_range[0])
+    is_continuous = np.unique(x).size > _MAX_LEVELS
+    slack = _TOLERATED_GAP * (score_range[1] - score_range[0]) if is_continuous else 0.0
     if low > score_range[0] + slack or high < score_range[1] - slack:
         return Undefined(
             why=f"labelled items have scores from {low:g} to {high:g}, but the judge gave "
@@ -223,14 +278,12 @@ def _fit_bins(x: FloatArray, y: FloatArray) -> Bins:
 
 def _level_means(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the distinct scores, the mean label of each, and how many items have it."""
-    coded, n_levels = dense(x)
-    sizes = np.bincount(coded, minlength=n_levels).astype(np.float64)
-    means = np.bincount(coded, weights=y, minlength=n_levels) / sizes
-    return np.unique(x), means, sizes
+    levels, coded, sizes = np.unique(x, return_inverse=True, return_counts=True)
+    return levels, np.bincount(coded, weights=y) / sizes, sizes.astype(np.float64)
 
 
 def _floats(values: FloatArray) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
+    return tuple(values.tolist())
 
 
 _FITTERS: dict[CalibratorName, Callable[[FloatArray, FloatArray], Curve | Undefined]] = {
@@ -246,10 +299,3 @@ def _range(data: Mapping[str, Any], key: str) -> tuple[float, float]:
     if len(values) != 2 or values[0] > values[1]:
         raise InputError(f"expected [low, high], got {values!r}", field=key)
     return values[0], values[1]
-
-
-def _plain(value: Any) -> Any:
-    """Return tuples as lists, as JSON will have them."""
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return list(value) if isinstance(value, tuple) else value

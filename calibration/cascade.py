@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairjudge.calibration.calibrators import held_out
 from fairjudge.calibration.comparison import compare_judges
-from fairjudge.calibration.crossfit import assign_folds
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length, vector
@@ -67,7 +67,8 @@ def fit_cascade(
 ) -> CascadeFit | Undefined:
     """Find the thresholds that save most calls at no more than a tolerable loss.
 
-    Error alone would not do: of two judges the one with the better level may rank worse.
+    Error alone would not do: of two judges the one with the better level may rank worse. Undefined
+    for fewer than 30 items or 2 documents.
 
     Parameters
     ----------
@@ -77,67 +78,50 @@ def fit_cascade(
     agreement_tolerance
         Most that Kendall's tau-b with the labels may fall; 0 or more.
 
-    Returns
-    -------
-    CascadeFit or Undefined
-        Undefined for fewer than 30 items or 2 documents.
-
     Raises
     ------
     StatisticsError
         For a negative tolerance.
     """
-    for given in (tolerance, agreement_tolerance):
+    most = tolerance, agreement_tolerance
+    for given in most:
         if given < 0.0:
             raise StatisticsError(f"expected a tolerance of 0 or more, got {given!r}")
-    most = _Tolerance(error=tolerance, agreement=agreement_tolerance)
     x, y, z = (vector(a, name=n) for a, n in ((cheap, "cheap"), (costly, "costly"), (labels, "l")))
     same_length(cheap=x, costly=y, labels=z, documents=documents)
-    n_documents = len(set(documents))
-    if x.size < FEWEST_ITEMS or n_documents < 2:
+    if x.size < FEWEST_ITEMS or len(set(documents)) < 2:
         return Undefined(why=f"a cascade needs {FEWEST_ITEMS} labelled items in 2 documents")
-    folds = assign_folds(documents, min(5, n_documents), rng)
     asked = np.ones(x.size, dtype=bool)
-    for fold in np.unique(folds):
-        held = folds == fold
+    for held in held_out(documents, 5, rng):
         asked[held] = _fit(x[~held], y[~held], z[~held], most).unsure(x[held])
     routed = np.where(asked, y, x)
+    thresholds = _fit(x, y, z, most)
+    (lost,) = compare_judges(
+        {"costly": y, "cascade": routed},
+        z,
+        rng=rng,
+        measure="kendall",
+        documents=documents,
+        method="expanded",
+    )
     return CascadeFit(
-        thresholds=_fit(x, y, z, most),
+        thresholds=thresholds,
         saved=within(clustered_mean(1.0 - asked, documents), 0.0, 1.0),
         error_added=clustered_mean(np.abs(routed - z) - np.abs(y - z), documents, null=0.0),
         agreement={
             name: correlation("kendall", values, z)
             for name, values in (("costly", y), ("cheap", x), ("cascade", routed))
         },
-        agreement_lost=_lost(y, routed, z, documents, rng),
+        agreement_lost=lost.difference,
         n=x.size,
     )
 
 
-def _lost(
-    costly: FloatArray,
-    routed: FloatArray,
-    labels: FloatArray,
-    documents: Sequence[Hashable],
-    rng: np.random.Generator,
-) -> Estimate | Undefined:
-    """Return the loss of tau-b; resampled, documents are drawn whole."""
-    judged = {"costly": costly, "cascade": routed}
-    (found,) = compare_judges(
-        judged, labels, rng=rng, measure="kendall", documents=documents, method="expanded"
-    )
-    return found.difference
+def _fit(x: FloatArray, y: FloatArray, z: FloatArray, most: tuple[float, float]) -> Thresholds:
+    """Try pairs of quantiles; asking always is the fallback, and loses nothing.
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Tolerance:
-    error: float
-    agreement: float
-
-
-def _fit(x: FloatArray, y: FloatArray, z: FloatArray, most: _Tolerance) -> Thresholds:
-    """Try pairs of quantiles; asking always is the fallback, and loses nothing."""
+    `most` are the largest growth of the error and fall of the agreement.
+    """
     cuts = np.unique(np.quantile(x, np.linspace(0.0, 1.0, _GRID)))
     beyond = (float(cuts[0]) - 1.0, float(cuts[-1]) + 1.0)
     best, fewest = Thresholds(low=beyond[0], high=beyond[1]), x.size
@@ -147,9 +131,9 @@ def _fit(x: FloatArray, y: FloatArray, z: FloatArray, most: _Tolerance) -> Thres
             tried = Thresholds(low=low, high=high)
             asked = tried.unsure(x)
             added = float(np.where(asked, 0.0, worse).mean())
-            if int(asked.sum()) >= fewest or added > most.error:
+            if int(asked.sum()) >= fewest or added > most[0]:
                 continue
-            if _agreement_fall(y, np.where(asked, y, x), z) <= most.agreement:
+            if _agreement_fall(y, np.where(asked, y, x), z) <= most[1]:
                 best, fewest = tried, int(asked.sum())
     return best
 

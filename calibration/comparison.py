@@ -1,19 +1,29 @@
-"""Comparing judges or protocols on the same items: paired bootstrap with Holm's correction."""
+"""Comparing judges, or two runs, on the same items.
+
+Judges are compared by agreement with labels: paired bootstrap with Holm's correction. Of two runs
+nothing says which is right; that takes labels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray, same_length, vector
-from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap_many
+from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
+from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many
+from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
+from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.multiplicity import holm
+
+_ALIKE = 1e-9
+_Name = TypeVar("_Name", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +52,9 @@ def compare_judges(
 ) -> tuple[AgreementDifference, ...]:
     """Compare every pair of judges by their pooled correlation with the same labels.
 
+    Pairs come in the order given; p-values are two-sided by the bootstrap, Holm-adjusted over all
+    pairs. A pair with a constant judge is Undefined.
+
     Parameters
     ----------
     judged
@@ -49,27 +62,24 @@ def compare_judges(
     labels : array of shape (n,)
     documents
         Resampled whole, the same resample for all judges; each row its own where None.
-
-    Returns
-    -------
-    tuple of AgreementDifference
-        One a pair, in the order given; p-values two-sided by the bootstrap, Holm-adjusted over all
-        pairs. A pair with a constant judge is Undefined.
     """
     y = vector(labels, name="labels")
     arrays = {name: vector(scores, name=name) for name, scores in judged.items()}
     same_length(labels=y, **arrays)
-    reasons = {name: correlation(measure, scores, y) for name, scores in arrays.items()}
-    usable = [name for name in arrays if not isinstance(reasons[name], Undefined)]
-    pairs = list(combinations(arrays, 2))
-    defined = [pair for pair in pairs if pair[0] in usable and pair[1] in usable]
-    statistics = {
-        name: weighted_correlation(measure, arrays[name], y, documents=documents) for name in usable
+    found = {name: correlation(measure, scores, y) for name, scores in arrays.items()}
+    undefined = {
+        name: Undefined(why=f"{name}: {one.why}")
+        for name, one in found.items()
+        if isinstance(one, Undefined)
     }
-    estimates: dict[tuple[str, str], Estimate | Undefined] = {}
-    if defined:
-        found = bootstrap_many(
-            _differences(statistics, defined),
+    statistics = {
+        name: weighted_correlation(measure, scores, y, documents=documents)
+        for name, scores in arrays.items()
+        if name not in undefined
+    }
+    estimates = (
+        bootstrap_many(
+            _differences(tuple(statistics.values())),
             n_documents=y.size if documents is None else len(set(documents)),
             rng=rng,
             n_resamples=n_resamples,
@@ -78,50 +88,124 @@ def compare_judges(
             n=y.size,
             null=0.0,
         )
-        estimates = dict(zip(defined, found, strict=True))
-    for one, two in pairs:
-        estimates.setdefault((one, two), _why(one, two, reasons))
-    return _adjusted({pair: estimates[pair] for pair in pairs})
+        if len(statistics) > 1
+        else ()
+    )
+    defined = dict(zip(combinations(statistics, 2), estimates, strict=True))
+    differences: dict[tuple[str, str], Estimate | Undefined] = {
+        (one, two): undefined.get(one) or undefined.get(two) or defined[one, two]
+        for one, two in combinations(arrays, 2)
+    }
+    adjusted = adjusted_p_values(differences, by=holm)
+    return tuple(
+        AgreementDifference(
+            first=one, second=two, difference=difference, adjusted_p_value=adjusted.get((one, two))
+        )
+        for (one, two), difference in differences.items()
+    )
 
 
-def _differences(
-    statistics: Mapping[str, WeightedStatistic], pairs: Sequence[tuple[str, str]]
-) -> WeightedStatistic:
-    """Return what takes the difference of each pair's statistics, one column a pair."""
-    place = {name: column for column, name in enumerate(statistics)}
-    first = [place[one] for one, _ in pairs]
-    second = [place[two] for _, two in pairs]
+def _differences(statistics: Sequence[WeightedStatistic]) -> WeightedStatistic:
+    """Return what takes the difference of each pair of `statistics`, one column a pair."""
+    first, second = np.triu_indices(len(statistics), 1)
 
     def differences(counts: FloatArray) -> FloatArray:
-        table = np.column_stack([statistic(counts) for statistic in statistics.values()])
+        table = np.column_stack([statistic(counts) for statistic in statistics])
         return np.asarray(table[:, first] - table[:, second])
 
     return differences
 
 
-def _why(one: str, two: str, reasons: Mapping[str, float | Undefined]) -> Undefined:
-    for name in (one, two):
-        reason = reasons[name]
-        if isinstance(reason, Undefined):
-            return Undefined(why=f"{name}: {reason.why}")
-    return Undefined(why="no difference")
-
-
-def _adjusted(
-    estimates: Mapping[tuple[str, str], Estimate | Undefined],
-) -> tuple[AgreementDifference, ...]:
-    raw = {
-        pair: estimate.p_value
-        for pair, estimate in estimates.items()
-        if isinstance(estimate, Estimate) and estimate.p_value is not None
+def adjusted_p_values(
+    estimates: Mapping[_Name, Estimate | Undefined], *, by: Callable[[list[float]], FloatArray]
+) -> dict[_Name, float]:
+    """Return the p-values adjusted for their number, of those estimates that have one."""
+    tested = {
+        name: one.p_value
+        for name, one in estimates.items()
+        if isinstance(one, Estimate) and one.p_value is not None
     }
-    adjusted = dict(zip(raw, holm(list(raw.values())).tolist(), strict=True))
-    return tuple(
-        AgreementDifference(
-            first=one,
-            second=two,
-            difference=estimate,
-            adjusted_p_value=adjusted.get((one, two)),
-        )
-        for (one, two), estimate in estimates.items()
+    return dict(zip(tested, by(list(tested.values())).tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemShift:
+    """One system in both runs: means over the items that both scored, and second less first."""
+
+    system: str
+    first: float
+    second: float
+    shift: Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunComparison:
+    """What two runs say of the items that both scored.
+
+    ``agreement`` is the share of items with one value in both, in [0, 1]; ``shift`` the mean of
+    second less first and ``distance`` that of its absolute value, in units of the scale; ``order``
+    Kendall's tau-b between the two.
+    """
+
+    n_items: int
+    n_documents: int
+    agreement: Estimate | Undefined
+    shift: Estimate | Undefined
+    distance: Estimate | Undefined
+    order: Estimate | Undefined
+    systems: tuple[SystemShift, ...]
+
+
+def compare_runs(
+    first: FloatArray,
+    second: FloatArray,
+    *,
+    documents: Sequence[Hashable],
+    systems: Sequence[str],
+    rng: np.random.Generator,
+    level: float = 0.95,
+) -> RunComparison:
+    """Compare two runs item by item; intervals are over documents. No item: all Undefined.
+
+    `first` and `second`, shapes (n,), are the values of the items in either run.
+    """
+    n_documents = len(set(documents))
+    order: Estimate | Undefined = Undefined(why="no item was scored in both runs")
+    if n_documents:
+        statistic = weighted_correlation("kendall", first, second, documents=documents)
+        order = bootstrap(statistic, n_documents=n_documents, rng=rng, level=level, n=len(first))
+    differences = second - first
+    alike = (np.abs(differences) < _ALIKE).astype(np.float64)
+    return RunComparison(
+        n_items=len(first),
+        n_documents=n_documents,
+        agreement=clustered_wilson(alike, documents, level=level),
+        shift=clustered_mean(differences, documents, level=level, null=0.0),
+        distance=clustered_mean(np.abs(differences), documents, level=level),
+        order=order,
+        systems=_shifts(first, second, documents, systems, level=level),
     )
+
+
+def _shifts(
+    first: FloatArray,
+    second: FloatArray,
+    documents: Sequence[Hashable],
+    systems: Sequence[str],
+    *,
+    level: float,
+) -> tuple[SystemShift, ...]:
+    coded, names = codes(systems)
+    found = []
+    for place, name in enumerate(names):
+        rows = np.flatnonzero(coded == place)
+        where = [documents[row] for row in rows.tolist()]
+        found.append(
+            SystemShift(
+                system=str(name),
+                first=float(first[rows].mean()),
+                second=float(second[rows].mean()),
+                shift=clustered_mean(second[rows] - first[rows], where, level=level, null=0.0),
+            )
+        )
+    return tuple(sorted(found, key=lambda one: (-one.first, one.system)))

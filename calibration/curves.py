@@ -86,15 +86,9 @@ def read_curve(curve: object) -> Curve:
     """Read a curve from its JSON object, or raise an `InputError` that names the field."""
     if not isinstance(curve, Mapping) or curve.get("method") not in CALIBRATORS:
         raise InputError(f"expected an object with one of {CALIBRATORS!r}", field="curve.method")
-    if curve["method"] == "logistic":
-        return Sigmoid(
-            intercept=number(curve, "intercept"),
-            slope=number(curve, "slope"),
-            low=number(curve, "low"),
-            high=number(curve, "high"),
-        )
-    if curve["method"] == "linear":
-        return Line(
+    if curve["method"] in ("logistic", "linear"):
+        kind = Sigmoid if curve["method"] == "logistic" else Line
+        return kind(
             intercept=number(curve, "intercept"),
             slope=number(curve, "slope"),
             low=number(curve, "low"),

@@ -1,18 +1,56 @@
-"""Where a judge and people differ most, with what each said."""
+"""Where a judge and people differ most: what each said, and what such items have in common.
+
+A cause is a rule on what is known of an item from the records, and not why the judge erred: whether
+it stands behind the gaps, the share of all items that it holds for must tell.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+import numpy as np
+
+from fairjudge.calibration.answers import answers
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.labels import ItemKey
+from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Judgement, Label
 
 LONGEST_REASON = 2000
 """Characters of a reason that are kept."""
+Cause: TypeAlias = Literal[
+    "people_differ", "judge_unsure", "position", "one_order", "partly_unscored", "filled_in",
+    "no_reason", "long", "short",
+]  # fmt: skip
+WORDS: Mapping[Cause, str] = {
+    "people_differ": "people are not at one: their labels span half the scale or more",
+    "judge_unsure": "the judge is unsure: its repeats, orders or probabilities differ",
+    "position": "the two orders of the pair name opposite sides",
+    "one_order": "the pair was judged in one order alone",
+    "partly_unscored": "some judgements of the item have no score",
+    "filled_in": "a local scorer filled in for the judge",
+    "no_reason": "the judge gave a verdict without a reason",
+    "long": "the summary is among the longest third",
+    "short": "the summary is among the shortest third",
+}
+_UNSURE = 0.5
+"""Confidence (`fairjudge.calibration.answers`) below which the judge is called unsure."""
+_NO_REASON = 40
+"""Characters of a reply below which it holds a verdict alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CauseCount:
+    """How many of the listed disagreements, and of all labelled items, a rule holds for."""
+
+    cause: Cause
+    n_listed: int
+    listed: int
+    n_all: int
+    all: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +59,7 @@ class Disagreement:
 
     Pairs run from -1 (system_b is better) to 1. ``labels`` maps each annotator to their value;
     ``judge_reasons`` are the judge's replies, ``people_reasons`` annotators' notes, ``causes`` the
-    rules of `fairjudge.calibration.causes` that hold for it.
+    causes that hold for it.
     """
 
     eid: str
@@ -66,9 +104,8 @@ def largest_disagreements(
         (row for row in range(len(joined.keys)) if abs(gaps[row]) > 1e-9),
         key=lambda row: (-round(abs(float(gaps[row])), 9), _width(people[row]), joined.keys[row]),
     )[:limit]
-    wanted = {joined.keys[row] for row in order}
-    said = _judge_reasons(joined, judgements, wanted)
-    notes = _notes(joined, labels, wanted)
+    judged = rows_by_item(joined, judgements)
+    notes = _notes(joined, labels)
     return tuple(
         Disagreement(
             eid=key[0],
@@ -79,7 +116,7 @@ def largest_disagreements(
             people=float(joined.human[row]),
             gap=float(gaps[row]),
             labels=people[row],
-            judge_reasons=tuple(said[key]),
+            judge_reasons=tuple(filter(None, (_said(one, "reason", "raw") for one in judged[key]))),
             people_reasons=notes[key],
             causes=tuple((causes or {}).get(key, ())),
         )
@@ -91,37 +128,107 @@ def _width(values: Mapping[str, float]) -> float:
     return max(values.values()) - min(values.values())
 
 
-def item_key(row: Judgement | Label) -> ItemKey:
-    """Return what was judged, a pair's systems in order of name."""
-    if row.system is not None:
-        return (row.eid, row.system, "", row.unit)
-    first, second = sorted((str(row.system_a), str(row.system_b)))
-    return (row.eid, first, second, row.unit)
-
-
-def _judge_reasons(
-    joined: Joined, judgements: Iterable[Judgement], wanted: set[ItemKey]
-) -> dict[ItemKey, list[str]]:
+def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKey, list[Judgement]]:
+    """Return the judgements of each labelled item of one judge, aspect and protocol."""
     group = joined.judge, joined.aspect, joined.protocol
-    out: dict[ItemKey, list[str]] = defaultdict(list)
+    found: dict[ItemKey, list[Judgement]] = {key: [] for key in joined.keys}
     for row in judgements:
-        key = item_key(row)
-        if key in wanted and (row.judge, row.aspect, row.protocol) == group:
-            extra = row.model_extra or {}
-            text = str(extra.get("reason") or row.raw or "").strip()
-            if text:
-                out[key].append(text[:LONGEST_REASON])
-    return out
+        if (row.judge, row.aspect, row.protocol) == group and (key := item_key(row)[0]) in found:
+            found[key].append(row)
+    return found
 
 
-def _notes(
-    joined: Joined, labels: Iterable[Label], wanted: set[ItemKey]
-) -> dict[ItemKey, dict[str, str]]:
-    out: dict[ItemKey, dict[str, str]] = defaultdict(dict)
+def _notes(joined: Joined, labels: Iterable[Label]) -> dict[ItemKey, dict[str, str]]:
+    out: dict[ItemKey, dict[str, str]] = {key: {} for key in joined.keys}
     for label in labels:
-        key = item_key(label)
-        extra = label.model_extra or {}
-        text = str(extra.get("note") or extra.get("reason") or "").strip()
-        if text and key in wanted and label.aspect == joined.aspect:
-            out[key][label.annotator] = text[:LONGEST_REASON]
+        key, text = item_key(label)[0], _said(label, "note", "reason")
+        if text and key in out and label.aspect == joined.aspect:
+            out[key][label.annotator] = text
     return out
+
+
+def _said(row: Judgement | Label, *names: str) -> str:
+    """Return the first text that `row` has under one of `names`."""
+    found = (getattr(row, name, None) for name in names)
+    return str(next(filter(None, found), "")).strip()[:LONGEST_REASON]
+
+
+def causes_of(
+    joined: Joined, judgements: Iterable[Judgement], *, words: Mapping[tuple[str, str], int]
+) -> dict[ItemKey, tuple[Cause, ...]]:
+    """Return which rules hold for each labelled item of one judge, aspect and protocol.
+
+    `words` are lengths by (eid, system), for the rules on length; pairs have none.
+    """
+    rows = rows_by_item(joined, judgements)
+    several = [row for some in rows.values() if _tells_of_doubt(some) for row in some]
+    unsure = {key: one.confidence < _UNSURE for key, one in answers(several).items()}
+    half = (joined.label_scale[1] - joined.label_scale[0]) / 2.0
+    lengths = _lengths(joined, words)
+    found = {}
+    for place, key in enumerate(joined.keys):
+        labels = joined.ratings[place][joined.present[place]]
+        holds = {
+            "people_differ": bool(np.ptp(labels) >= half) if labels.size > 1 else False,
+            "judge_unsure": unsure.get(key, False),
+            **_recorded(rows[key], paired=joined.protocol == "pairwise"),
+            **lengths.get(key, {}),
+        }
+        found[key] = tuple(cause for cause in WORDS if holds.get(cause))
+    return found
+
+
+def _tells_of_doubt(rows: Sequence[Judgement]) -> bool:
+    """Whether an item has more than one answer; a score of 2.5 alone is no doubt."""
+    if any(row.probabilities for row in rows):
+        return True
+    said = [row.value for row in rows if row.value is not None]
+    return len(said) > 1 and not any(isinstance(one, float) and one % 1 for one in said)
+
+
+def _recorded(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bool]:
+    """Return what the records of one item say of themselves."""
+    extras = [row.model_extra or {} for row in rows]
+    n_unscored = sum(row.unscored is not None for row in rows)
+    replies = [row.raw for row in rows if row.raw is not None]
+    return {
+        "position": any(extra.get("flipped") is True for extra in extras),
+        "one_order": paired and len({row.order for row in rows if row.value is not None}) == 1,
+        "partly_unscored": 0 < n_unscored < len(rows),
+        "filled_in": any("fallback_for" in extra for extra in extras),
+        "no_reason": bool(replies) and all(len(raw.strip()) < _NO_REASON for raw in replies),
+    }
+
+
+def _lengths(
+    joined: Joined, words: Mapping[tuple[str, str], int]
+) -> dict[ItemKey, dict[str, bool]]:
+    known = {
+        key: words[key[0], key[1]] for key in joined.keys
+        if not key[2] and (key[0], key[1]) in words
+    }  # fmt: skip
+    if len(set(known.values())) < 3:
+        return {}
+    low, high = np.quantile(list(known.values()), [1 / 3, 2 / 3])
+    return {key: {"short": n <= low, "long": n >= high} for key, n in known.items()}
+
+
+def count_causes(
+    causes: Mapping[ItemKey, Sequence[Cause]], listed: Collection[ItemKey]
+) -> tuple[CauseCount, ...]:
+    """Count the items of each cause among those `listed` and among all; those of none are absent.
+
+    The causes that hold for most of the listed items stand first.
+    """
+    everywhere = Counter(cause for some in causes.values() for cause in some)
+    here = Counter(cause for key in listed for cause in causes[key])
+    return tuple(
+        CauseCount(
+            cause=cause,
+            n_listed=here[cause],
+            listed=len(listed),
+            n_all=everywhere[cause],
+            all=len(causes),
+        )
+        for cause in sorted(here, key=lambda cause: (-here[cause], list(WORDS).index(cause)))
+    )

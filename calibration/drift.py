@@ -79,12 +79,8 @@ def drift(
     The verdict is ``"better"`` where the whole interval of the change lies above 0, ``"same"``
     where it lies above ``-margin``, ``"worse"`` where it lies below 0 and reaches beyond the
     margin, and ``"cannot tell"`` otherwise. Without any change a verdict of worse has a probability
-    of about ``(1 - level) / 2`` at most.
-
-    Parameters
-    ----------
-    margin : float
-        The largest loss of agreement that is put up with, on the scale of the measure.
+    of about ``(1 - level) / 2`` at most. `margin` is the largest loss of agreement that is put up
+    with, on the scale of the measure.
 
     Raises
     ------
@@ -97,7 +93,6 @@ def drift(
         levels, change = _correlations(anchors, rng=rng, level=level)
     else:
         levels, change = _shares(anchors, level=level)
-    is_binary = anchors.protocol == "binary"
     return Drift(
         measure=anchors.measure,
         n_items=len(anchors.human),
@@ -108,8 +103,8 @@ def drift(
         shift=clustered_mean(
             anchors.after - anchors.before, anchors.documents, level=level, null=0.0
         ),
-        sensitivity=_rate(anchors, anchors.human > 0.5, level=level, asked=is_binary),
-        specificity=_rate(anchors, anchors.human < 0.5, level=level, asked=is_binary),
+        sensitivity=_rate(anchors, anchors.human > 0.5, level=level),
+        specificity=_rate(anchors, anchors.human < 0.5, level=level),
         verdict=verdict_of(change, margin=margin),
         documents_needed=_needed(change, margin, len(set(anchors.documents))),
     )
@@ -126,15 +121,17 @@ def verdict_of(change: Estimate | Undefined, *, margin: float) -> DriftVerdict:
     return "worse" if change.high < 0 else "cannot tell"
 
 
-def _correlations(
-    anchors: Anchors, *, rng: np.random.Generator, level: float
-) -> tuple[tuple[float | None, float | None], Estimate | Undefined]:
+_Change: TypeAlias = tuple[tuple[float | None, float | None], Estimate | Undefined]
+"""Agreement before and after, and its change."""
+
+
+def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -> _Change:
     pair = anchors.before, anchors.after
     found = [correlation("spearman", values, anchors.human) for values in pair]
-    levels = tuple(None if isinstance(one, Undefined) else one for one in found)
-    for name, one in zip(("before", "after"), found, strict=True):
-        if isinstance(one, Undefined):
-            return (levels[0], levels[1]), Undefined(why=f"{name}: {one.why}")
+    one, other = (None if isinstance(each, Undefined) else each for each in found)
+    for name, each in zip(("before", "after"), found, strict=True):
+        if isinstance(each, Undefined):
+            return (one, other), Undefined(why=f"{name}: {each.why}")
     before, after = (
         weighted_correlation("spearman", values, anchors.human, documents=anchors.documents)
         for values in pair
@@ -148,12 +145,10 @@ def _correlations(
         n=len(anchors.human),
         null=0.0,
     )
-    return (levels[0], levels[1]), change
+    return (one, other), change
 
 
-def _shares(
-    anchors: Anchors, *, level: float
-) -> tuple[tuple[float | None, float | None], Estimate | Undefined]:
+def _shares(anchors: Anchors, *, level: float) -> _Change:
     """Take 1 less the distance from the mean label: the expected share of the same answer."""
     width = 2.0 if anchors.protocol == "pairwise" else 1.0
     before, after = (
@@ -165,9 +160,9 @@ def _shares(
     return (float(before.mean()), float(after.mean())), change
 
 
-def _rate(anchors: Anchors, among: BoolArray, *, level: float, asked: bool) -> Estimate | Undefined:
+def _rate(anchors: Anchors, among: BoolArray, *, level: float) -> Estimate | Undefined:
     """Estimate the change in the share of right answers among those that people answer one way."""
-    if not asked:
+    if anchors.protocol != "binary":
         return Undefined(why="for answers of yes and no")
     rows = np.flatnonzero(among)
     nearer = np.abs(anchors.before - anchors.human) - np.abs(anchors.after - anchors.human)

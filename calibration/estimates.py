@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.labels import ItemKey, system_name
+from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.planning import (
     LabelPlan,
     PlanPoint,
@@ -19,9 +19,8 @@ from fairjudge.calibration.planning import (
     pilot,
     planning_curve,
 )
-from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, drawn_difference, sample_mean
 from fairjudge.calibration.scales import rescale
-from fairjudge.calibration.weighted_sampling import DrawnSample, drawn_difference, drawn_mean
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
 from fairjudge.stats.bootstrap import divide
@@ -71,45 +70,68 @@ class Planning:
     separations: tuple[Separation, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Series:
-    """One quantity's values document by document; the rest is judged alone.
-
-    ``documents`` are any names; ``chances`` of being drawn for labelling are as in `Joined`.
-    """
-
-    human: FloatArray
-    judged: FloatArray
-    documents: Sequence[Hashable]
-    rest: FloatArray
-    rest_documents: Sequence[Hashable]
-    chances: FloatArray | Undefined | None = None
-
-    def drawn(self, chances: FloatArray) -> DrawnSample:
-        return DrawnSample(
-            human=self.human,
-            judged=self.judged,
-            chances=chances,
-            documents=self.documents,
-            rest=self.rest,
-            rest_documents=self.rest_documents,
-        )
-
-
 def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
     """Estimate each system's mean label and each pair's difference; for pairs, win rates."""
     series = _by_system(joined)
     if joined.protocol == "pairwise":
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
+        wins = {name: _as_wins(one) for name, one in series.items()}
         return tuple(
-            _estimate("win_rate", names[name], _as_wins(one), level) for name, one in series.items()
+            _estimate("win_rate", names[name], one, sample_mean(one, level=level), level)
+            for name, one in wins.items()
         )
-    return (
-        *(_estimate("mean", (name,), one, level) for name, one in series.items()),
-        *(
-            _estimate_difference(pair, one, (series[pair[0]], series[pair[1]]), level)
-            for pair, one in _differences(joined).items()
-        ),
+    means = (
+        _estimate("mean", (name,), one, sample_mean(one, level=level), level)
+        for name, one in series.items()
+    )
+    differences = (
+        _estimate("difference", pair, one, _difference(one, series, pair, level), level)
+        for pair, one in _differences(joined).items()
+    )
+    return (*means, *differences)
+
+
+def _difference(
+    paired: PartlyLabelled,
+    series: Mapping[str, PartlyLabelled],
+    pair: tuple[str, str],
+    level: float,
+) -> PpiMean | Undefined:
+    """Take both systems' items where they were drawn with chances, and their pairs otherwise."""
+    first, second = series[pair[0]], series[pair[1]]
+    if first.chances is None:
+        return sample_mean(paired, level=level)
+    return drawn_difference(first, second, level=level)
+
+
+def _estimate(
+    kind: Kind,
+    systems: tuple[str, ...],
+    one: PartlyLabelled,
+    found: PpiMean | Undefined,
+    level: float,
+) -> SystemEstimate:
+    """Put the classical and the naive interval beside what was found, or in its place."""
+    classical: Estimate | Undefined
+    naive: Estimate | Undefined
+    if isinstance(found, PpiMean):
+        classical, naive = found.classical, found.naive
+    else:
+        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
+        classical = (
+            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
+        )
+        naive = clustered_mean(
+            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
+        )
+    return SystemEstimate(
+        kind=kind,
+        systems=systems,
+        n_labelled=one.human.size,
+        n_unlabelled=one.rest.size,
+        classical=classical,
+        naive=naive,
+        ppi=found,
     )
 
 
@@ -137,21 +159,24 @@ def plan_labels(joined: Joined, *, level: float, n_judged: int) -> Planning:
     )
 
 
-def _by_system(joined: Joined) -> dict[str, _Series]:
+def _by_system(joined: Joined) -> dict[str, PartlyLabelled]:
     mapped, mapped_rest = _mapped(joined)
-    here, there = _rows(joined.keys), _rows(joined.rest)
+    rows: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for side, keys in enumerate((joined.keys, joined.rest)):
+        for row, key in enumerate(keys):
+            rows[system_name(key)][side].append(row)
     return {
-        name: _Series(
-            human=joined.human[here.get(name, [])],
-            judged=mapped[here.get(name, [])],
-            documents=tuple(joined.keys[row][0] for row in here.get(name, [])),
-            rest=mapped_rest[there.get(name, [])],
-            rest_documents=tuple(joined.rest[row][0] for row in there.get(name, [])),
-            chances=joined.chances[here.get(name, [])]
+        name: PartlyLabelled(
+            human=joined.human[here],
+            judged=mapped[here],
+            documents=tuple(joined.keys[row][0] for row in here),
+            rest=mapped_rest[there],
+            rest_documents=tuple(joined.rest[row][0] for row in there),
+            chances=joined.chances[here]
             if isinstance(joined.chances, np.ndarray)
             else joined.chances,
         )
-        for name in dict.fromkeys((*here, *there))
+        for name, (here, there) in rows.items()
     }
 
 
@@ -165,14 +190,7 @@ def _mapped(joined: Joined) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def _rows(keys: tuple[ItemKey, ...]) -> dict[str, list[int]]:
-    out: dict[str, list[int]] = defaultdict(list)
-    for row, key in enumerate(keys):
-        out[system_name(key)].append(row)
-    return dict(out)
-
-
-def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
+def _differences(joined: Joined) -> dict[tuple[str, str], PartlyLabelled]:
     """Pair systems document by document; a document takes part where both have it."""
     names = tuple(dict.fromkeys(system_name(key) for key in (*joined.keys, *joined.rest)))
     if joined.protocol == "pairwise" or len(names) > MAX_SYSTEMS_IN_PAIRS:
@@ -199,7 +217,7 @@ def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
         judge = everything[:, i] - everything[:, j]
         known = ~np.isnan(people)
         alone = ~known & ~np.isnan(judge)
-        out[names[i], names[j]] = _Series(
+        out[names[i], names[j]] = PartlyLabelled(
             human=people[known],
             judged=(judged[:, i] - judged[:, j])[known],
             documents=np.flatnonzero(known).tolist(),
@@ -210,78 +228,17 @@ def _differences(joined: Joined) -> dict[tuple[str, str], _Series]:
     return out
 
 
-def _as_wins(series: _Series) -> _Series:
+def _as_wins(series: PartlyLabelled) -> PartlyLabelled:
     """Turn differences to wins: 1, 0.5 for a tie, 0; the judge's half wins stay between."""
-    return _Series(
+    return replace(
+        series,
         human=(np.sign(series.human) + 1.0) / 2.0,
         judged=(series.judged + 1.0) / 2.0,
-        documents=series.documents,
         rest=(series.rest + 1.0) / 2.0,
-        rest_documents=series.rest_documents,
-        chances=series.chances,
     )
 
 
-def _estimate_difference(
-    systems: tuple[str, str], paired: _Series, both: tuple[_Series, _Series], level: float
-) -> SystemEstimate:
-    first, second = both
-    one, two = first.chances, second.chances
-    if isinstance(one, np.ndarray) and isinstance(two, np.ndarray):
-        found = drawn_difference(first.drawn(one), second.drawn(two), level=level)
-        return _with(found, "difference", systems, paired, level)
-    return _estimate("difference", systems, paired, level)
-
-
-def _estimate(kind: Kind, systems: tuple[str, ...], one: _Series, level: float) -> SystemEstimate:
-    found: PpiMean | Undefined
-    if isinstance(one.chances, Undefined):
-        found = one.chances
-    elif one.chances is not None:
-        found = drawn_mean(one.drawn(one.chances), level=level)
-    else:
-        found = ppi_mean(
-            one.human,
-            one.judged,
-            one.rest,
-            documents=one.documents,
-            documents_unlabelled=one.rest_documents,
-            level=level,
-        )
-    return _with(found, kind, systems, one, level)
-
-
-def _with(
-    found: PpiMean | Undefined,
-    kind: Kind,
-    systems: tuple[str, ...],
-    one: _Series,
-    level: float,
-) -> SystemEstimate:
-    """Put the classical and the naive interval beside what was found, or in its place."""
-    if isinstance(found, PpiMean):
-        classical: Estimate | Undefined = found.classical
-        naive: Estimate | Undefined = found.naive
-    else:
-        # Drawn with unequal chances, the labels' plain mean would be of nothing in particular.
-        classical = (
-            clustered_mean(one.human, one.documents, level=level) if one.chances is None else found
-        )
-        naive = clustered_mean(
-            np.r_[one.judged, one.rest], (*one.documents, *one.rest_documents), level=level
-        )
-    return SystemEstimate(
-        kind=kind,
-        systems=systems,
-        n_labelled=one.human.size,
-        n_unlabelled=one.rest.size,
-        classical=classical,
-        naive=naive,
-        ppi=found,
-    )
-
-
-def _separation(a: str, b: str, one: _Series, level: float, n_judged: int) -> Separation:
+def _separation(a: str, b: str, one: PartlyLabelled, level: float, n_judged: int) -> Separation:
     known = pilot(one.human, one.judged)
     difference = float(one.human.mean()) if one.human.size else 0.0
     return Separation(

@@ -6,14 +6,15 @@ all other items, so a judge that errs alike everywhere is not flagged.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from fairjudge.calibration.comparison import adjusted_p_values
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
+from fairjudge.stats._arrays import codes, same_length, vector
 from fairjudge.stats.clustered import clustered_difference, clustered_mean
 from fairjudge.stats.multiplicity import benjamini_hochberg
 
@@ -27,7 +28,7 @@ class GroupError:
 
     ``error`` is the mean of score - label, ``absolute_error`` that of its size; the ``_gap``
     figures are the group minus all other items, tested against 0. ``adjusted_p_values`` are
-    Benjamini-Hochberg's over all groups and both gaps (error first), None where there is no test.
+    Benjamini-Hochberg's over all groups and both gaps, None where there is no test.
     ``flagged`` where either is below the level of the test.
     """
 
@@ -39,7 +40,7 @@ class GroupError:
     absolute_error: Estimate | Undefined
     error_gap: Estimate | Undefined
     absolute_error_gap: Estimate | Undefined
-    adjusted_p_values: tuple[float | None, float | None]
+    adjusted_p_values: Mapping[str, float | None]
     flagged: bool
 
 
@@ -53,6 +54,8 @@ def error_by_group(
 ) -> tuple[GroupError, ...]:
     """Compare the judge's error between groups.
 
+    Groups come by order of appearance; there are none where no item has one.
+
     Parameters
     ----------
     scores, labels : arrays of shape (n,), in the same units
@@ -61,36 +64,40 @@ def error_by_group(
         The group of each item; items whose group is None are left out.
     documents
         Errors are taken to depend within a document.
-
-    Returns
-    -------
-    tuple of GroupError
-        By order of appearance; empty where no item has a group.
     """
     x, y = vector(scores, name="scores"), vector(labels, name="labels")
     same_length(scores=x, labels=y, groups=groups, documents=documents)
     rows = [row for row, group in enumerate(groups) if group is not None]
     error = (x - y)[rows]
+    sides = {"error_gap": error, "absolute_error_gap": np.abs(error)}
     names = [documents[row] for row in rows]
     coded, distinct = codes([groups[row] for row in rows])
-    gaps: list[Estimate | Undefined] = []
-    for place in range(len(distinct)):
-        gaps += [
-            clustered_difference(values, coded == place, names, level=level)
-            for values in (error, np.abs(error))
-        ]
-    adjusted = _adjusted(gaps)
-    return tuple(
-        _group_error(
-            str(group),
-            error[coded == place],
-            [name for name, code in zip(names, coded, strict=True) if code == place],
-            (gaps[2 * place], gaps[2 * place + 1]),
-            (adjusted[2 * place], adjusted[2 * place + 1]),
-            level=level,
-        )
+    gaps = {
+        (str(group), name): clustered_difference(values, coded == place, names, level=level)
         for place, group in enumerate(distinct)
-    )
+        for name, values in sides.items()
+    }
+    adjusted = adjusted_p_values(gaps, by=benjamini_hochberg)
+    out = []
+    for place, group in enumerate(map(str, distinct)):
+        here = np.flatnonzero(coded == place)
+        some = [names[row] for row in here.tolist()]
+        p_values = {name: adjusted.get((group, name)) for name in sides}
+        out.append(
+            GroupError(
+                group=group,
+                n=here.size,
+                n_documents=len(set(some)),
+                few_documents=len(set(some)) < FEW_DOCUMENTS,
+                error=clustered_mean(error[here], some, level=level),
+                absolute_error=clustered_mean(np.abs(error[here]), some, level=level),
+                error_gap=gaps[group, "error_gap"],
+                absolute_error_gap=gaps[group, "absolute_error_gap"],
+                adjusted_p_values=p_values,
+                flagged=any(p is not None and p < 1.0 - level for p in p_values.values()),
+            )
+        )
+    return tuple(out)
 
 
 def quantile_groups(values: ArrayLike, *, n_groups: int = 4, unit: str = "") -> tuple[str, ...]:
@@ -109,41 +116,3 @@ def quantile_groups(values: ArrayLike, *, n_groups: int = 4, unit: str = "") -> 
         for code in np.unique(place)
     }
     return tuple(spans[code] for code in place)
-
-
-def _adjusted(gaps: Sequence[Estimate | Undefined]) -> list[float | None]:
-    tested = [
-        (place, gap.p_value)
-        for place, gap in enumerate(gaps)
-        if isinstance(gap, Estimate) and gap.p_value is not None
-    ]
-    out: list[float | None] = [None] * len(gaps)
-    for (place, _), value in zip(
-        tested, benjamini_hochberg([p for _, p in tested]).tolist(), strict=True
-    ):
-        out[place] = value
-    return out
-
-
-def _group_error(
-    group: str,
-    error: FloatArray,
-    documents: list[Hashable],
-    gaps: tuple[Estimate | Undefined, Estimate | Undefined],
-    adjusted: tuple[float | None, float | None],
-    *,
-    level: float,
-) -> GroupError:
-    n_documents = len(set(documents))
-    return GroupError(
-        group=group,
-        n=error.size,
-        n_documents=n_documents,
-        few_documents=n_documents < FEW_DOCUMENTS,
-        error=clustered_mean(error, documents, level=level),
-        absolute_error=clustered_mean(np.abs(error), documents, level=level),
-        error_gap=gaps[0],
-        absolute_error_gap=gaps[1],
-        adjusted_p_values=adjusted,
-        flagged=any(p is not None and p < 1.0 - level for p in adjusted),
-    )

@@ -76,6 +76,8 @@ def guarantee(
 ) -> Guarantee | Undefined:
     """Find the threshold that keeps most answers under the promise.
 
+    Undefined where even without a single disagreement all labels would be too few.
+
     Parameters
     ----------
     confidences : array of shape (n,), in [0, 1]
@@ -86,11 +88,6 @@ def guarantee(
         What is promised, and how surely; strictly between 0 and 1.
     rest, rest_documents
         Confidences of items without a label, which count for the share that is kept.
-
-    Returns
-    -------
-    Guarantee or Undefined
-        Undefined where even without a single disagreement all labels would be too few.
 
     Notes
     -----
@@ -116,10 +113,9 @@ def guarantee(
         return Undefined(why=f"{has}: {fewest} are needed even if all agree")
     single = n_documents == c.size
     order = rng.permutation(n_documents)
-
     best = np.zeros(n_documents)
     np.maximum.at(best, coded, c)
-    n_kept = np.array([np.sum(best >= tried) for tried in GRID])
+    n_kept = (best >= GRID[:, None]).sum(axis=1)
 
     def p_value(place: int) -> float:
         kept = c >= GRID[place]
@@ -129,15 +125,20 @@ def guarantee(
         return betting_p_value(wrong[~np.isnan(wrong)], 1 - agreement)
 
     threshold = _most_kept(p_value, n_kept, fewest, 1 - confidence)
-    return _result(
-        threshold,
-        c=c,
-        y=y,
-        documents=documents,
-        others=others,
-        rest_documents=rest_documents,
-        promised=(agreement, confidence),
-        single=single,
+    bar = np.inf if threshold is None else threshold
+    kept = np.flatnonzero(c >= bar)
+    return Guarantee(
+        agreement_promised=agreement,
+        confidence=confidence,
+        threshold=threshold,
+        kept=clustered_wilson(
+            (everything >= bar).astype(np.float64), [*documents, *rest_documents]
+        ),
+        agreement=clustered_wilson(y[kept], [documents[row] for row in kept.tolist()]),
+        overall=clustered_wilson(y, documents),
+        n_labelled=c.size,
+        n_kept_labelled=int(kept.size),
+        test="exact binomial" if single else "betting over documents, each weighing alike",
     )
 
 
@@ -178,8 +179,7 @@ def _most_kept(
     """
     held = -1
     for times in _STARTS:
-        (places,) = np.nonzero(n_kept >= times * fewest)
-        for place in range(int(places[0]) if places.size else GRID.size, GRID.size):
+        for place in np.flatnonzero(n_kept >= times * fewest).tolist():
             if p_value(place) > level / len(_STARTS):
                 break
             held = max(held, place)
@@ -193,30 +193,3 @@ def _wrong_by_document(
     n = np.bincount(coded[kept], minlength=n_documents).astype(np.float64)
     wrong = np.bincount(coded[kept], weights=1.0 - agrees[kept], minlength=n_documents)
     return divide(wrong.astype(np.float64), n)
-
-
-def _result(
-    threshold: float | None,
-    *,
-    c: FloatArray,
-    y: FloatArray,
-    documents: Sequence[Hashable],
-    others: FloatArray,
-    rest_documents: Sequence[Hashable],
-    promised: tuple[float, float],
-    single: bool,
-) -> Guarantee:
-    bar = np.inf if threshold is None else threshold
-    kept = np.flatnonzero(c >= bar)
-    everything = (np.r_[c, others] >= bar).astype(np.float64)
-    return Guarantee(
-        agreement_promised=promised[0],
-        confidence=promised[1],
-        threshold=threshold,
-        kept=clustered_wilson(everything, [*documents, *rest_documents]),
-        agreement=clustered_wilson(y[kept], [documents[row] for row in kept.tolist()]),
-        overall=clustered_wilson(y, documents),
-        n_labelled=c.size,
-        n_kept_labelled=int(kept.size),
-        test="exact binomial" if single else "betting over documents, each weighing alike",
-    )

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
 
 from fairjudge.calibration.labels import (
     SIGNS,
+    GroupKey,
     ItemKey,
     Labels,
+    by_group,
     item_key,
     kind_of,
     mean_of,
+    order_by_name,
     system_name,
 )
+from fairjudge.calibration.ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale
-from fairjudge.calibration.weighted_sampling import DRAWN_NOTE, chances_of
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
-GroupKey: TypeAlias = tuple[str, str, ProtocolName]
-"""judge, aspect, protocol."""
-
-_FLIPPED: dict[Order | None, Order | None] = {"ab": "ba", "ba": "ab", None: None}
+_Table: TypeAlias = Mapping[ItemKey, Mapping[str, float]]
+"""Item to annotator to value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +93,14 @@ def join(
 ) -> tuple[Joined, ...]:
     """Match judgements and labels by eid, system or systems, aspect and unit.
 
+    Groups are by judge, aspect and protocol, in order of appearance, empty ones included.
+
     Parameters
     ----------
     annotators
         Shell patterns; labels of other annotators take no part.
     label_scale
         Lowest and highest label; by default the usual scale that holds at least half of them.
-
-    Returns
-    -------
-    tuple of Joined
-        One a judge, aspect and protocol, by order of appearance, empty ones included.
 
     Notes
     -----
@@ -118,9 +116,7 @@ def join(
         scales, or a label off its scale.
     """
     by_aspect = Labels.by_aspect(labels, annotators)
-    groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
-    for judgement in judgements:
-        groups[judgement.judge, judgement.aspect, judgement.protocol].append(judgement)
+    groups = by_group(judgements)
     judged = {aspect for _, aspect, _ in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
         raise InputError(
@@ -136,91 +132,41 @@ def join(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """The judge's values, one an item, and what was left out on the way."""
+    """The judge's values, one an item."""
 
     values: Mapping[ItemKey, float]
     probabilities: Mapping[ItemKey, Mapping[str, float]]
     scale: Scale
-    unscored: Mapping[str, int]
-    repeated: int
-    mistyped: int
-    off_scale: int
-    one_order: int
+    counts: Counts
 
 
 def _join_group(
     group: GroupKey, rows: Sequence[Judgement], labels: Labels, given_scale: Scale | None
 ) -> Joined:
-    _, aspect, protocol = group
+    judge, aspect, protocol = group
     labels = labels.of_kinds({kind_of(row.unit) for row in rows})
     label_scale = labels.scale(protocol, given_scale)
-    judged = _collect(rows, protocol)
+    judged = _collect(rows, protocol, labels)
     notes = []
+    table: _Table = labels.single
     if protocol == "pairwise":
-        table: Mapping[ItemKey, Mapping[str, float]] = labels.for_pairs(judged.values)
-        if labels.paired:
-            label_scale = (-1.0, 1.0)
-        else:
-            width = label_scale[1] - label_scale[0]
-            label_scale = (-width, width)
+        table = labels.for_pairs(judged.values)
+        width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
+        label_scale = (-width, width)
+        if not labels.paired:
             notes.append("pairs have the difference of their summaries' labels as human value")
-    else:
-        table = labels.single
-    values, probabilities = judged.values, judged.probabilities
-    if values and table and not {key[3] for key in values} & {key[3] for key in table}:
-        values, probabilities = _averaged_over_units(values), {}
+    if judged.values and table and not {key[3] for key in judged.values} & {k[3] for k in table}:
+        judged = replace(judged, values=_averaged_over_units(judged.values), probabilities={})
         notes.append("judgements of parts are averaged over each summary, as the labels are")
     if not table:
         notes.append(f"no labels for aspect {aspect!r}")
+    values = judged.values
     keys = tuple(key for key in values if key in table)
+    rest = tuple(key for key in values if key not in table)
     chances = chances_of(keys, labels.chances)
     if chances is not None:
         notes.append(DRAWN_NOTE)
-    return _assemble(
-        group,
-        values,
-        probabilities,
-        table,
-        keys=keys,
-        chances=chances,
-        judged=judged,
-        label_scale=label_scale,
-        counts=Counts(
-            judgements=len(rows),
-            unscored=judged.unscored,
-            repeated=judged.repeated,
-            mistyped=judged.mistyped,
-            off_scale=judged.off_scale,
-            one_order=judged.one_order,
-            repeated_labels=labels.repeated,
-            adjudicated_labels=labels.adjudicated,
-        ),
-        notes=notes,
-    )
-
-
-def _assemble(
-    group: GroupKey,
-    values: Mapping[ItemKey, float],
-    probabilities: Mapping[ItemKey, Mapping[str, float]],
-    table: Mapping[ItemKey, Mapping[str, float]],
-    *,
-    keys: tuple[ItemKey, ...],
-    chances: FloatArray | Undefined | None,
-    judged: _Judged,
-    label_scale: Scale,
-    counts: Counts,
-    notes: Sequence[str],
-) -> Joined:
-    rest = tuple(key for key in values if key not in table)
-    names = tuple(sorted({who for key in keys for who in table[key]}))
-    place = {who: column for column, who in enumerate(names)}
-    ratings = np.zeros((len(keys), len(names)))
-    present = np.zeros(ratings.shape, dtype=bool)
-    for row, key in enumerate(keys):
-        for who, value in table[key].items():
-            ratings[row, place[who]], present[row, place[who]] = value, True
-    judge, aspect, protocol = group
+    annotators, ratings, present = _ratings([table[key] for key in keys])
     return Joined(
         judge=judge,
         aspect=aspect,
@@ -231,21 +177,35 @@ def _assemble(
         judged=np.array([values[key] for key in keys]),
         human=np.array([mean_of(list(table[key].values())) for key in keys]),
         chances=chances,
-        annotators=names,
+        annotators=annotators,
         ratings=ratings,
         present=present,
-        probabilities=tuple(probabilities.get(key) for key in keys),
+        probabilities=tuple(judged.probabilities.get(key) for key in keys),
         rest=rest,
         judged_rest=np.array([values[key] for key in rest]),
         unjudged=tuple(key for key in table if key not in values),
         judge_scale=judged.scale,
         label_scale=label_scale,
-        counts=counts,
+        counts=judged.counts,
         notes=tuple(notes),
     )
 
 
-def _collect(rows: Sequence[Judgement], protocol: ProtocolName) -> _Judged:
+def _ratings(
+    labels: Sequence[Mapping[str, float]],
+) -> tuple[tuple[str, ...], FloatArray, BoolArray]:
+    """Return annotators by name, and each item's ratings by them and which there are: (n, m)."""
+    names = tuple(sorted({who for by_annotator in labels for who in by_annotator}))
+    place = {who: column for column, who in enumerate(names)}
+    ratings = np.zeros((len(labels), len(names)))
+    present = np.zeros(ratings.shape, dtype=bool)
+    for row, by_annotator in enumerate(labels):
+        for who, value in by_annotator.items():
+            ratings[row, place[who]], present[row, place[who]] = value, True
+    return names, ratings, present
+
+
+def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) -> _Judged:
     unscored: Counter[str] = Counter()
     mistyped = 0
     found: dict[tuple[ItemKey, Order | None], list[float]] = defaultdict(list)
@@ -258,8 +218,7 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName) -> _Judged:
             mistyped += 1
         else:
             value = SIGNS[row.value] if isinstance(row.value, str) else float(row.value or 0.0)
-            order = row.order if sign > 0 else _FLIPPED[row.order]
-            found[key, order].append(sign * value)
+            found[key, order_by_name(row, sign)].append(sign * value)
             if row.probabilities is not None and protocol != "pairwise":
                 probabilities[key] = row.probabilities
     scale = infer_scale(np.array([v for some in found.values() for v in some]), protocol)
@@ -268,16 +227,21 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName) -> _Judged:
     for (key, _), some in kept.items():
         if some:
             by_item[key].append(mean_of(some))
-    orders = Counter(key for (key, _), some in kept.items() if some)
+    one_order = sum(len(orders) == 1 for orders in by_item.values())
     return _Judged(
         values={key: mean_of(some) for key, some in by_item.items()},
         probabilities=probabilities,
         scale=scale,
-        unscored=dict(unscored),
-        repeated=sum(len(some) - 1 for some in found.values()),
-        mistyped=mistyped,
-        off_scale=sum(len(found[where]) - len(kept[where]) for where in found),
-        one_order=sum(n == 1 for n in orders.values()) if protocol == "pairwise" else 0,
+        counts=Counts(
+            judgements=len(rows),
+            unscored=dict(unscored),
+            repeated=sum(len(some) - 1 for some in found.values()),
+            mistyped=mistyped,
+            off_scale=sum(len(found[where]) - len(kept[where]) for where in found),
+            one_order=one_order if protocol == "pairwise" else 0,
+            repeated_labels=labels.repeated,
+            adjudicated_labels=labels.adjudicated,
+        ),
     )
 
 

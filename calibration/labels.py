@@ -1,4 +1,4 @@
-"""People's labels of one aspect, by item and annotator."""
+"""What judgements and labels are of, and people's labels of one aspect, by item and annotator."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from typing import TypeAlias
 import numpy as np
 
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
-from fairjudge.domain import Judgement, Label, ProtocolName
+from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
 from fairjudge.text.printable import counted
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
 """eid, system (or the first of a pair, by name), the second or "", unit."""
+GroupKey: TypeAlias = tuple[str, str, ProtocolName]
+"""judge, aspect, protocol."""
 
 _MAX_LABELS_OFF = 0.5
 """The labels' scale is a usual one that holds at least half of them; the rest must be on it too."""
@@ -48,55 +50,47 @@ class Labels:
         InputError
             There are labels, and none by such annotators.
         """
-        tables: dict[str, dict[tuple[ItemKey, str], list[float]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
-        chances: dict[str, dict[ItemKey, set[float | None]]] = defaultdict(lambda: defaultdict(set))
-        seen: set[str] = set()
+        given = tuple(labels)
+        by_aspect: dict[str, list[Label]] = defaultdict(list)
         adjudicated: Counter[str] = Counter()
-        for label in labels:
-            seen.add(label.annotator)
+        for label in given:
             if not any(fnmatchcase(label.annotator, pattern) for pattern in patterns):
                 continue
             if label.adjudicated:
                 adjudicated[label.aspect] += 1
             else:
-                key, sign = item_key(label)
-                tables[label.aspect][key, label.annotator].append(sign * _value_of(label))
-                chances[label.aspect][key].add(label.probability)
-        if adjudicated and not tables:
+                by_aspect[label.aspect].append(label)
+        if adjudicated and not by_aspect:
             raise InputError(
                 "all labels are adjudicated: their items were chosen because judge and people "
                 "disagree, so they measure neither",
                 field="adjudicated",
             )
-        if seen and not tables:
-            names = ", ".join(sorted(seen)[:8])
+        if given and not by_aspect:
+            names = ", ".join(sorted({label.annotator for label in given})[:8])
             raise InputError(
                 f"no annotator matches {tuple(patterns)!r}; the labels are by {names}",
                 field="annotator",
             )
-        return {
-            aspect: replace(
-                Labels._from_table(table, chances[aspect]), adjudicated=adjudicated[aspect]
-            )
-            for aspect, table in tables.items()
-        }
+        return {aspect: Labels._of(some, adjudicated[aspect]) for aspect, some in by_aspect.items()}
 
     @staticmethod
-    def _from_table(
-        table: Mapping[tuple[ItemKey, str], list[float]],
-        chances: Mapping[ItemKey, set[float | None]],
-    ) -> Labels:
-        single: dict[ItemKey, dict[str, float]] = defaultdict(dict)
-        paired: dict[ItemKey, dict[str, float]] = defaultdict(dict)
-        for (key, annotator), values in table.items():
-            (paired if key[2] else single)[key][annotator] = mean_of(values)
-        repeated = sum(len(values) - 1 for values in table.values())
+    def _of(labels: Sequence[Label], adjudicated: int) -> Labels:
+        values: dict[ItemKey, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+        chances: dict[ItemKey, set[float | None]] = defaultdict(set)
+        for label in labels:
+            key, sign = item_key(label)
+            values[key][label.annotator].append(sign * _value_of(label))
+            chances[key].add(label.probability)
+        means = {
+            key: {who: mean_of(some) for who, some in by_annotator.items()}
+            for key, by_annotator in values.items()
+        }
         return Labels(
-            single=single,
-            paired=paired,
-            repeated=repeated,
+            single={key: rating for key, rating in means.items() if not key[2]},
+            paired={key: rating for key, rating in means.items() if key[2]},
+            repeated=len(labels) - sum(len(rating) for rating in means.values()),
+            adjudicated=adjudicated,
             chances={key: frozenset(some) for key, some in chances.items()},
         )
 
@@ -126,24 +120,18 @@ class Labels:
         kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
         values = np.array([value for value, *_ in rows])
         if given is None:
-            by_annotator: dict[str, list[float]] = defaultdict(list)
-            for value, who, _ in rows:
-                by_annotator[who].append(value)
-            refuse_mixed(by_annotator, kind)
+            refuse_mixed(values, [who for _, who, _ in rows], kind)
         scale = given or infer_scale(values, kind, max_off=_MAX_LABELS_OFF)
-        for (value, who, key), off in zip(rows, off_scale(values, scale), strict=True):
-            if off:
-                told = (
-                    "given"
-                    if given
-                    else f"of {counted(int(np.sum(~off_scale(values, scale))), 'label')}"
-                )
-                raise InputError(
-                    f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies "
-                    f"off the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the "
-                    "labels' scale by --label-scale",
-                    field="value",
-                )
+        off = off_scale(values, scale)
+        if off.any():
+            value, who, key = rows[int(off.argmax())]
+            told = "given" if given else f"of {counted(int(np.sum(~off)), 'label')}"
+            raise InputError(
+                f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies off "
+                f"the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the labels' "
+                "scale by --label-scale",
+                field="value",
+            )
         return scale
 
     def for_pairs(self, pairs: Iterable[ItemKey]) -> dict[ItemKey, Mapping[str, float]]:
@@ -151,13 +139,11 @@ class Labels:
         if self.paired:
             return dict(self.paired)
         out: dict[ItemKey, Mapping[str, float]] = {}
-        for key in pairs:
-            eid, first, second, unit = key
+        for eid, first, second, unit in pairs:
             one = self.single.get((eid, first, "", unit), {})
             two = self.single.get((eid, second, "", unit), {})
-            both = {who: one[who] - two[who] for who in one if who in two}
-            if both:
-                out[key] = both
+            if both := {who: one[who] - two[who] for who in one if who in two}:
+                out[eid, first, second, unit] = both
         return out
 
 
@@ -174,6 +160,28 @@ def item_key(row: Judgement | Label) -> tuple[ItemKey, float]:
     if first <= second:
         return (row.eid, first, second, row.unit), 1.0
     return (row.eid, second, first, row.unit), -1.0
+
+
+def order_by_name(row: Judgement, sign: float) -> Order | None:
+    """Return ``"ab"`` where the first by name stood first; `sign` is that of `item_key`."""
+    if row.order is None or sign > 0:
+        return row.order
+    return "ba" if row.order == "ab" else "ab"
+
+
+def item_json(key: ItemKey) -> dict[str, str]:
+    """Return an item by its parts' names."""
+    eid, first, second, unit = key
+    who = {"system_a": first, "system_b": second} if second else {"system": first}
+    return {"eid": eid, **who, "unit": unit}
+
+
+def by_group(rows: Iterable[Judgement]) -> dict[GroupKey, list[Judgement]]:
+    """Return judgements by judge, aspect and protocol, in order of appearance."""
+    groups: dict[GroupKey, list[Judgement]] = defaultdict(list)
+    for row in rows:
+        groups[row.judge, row.aspect, row.protocol].append(row)
+    return groups
 
 
 def kind_of(unit: str) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from fairjudge.calibration.ranking import Comparisons
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
+from fairjudge.stats._arrays import BoolArray, FloatArray, codes, same_length, vector
 from fairjudge.stats.clustered import clustered_mean, t_estimate
 from fairjudge.stats.intervals import clustered_wilson
 from fairjudge.stats.logistic import LogisticFit, fit_logistic
@@ -62,51 +63,31 @@ class LengthControl:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
-    """Pairwise verdicts, one a judgement; all of length n.
+class Verdicts(Comparisons):
+    """Pairwise verdicts, with the length of a minus that of b."""
 
-    ``wins`` is 1 for system_a, 0 for system_b, 0.5 for a tie; ``length_differences`` is the length
-    of a minus that of b; ``positions`` is 1 where a stood first, -1 where b did, 0 if unknown.
-    """
-
-    wins: FloatArray
-    system_a: tuple[str, ...]
-    system_b: tuple[str, ...]
     length_differences: FloatArray
-    positions: FloatArray
-    documents: tuple[Hashable, ...]
 
 
 def verbosity_bias(
-    preferences: ArrayLike,
-    documents: Sequence[Hashable],
-    *,
-    level: float = 0.95,
-    n_excluded: int = 0,
+    preferences: ArrayLike, documents: Sequence[Hashable], *, level: float = 0.95
 ) -> VerbosityBias:
     """Measure verbosity bias (DiverseSumm Table 4).
 
-    Parameters
-    ----------
-    preferences : array of shape (n,)
-        Above 0 where the judge puts the original first (a strictly higher score, or a win in both
-        orders), below 0 where it so puts the extended one, 0 otherwise.
+    `preferences`, shape (n,), are above 0 where the judge puts the original first (a strictly
+    higher score, or a win in both orders), below 0 where it so puts the extended one, 0 otherwise.
     """
     signs = np.sign(vector(preferences, name="preferences"))
     same_length(preferences=signs, documents=documents)
     shares = [
-        clustered_wilson(
-            (signs == side).astype(np.float64), documents, level=level, n_excluded=n_excluded
-        )
+        clustered_wilson((signs == side).astype(np.float64), documents, level=level)
         for side in (1.0, -1.0)
     ]
     return VerbosityBias(
         n=signs.size,
         original=shares[0],
         extended=shares[1],
-        original_minus_extended=clustered_mean(
-            signs, documents, level=level, null=0.0, n_excluded=n_excluded
-        ),
+        original_minus_extended=clustered_mean(signs, documents, level=level, null=0.0),
     )
 
 
@@ -144,69 +125,49 @@ def length_controlled(
     fit = fit_logistic(design[:, used], verdicts.wins, documents=verdicts.documents, ridge=RIDGE)
     if isinstance(fit, Undefined):
         return fit
-    model = _Model(
-        fit=fit,
-        systems=tuple(str(system) for system in systems),
-        has_length=bool(used[-2]),
-        has_position=bool(used[-1]),
-        level=level,
-        n=n,
-    )
+    model = _Model(fit=fit, systems=systems, used=used, level=level)
+    of_length, of_position = np.eye(used.size)[-2:]
     return LengthControl(
-        length_effect=model.length_effect(),
-        position_effect=model.position_effect(),
+        length_effect=model.linear(of_length, n=n)
+        if used[-2]
+        else Undefined(why="all pairs have equal lengths"),
+        position_effect=model.linear(of_position, n=n)
+        if used[-1]
+        else Undefined(why="no verdict says which summary stood first"),
         win_rates=_win_rates(verdicts, np.abs(z) <= matched_within, model),
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
+    """The fit; ``used`` are the columns that it has of the systems', length's and position's."""
+
     fit: LogisticFit
-    systems: tuple[str, ...]
-    has_length: bool
-    has_position: bool
+    systems: tuple[Hashable, ...]
+    used: BoolArray
     level: float
-    n: int
 
-    def length_effect(self) -> Estimate | Undefined:
-        if not self.has_length:
-            return Undefined(why="all pairs have equal lengths")
-        return self._coefficient(len(self.systems))
-
-    def position_effect(self) -> Estimate | Undefined:
-        if not self.has_position:
-            return Undefined(why="no verdict says which summary stood first")
-        return self._coefficient(len(self.systems) + self.has_length)
-
-    def adjusted(self, a: str, b: str, n: int) -> Estimate:
-        contrast = np.zeros(self.fit.coefficients.size)
-        contrast[self.systems.index(a)], contrast[self.systems.index(b)] = 1.0, -1.0
-        logit = t_estimate(
-            float(contrast @ self.fit.coefficients),
-            float(contrast @ self.fit.covariance @ contrast),
+    def linear(self, contrast: FloatArray, *, n: int) -> Estimate:
+        kept = contrast[self.used]
+        return t_estimate(
+            float(kept @ self.fit.coefficients),
+            float(kept @ self.fit.covariance @ kept),
             n=n,
             freedom=self.fit.n_documents - 1,
             level=self.level,
             null=0.0,
         )
-        return Estimate(
+
+    def win_rate(self, a: str, b: str, n: int) -> Estimate:
+        contrast = np.zeros(self.used.size)
+        contrast[self.systems.index(a)], contrast[self.systems.index(b)] = 1.0, -1.0
+        logit = self.linear(contrast, n=n)
+        return replace(
+            logit,
             value=float(expit(logit.value)),
-            n=n,
             low=None if logit.low is None else float(expit(logit.low)),
             high=None if logit.high is None else float(expit(logit.high)),
-            level=self.level,
             method="logistic model, sandwich variance over documents",
-            p_value=logit.p_value,
-        )
-
-    def _coefficient(self, place: int) -> Estimate:
-        return t_estimate(
-            float(self.fit.coefficients[place]),
-            float(self.fit.covariance[place, place]),
-            n=self.n,
-            freedom=self.fit.n_documents - 1,
-            level=self.level,
-            null=0.0,
         )
 
 
@@ -215,30 +176,35 @@ def _scaled(differences: FloatArray) -> FloatArray:
     return differences / spread if spread > 0.0 else differences
 
 
-def _win_rates(verdicts: Verdicts, matched: np.ndarray, model: _Model) -> tuple[WinRate, ...]:
+def _win_rates(verdicts: Verdicts, matched: BoolArray, model: _Model) -> tuple[WinRate, ...]:
     pairs: dict[tuple[str, str], list[int]] = {}
     for row, pair in enumerate(zip(verdicts.system_a, verdicts.system_b, strict=True)):
         key = pair if pair[::-1] not in pairs else pair[::-1]
         pairs.setdefault(key, []).append(row)
-    out = []
-    for (a, b), members in pairs.items():
-        rows = np.asarray(members)
-        forward = np.array([verdicts.system_a[row] == a for row in members])
-        wins = np.where(forward, verdicts.wins[rows], 1.0 - verdicts.wins[rows])
-        near = matched[rows]
-        out.append(
-            WinRate(
-                system_a=a,
-                system_b=b,
-                raw=_mean(wins, rows, verdicts, model.level),
-                adjusted=model.adjusted(a, b, rows.size),
-                matched=_mean(wins[near], rows[near], verdicts, model.level),
-            )
-        )
-    return tuple(out)
+    return tuple(_win_rate(pair, rows, verdicts, matched, model) for pair, rows in pairs.items())
 
 
-def _mean(
-    wins: FloatArray, rows: np.ndarray, verdicts: Verdicts, level: float
-) -> Estimate | Undefined:
-    return clustered_mean(wins, [verdicts.documents[row] for row in rows], level=level, null=0.5)
+def _win_rate(
+    pair: tuple[str, str],
+    rows: Sequence[int],
+    verdicts: Verdicts,
+    matched: BoolArray,
+    model: _Model,
+) -> WinRate:
+    a, b = pair
+    of_a = {
+        row: verdicts.wins[row] if verdicts.system_a[row] == a else 1.0 - verdicts.wins[row]
+        for row in rows
+    }
+
+    def mean(some: Sequence[int]) -> Estimate | Undefined:
+        documents = [verdicts.documents[row] for row in some]
+        return clustered_mean([of_a[row] for row in some], documents, level=model.level, null=0.5)
+
+    return WinRate(
+        system_a=a,
+        system_b=b,
+        raw=mean(rows),
+        adjusted=model.win_rate(a, b, len(rows)),
+        matched=mean([row for row in rows if matched[row]]),
+    )

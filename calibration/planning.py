@@ -8,6 +8,7 @@ labels that cluster in documents.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -23,6 +24,7 @@ from fairjudge.stats.clustered import influence_variance
 from fairjudge.text.printable import counted
 
 FEWEST_PILOT = 10
+_CURVE_POINTS = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,6 @@ class Pilot:
     variance: float
     correlation: float
     design_effect: float
-    n: int
 
     def half_width(self, n_labels: int, *, n_judged: int, level: float, use_judge: bool) -> float:
         """Return the half-width of the interval from `n_labels` of `n_judged` items."""
@@ -55,12 +56,11 @@ class Pilot:
 class LabelPlan:
     """Labels needed with the judge (PPI++) and without it.
 
-    Either is None where even labelling all ``n_judged`` items would not do.
+    Either is None where even labelling all judged items would not do.
     """
 
     with_judge: int | None
     without_judge: int | None
-    n_judged: int
     half_width: float
 
 
@@ -76,17 +76,10 @@ class PlanPoint:
 def pilot(
     labels: ArrayLike, judged: ArrayLike, *, documents: Sequence[Hashable] | None = None
 ) -> Pilot | Undefined:
-    """Learn from labelled items what more labels would buy.
+    """Learn from n labelled items what more labels would buy.
 
-    Parameters
-    ----------
-    labels, judged : arrays of shape (n,)
-        Human value and judge's score; for two systems, their differences document by document.
-
-    Returns
-    -------
-    Pilot or Undefined
-        Undefined below `FEWEST_PILOT` items, or where all labels are equal.
+    `labels` and `judged` are people's values and the judge's; for two systems, their differences
+    document by document. Undefined below `FEWEST_PILOT` items, or where all labels are equal.
     """
     y, f = vector(labels, name="labels"), vector(judged, name="judged")
     n = same_length(labels=y, judged=f)
@@ -97,12 +90,10 @@ def pilot(
         return Undefined(why="every label in the pilot is the same")
     coded, d = document_codes(documents, n)
     clustered = influence_variance((y - y.mean()) / n, coded, d)
-    correlation = float(np.corrcoef(y, f)[0, 1]) if np.any(f != f[0]) else 0.0
     return Pilot(
         variance=variance,
-        correlation=correlation,
+        correlation=float(np.corrcoef(y, f)[0, 1]) if np.any(f != f[0]) else 0.0,
         design_effect=max(1.0, clustered * n / variance),
-        n=n,
     )
 
 
@@ -120,7 +111,6 @@ def labels_for_half_width(
     return LabelPlan(
         with_judge=_fewest(known, wanted, n_judged, use_judge=True),
         without_judge=_fewest(known, wanted, n_judged, use_judge=False),
-        n_judged=n_judged,
         half_width=half_width,
     )
 
@@ -136,41 +126,38 @@ def labels_to_separate(
     check_level(level)
     check_level(power)
     if difference == 0.0:
-        return LabelPlan(with_judge=None, without_judge=None, n_judged=n_judged, half_width=0.0)
+        return LabelPlan(with_judge=None, without_judge=None, half_width=0.0)
     z = -float(ndtri((1.0 - level) / 2.0))
     needed = abs(difference) / (z + float(ndtri(power)))
     return labels_for_half_width(known, z * needed, n_judged=n_judged, level=level)
 
 
-def planning_curve(
-    known: Pilot, *, n_judged: int, level: float = 0.95, n_points: int = 24
-) -> tuple[PlanPoint, ...]:
+def planning_curve(known: Pilot, *, n_judged: int, level: float = 0.95) -> tuple[PlanPoint, ...]:
     """Return half-widths for numbers of labels from `FEWEST_PILOT` to `n_judged`, log-spaced."""
     check_level(level)
     if n_judged < FEWEST_PILOT:
         return ()
-    counts = np.unique(np.geomspace(FEWEST_PILOT, n_judged, n_points).round().astype(int))
+    counts = np.unique(np.geomspace(FEWEST_PILOT, n_judged, _CURVE_POINTS).round().astype(int))
+
+    def half_width(count: int, *, use_judge: bool) -> float:
+        return known.half_width(count, n_judged=n_judged, level=level, use_judge=use_judge)
+
     return tuple(
         PlanPoint(
-            n_labels=int(count),
-            with_judge=known.half_width(int(count), n_judged=n_judged, level=level, use_judge=True),
-            without_judge=known.half_width(
-                int(count), n_judged=n_judged, level=level, use_judge=False
-            ),
+            n_labels=count,
+            with_judge=half_width(count, use_judge=True),
+            without_judge=half_width(count, use_judge=False),
         )
-        for count in counts
+        for count in counts.tolist()
     )
 
 
 def _fewest(known: Pilot, wanted: float, n_judged: int, *, use_judge: bool) -> int | None:
     """Bisect: the variance falls as labels grow."""
-    if known.variance_of_mean(n_judged, n_judged, use_judge=use_judge) > wanted:
+
+    def is_enough(n_labels: int) -> bool:
+        return known.variance_of_mean(n_labels, n_judged, use_judge=use_judge) <= wanted
+
+    if not is_enough(n_judged):
         return None
-    low, high = 0, n_judged
-    while high - low > 1:
-        middle = (low + high) // 2
-        if known.variance_of_mean(middle, n_judged, use_judge=use_judge) <= wanted:
-            high = middle
-        else:
-            low = middle
-    return high
+    return 1 + bisect_left(range(1, n_judged + 1), x=True, key=is_enough)

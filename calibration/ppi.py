@@ -3,21 +3,33 @@
 Source: Angelopoulos et al. (2023), "Prediction-powered inference" (PPI), and Angelopoulos, Duchi
 and Zrnic (2023), "PPI++" (power tuning). A rate is the mean of 0/1 values; a difference of two
 systems the mean of paired differences; a win rate the mean of 1, 0.5 and 0.
+
+Where items were drawn for labelling with unequal, known chances p_i, and all N items judged,
+
+    theta = mean(lambda f) over all + sum(w (Y - lambda f)) / sum(w) over labelled, w = 1 / p
+
+which is active inference's estimator (Zrnic and Candes 2024, "Active statistical inference",
+section 3) with Hajek's normalisation: multiplying every chance by one number changes nothing, so
+that labelling may stop anywhere in a random order. Influences are linearised (Hajek's ratio) and
+summed within documents; lambda is PPI++'s.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import (
     FloatArray,
     IntArray,
+    codes,
     document_codes,
     same_length,
     totals,
@@ -26,6 +38,35 @@ from fairjudge.stats._arrays import (
 from fairjudge.stats.clustered import t_estimate
 from fairjudge.stats.intervals import normal
 from fairjudge.text.printable import counted
+
+DRAWN_NOTE = (
+    "items were drawn for labelling with unequal chances: means, differences and win rates weigh "
+    "by them; all other figures describe the labelled items as they are"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartlyLabelled:
+    """Items with a label, and the judge's values of all the others.
+
+    ``human``, ``judged`` and ``documents`` are in step, as are ``rest`` and ``rest_documents``.
+    ``chances`` of being drawn for labelling lie in (0, 1], and are as `chances_of` gives them.
+    """
+
+    human: FloatArray
+    judged: FloatArray
+    documents: Sequence[Hashable]
+    rest: FloatArray
+    rest_documents: Sequence[Hashable]
+    chances: FloatArray | Undefined | None = None
+
+    def __post_init__(self) -> None:
+        same_length(human=self.human, judged=self.judged, documents=self.documents)
+        same_length(rest=self.rest, rest_documents=self.rest_documents)
+        if isinstance(self.chances, np.ndarray):
+            same_length(human=self.human, chances=self.chances)
+            if self.chances.size and not (self.chances.min() > 0.0 and self.chances.max() <= 1.0):
+                raise StatisticsError("chances of being drawn lie above 0 and up to 1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +101,8 @@ def ppi_mean(
 ) -> PpiMean | Undefined:
     """Estimate the mean human score of a population that the judge saw whole and people in part.
 
-    theta = mean(Y - lambda f) over labelled items + lambda mean(f) over unlabelled items.
+    theta = mean(Y - lambda f) over labelled items + lambda mean(f) over unlabelled items. Undefined
+    below 2 labelled items or documents, or without unlabelled items.
 
     Parameters
     ----------
@@ -77,11 +119,6 @@ def ppi_mean(
         lambda; where None, the value in [0, 1] that minimises the estimated variance
         (PPI++, section 6). ppi_py plugs the pooled variance of f into that minimiser; we use each
         sample's own, so that clustered data are covered too; the two agree for large samples.
-
-    Returns
-    -------
-    PpiMean or Undefined
-        Undefined below 2 labelled items or documents, or without unlabelled items.
     """
     y = vector(labels, name="labels")
     f = vector(judged_labelled, name="judged_labelled")
@@ -91,12 +128,138 @@ def ppi_mean(
         return Undefined(why=f"{counted(y.size, 'labelled item')}: at least 2 are needed")
     if not u.size:
         return Undefined(why="every judged item is labelled: nothing for the judge to add")
-    frame = _Sample(labels=y, judged=f, rest=u).frame(documents, documents_unlabelled, level)
+    n, m = y.size, u.size
+    names = _rows(documents, n, "labelled") + _rows(documents_unlabelled, m, "unlabelled")
+    coded, d = document_codes(names, n + m)
+    here, there = coded[:n], coded[n:]
+    everything = np.r_[f, u]
+    frame = _Influences(
+        means=(float(y.mean()), float(f.mean()), float(u.mean())),
+        judge_mean=(n * float(f.mean()) + m * float(u.mean())) / (n + m),
+        of_labels=_summed((y - y.mean()) / n, here, d),
+        of_correction=_summed((u - u.mean()) / m, there, d) - _summed((f - f.mean()) / n, here, d),
+        of_judge=_summed((everything - everything.mean()) / (n + m), coded, d),
+        n=n,
+        m=m,
+        n_labelled_documents=np.unique(here).size,
+        clustered=documents is not None,
+        level=level,
+    )
     return frame.estimates(tuning)
 
 
+def chances_of(
+    items: Sequence[Hashable], said: Mapping[Any, frozenset[float | None]]
+) -> FloatArray | Undefined | None:
+    """Return each item's chance, shape (n,), from what its labels say.
+
+    None where no label names a chance; Undefined where only some do, or an item's labels differ.
+    """
+    if all(chance is None for some in said.values() for chance in some):
+        return None
+    per_item = [said.get(item, frozenset()) for item in items]
+    known = [c for some in per_item if len(some) == 1 for c in some if c is not None]
+    if len(known) < len(items):
+        return Undefined(why="not every labelled item has one chance of having been drawn")
+    return np.array(known)
+
+
+def sample_mean(sample: PartlyLabelled, *, level: float = 0.95) -> PpiMean | Undefined:
+    """Estimate a mean by `ppi_mean`, or by `drawn_mean` where items had chances to be drawn."""
+    if sample.chances is not None:
+        return drawn_mean(sample, level=level)
+    return ppi_mean(
+        sample.human,
+        sample.judged,
+        sample.rest,
+        documents=sample.documents,
+        documents_unlabelled=sample.rest_documents,
+        level=level,
+    )
+
+
+def drawn_mean(
+    sample: PartlyLabelled, *, tuning: float | None = None, level: float = 0.95
+) -> PpiMean | Undefined:
+    """Estimate a mean; as `ppi_mean`, with every item weighed by its chance.
+
+    Student's t on the labelled documents less one. Undefined below 2 labelled items or documents,
+    or where the chances are.
+    """
+    return _drawn((sample,), tuning=tuning, level=level)
+
+
+def drawn_difference(
+    first: PartlyLabelled,
+    second: PartlyLabelled,
+    *,
+    tuning: float | None = None,
+    level: float = 0.95,
+) -> PpiMean | Undefined:
+    """Estimate mean(first) - mean(second); documents that both have count as one.
+
+    One lambda serves both sides. Undefined where either side has fewer than 2 labelled items or
+    no chances, or both together fewer than 2 labelled documents.
+    """
+    return _drawn((first, second), tuning=tuning, level=level)
+
+
+def _drawn(
+    samples: tuple[PartlyLabelled, ...], *, tuning: float | None, level: float
+) -> PpiMean | Undefined:
+    coded, distinct = codes(
+        [name for one in samples for name in (*one.documents, *one.rest_documents)]
+    )
+    parts, labelled, start = [], [], 0
+    for sign, one in zip((1.0, -1.0), samples, strict=False):
+        n, size = one.human.size, one.human.size + one.rest.size
+        if not isinstance(one.chances, np.ndarray):
+            return one.chances or Undefined(why="no chances of being drawn")
+        if n < 2:
+            return Undefined(why=f"{counted(n, 'labelled item')}: at least 2 are needed")
+        where = coded[start : start + size]
+        parts.append(_drawn_influences(one, one.chances, where, len(distinct), sign))
+        labelled.append(where[:n])
+        start += size
+    means, of_labels, of_correction, of_judge = (
+        np.sum([part[k] for part in parts], axis=0) for k in range(4)
+    )
+    frame = _Influences(
+        means=(float(means[0]), float(means[1]), float(means[2])),
+        judge_mean=float(means[2]),
+        of_labels=of_labels,
+        of_correction=of_correction,
+        of_judge=of_judge,
+        n=sum(one.human.size for one in samples),
+        m=sum(one.rest.size for one in samples),
+        n_labelled_documents=np.unique(np.concatenate(labelled)).size,
+        clustered=True,
+        level=level,
+    )
+    return frame.estimates(tuning)
+
+
+def _drawn_influences(
+    one: PartlyLabelled, chances: FloatArray, where: IntArray, n_documents: int, sign: float
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Return the three means, and the documents' influences of labels, correction and judge."""
+    weights = 1.0 / chances
+    weights = weights / weights.sum()
+    y, f = float(weights @ one.human), float(weights @ one.judged)
+    every = np.r_[one.judged, one.rest]
+    u = float(every.mean())
+    here = where[: one.human.size]
+    of_judge = sign * _summed((every - u) / every.size, where, n_documents)
+    return (
+        sign * np.array([y, f, u]),
+        sign * _summed(weights * (one.human - y), here, n_documents),
+        of_judge - sign * _summed(weights * (one.judged - f), here, n_documents),
+        of_judge,
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Influences:
+class _Influences:
     """The influences of each document: of the labels, and of the judge's correction to them.
 
     ``means`` are those of the labels, of the judge where there are labels, and of the judge where
@@ -119,18 +282,19 @@ class Influences:
         if self.n_labelled_documents < 2:
             return Undefined(why="fewer than 2 labelled documents")
         chosen = self.best_tuning() if tuning is None else tuning
-        variances = self.variance(0.0), self.variance(chosen)
+        d = self.n_labelled_documents
+        classical, tuned = (self.variance(self.influence(one), d) for one in (0.0, chosen))
         return PpiMean(
             classical=self.estimate(0.0),
-            naive=self.naive(),
+            naive=self.around(
+                self.judge_mean, self.of_judge, self.of_judge.size, n=self.n + self.m
+            ),
             ppi=self.estimate(1.0),
             ppi_plus=self.estimate(chosen),
             tuning=chosen,
             n_labelled=self.n,
             n_unlabelled=self.m,
-            effective_labels=self.n * variances[0] / variances[1]
-            if variances[1]
-            else float(self.n),
+            effective_labels=self.n * classical / tuned if tuned else float(self.n),
         )
 
     def best_tuning(self) -> float:
@@ -140,68 +304,28 @@ class Influences:
             return 0.0
         return min(1.0, max(0.0, -float(self.of_labels @ self.of_correction) / spread))
 
-    def variance(self, tuning: float) -> float:
-        """Return the variance with this lambda."""
-        influence = self.of_labels + tuning * self.of_correction
-        return float(influence @ influence) * self.correction(self.n_labelled_documents)
+    def influence(self, tuning: float) -> FloatArray:
+        return self.of_labels + tuning * self.of_correction
 
-    def correction(self, n_documents: int) -> float:
-        """Return the small-sample factor of the variance over documents."""
-        return n_documents / (n_documents - 1) if self.clustered and n_documents > 1 else 1.0
+    def variance(self, influence: FloatArray, n_documents: int) -> float:
+        """Return the variance with the small-sample factor of one over documents."""
+        factor = n_documents / (n_documents - 1) if self.clustered and n_documents > 1 else 1.0
+        return float(influence @ influence) * factor
 
     def estimate(self, tuning: float) -> Estimate:
-        """Return the estimate with this lambda."""
         y, f, u = self.means
-        value = y + tuning * (u - f)
-        return self.around(value, self.variance(tuning), self.n_labelled_documents, n=self.n)
+        d = self.n_labelled_documents
+        return self.around(y + tuning * (u - f), self.influence(tuning), d, n=self.n)
 
-    def naive(self) -> Estimate:
-        """Return the judge's own mean."""
-        d = self.of_judge.size
-        variance = float(self.of_judge @ self.of_judge) * self.correction(d)
-        return self.around(self.judge_mean, variance, d, n=self.n + self.m)
-
-    def around(self, value: float, variance: float, n_documents: int, *, n: int) -> Estimate:
-        """Put an interval around `value`."""
+    def around(self, value: float, influence: FloatArray, n_documents: int, *, n: int) -> Estimate:
+        variance = self.variance(influence, n_documents)
         if self.clustered:
             return t_estimate(value, variance, n=n, freedom=n_documents - 1, level=self.level)
         return normal(value, sqrt(variance), n=n, level=self.level)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Sample:
-    labels: FloatArray
-    judged: FloatArray
-    rest: FloatArray
-
-    def frame(
-        self,
-        documents: Sequence[Hashable] | None,
-        documents_rest: Sequence[Hashable] | None,
-        level: float,
-    ) -> Influences:
-        y, f, u = self.labels, self.judged, self.rest
-        n, m = y.size, u.size
-        names = _rows(documents, n, "labelled") + _rows(documents_rest, m, "unlabelled")
-        coded, d = document_codes(names, n + m)
-        here, there = coded[:n], coded[n:]
-
-        def summed(rows: FloatArray, where: IntArray) -> FloatArray:
-            return totals(rows[:, None], where, d)[:, 0]
-
-        everything = np.r_[f, u]
-        return Influences(
-            means=(float(y.mean()), float(f.mean()), float(u.mean())),
-            judge_mean=(n * float(f.mean()) + m * float(u.mean())) / (n + m),
-            of_labels=summed((y - y.mean()) / n, here),
-            of_correction=summed((u - u.mean()) / m, there) - summed((f - f.mean()) / n, here),
-            of_judge=summed((everything - everything.mean()) / (n + m), coded),
-            n=n,
-            m=m,
-            n_labelled_documents=np.unique(here).size,
-            clustered=documents is not None,
-            level=level,
-        )
+def _summed(rows: FloatArray, documents: IntArray, n_documents: int) -> FloatArray:
+    return totals(rows[:, None], documents, n_documents)[:, 0]
 
 
 def _rows(

@@ -9,7 +9,7 @@ The likelihood is concave; without ties it is the plain Bradley-Terry model.
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -105,12 +105,8 @@ def rank_systems(
     Intervals are Student's on documents - 1 degrees. Ranks: all pairwise differences get
     simultaneous intervals by the largest |t| over pairs in draws from the coefficients' normal
     distribution; a system's best rank is one after those surely above it, its worst one before
-    those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3).
-
-    Returns
-    -------
-    Ranking or Undefined
-        Undefined for no comparisons, or where some systems are never compared with the others.
+    those surely below (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3). Undefined for no
+    comparisons, or where some systems are never compared with the others.
 
     Raises
     ------
@@ -259,26 +255,20 @@ class _Model:
             level=self.level,
             null=null,
         )
+        if found.low is not None:
+            return replace(found, method=_METHOD)
         why = (
-            "no interval: some systems never lose to the others"
+            "some systems never lose to the others"
             if self.separated
-            else f"no interval: fewer than {FEWEST_DOCUMENTS} documents"
+            else f"fewer than {FEWEST_DOCUMENTS} documents"
         )
-        return Estimate(
-            value=found.value,
-            n=n,
-            low=found.low,
-            high=found.high,
-            level=self.level,
-            method=why if found.low is None else _METHOD,
-            p_value=found.p_value,
-        )
+        return replace(found, method=f"no interval: {why}")
+
+    def contrast(self, gradient: FloatArray, *, n: int) -> Estimate:
+        return self.linear(float(gradient @ self.coefficients), gradient, n=n, null=0.0)
 
     def coefficient(self, place: int) -> Estimate:
-        gradient = np.zeros(self.coefficients.size)
-        gradient[place] = 1.0
-        n = self.data.design.shape[0]
-        return self.linear(float(self.coefficients[place]), gradient, n=n, null=0.0)
+        return self.contrast(np.eye(self.coefficients.size)[place], n=len(self.data.design))
 
     def position_effect(self) -> Estimate | Undefined:
         if self.data.confounded:
@@ -288,15 +278,12 @@ class _Model:
         return self.coefficient(self.n_systems)
 
     def tie_weight(self) -> Estimate | Undefined:
-        if not self.data.has_ties:
-            return Undefined(why="no ties")
-        return self.coefficient(self.coefficients.size - 1)
+        return self.coefficient(-1) if self.data.has_ties else Undefined(why="no ties")
 
     def strength(self, system: int, *, n: int) -> Estimate:
-        gradient = np.zeros(self.coefficients.size)
-        gradient[: self.n_systems] = -1.0 / self.n_systems
-        gradient[system] += 1.0
-        return self.linear(float(gradient @ self.coefficients), gradient, n=n, null=0.0)
+        gradient = np.eye(self.coefficients.size)[system]
+        gradient[: self.n_systems] -= 1.0 / self.n_systems
+        return self.contrast(gradient, n=n)
 
     def expected_win_rate(self, system: int, *, n: int) -> Estimate | Undefined:
         """Return the mean over the others of P(win) + P(tie) / 2, with its exact derivative."""

@@ -8,7 +8,7 @@ labelled items to be exchangeable with the others; the judge may err as it will.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
@@ -16,13 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student_t
 
-from fairjudge.calibration.ppi import PpiMean, ppi_mean
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import system_name
+from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, sample_mean
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, check_level, codes, same_length, totals, vector
 from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.stats.intervals import clustered_wilson
 
+YES_OR_NO = (0.0, 1.0)
 FEWEST_OF_EACH = 5
 """Labelled items with each answer that a correction needs."""
 _ADDED = 0.5
@@ -30,24 +33,13 @@ METHOD = "Rogan-Gladen, Fieller interval, variance over documents"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
-    """Yes (1) or no (0), item by item, with the items' documents.
-
-    ``judged``, ``labels`` and ``documents`` are in step; ``rest`` and ``rest_documents`` hold the
-    judge's answers on items without a label.
-    """
-
-    judged: FloatArray
-    labels: FloatArray
-    documents: Sequence[Hashable]
-    rest: FloatArray
-    rest_documents: Sequence[Hashable]
+class Answers(PartlyLabelled):
+    """Yes (1) or no (0), item by item."""
 
     def __post_init__(self) -> None:
-        same_length(judged=self.judged, labels=self.labels, documents=self.documents)
-        same_length(rest=self.rest, rest_documents=self.rest_documents)
-        for name in ("judged", "labels", "rest"):
-            if not np.all(np.isin(getattr(self, name), (0.0, 1.0))):
+        PartlyLabelled.__post_init__(self)
+        for name in ("judged", "human", "rest"):
+            if not np.all(np.isin(getattr(self, name), YES_OR_NO)):
                 raise StatisticsError(f"{name} must be 0 or 1")
 
 
@@ -80,6 +72,54 @@ class Prevalence:
     n_labelled: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatesReport:
+    """A yes-or-no judge's errors, and the share of yes; ``n_split`` items people are split on."""
+
+    errors: ErrorRates
+    n_split: int
+    prevalence: Prevalence | Undefined
+    by_system: Mapping[str, Prevalence]
+
+
+def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
+    """Return error rates, and prevalence over all systems and by system; None for other scales.
+
+    An item's label is what most annotators say; items on which they are split half and half are
+    left out and counted, as are items whose repeats differ. The error rates are those of all
+    systems together, also where one system's prevalence is corrected.
+    """
+    if joined.protocol != "binary" or (joined.judge_scale, joined.label_scale) != (YES_OR_NO,) * 2:
+        return None
+    rows = np.flatnonzero((joined.human != 0.5) & np.isin(joined.judged, YES_OR_NO))
+    rest = np.flatnonzero(np.isin(joined.judged_rest, YES_OR_NO))
+    labels = (joined.human[rows] > 0.5).astype(np.float64)
+    documents = [joined.documents[row] for row in rows]
+    errors = error_rates(joined.judged[rows], labels, documents, level=level)
+    n_split = len(joined.keys) - int(rows.size)
+    if joined.chances is not None:
+        why = Undefined(why="items were drawn for labelling with unequal chances")
+        return RatesReport(errors=errors, n_split=n_split, prevalence=why, by_system={})
+    names = np.array([system_name(joined.rest[row]) for row in rest], dtype=object)
+
+    def shares(keep: np.ndarray) -> Prevalence:
+        sample = Answers(
+            judged=joined.judged[rows],
+            human=labels,
+            documents=documents,
+            rest=joined.judged_rest[rest[keep]],
+            rest_documents=[joined.rest[row][0] for row in rest[keep]],
+        )
+        return prevalence(sample, level=level)
+
+    return RatesReport(
+        errors=errors,
+        n_split=n_split,
+        prevalence=shares(np.ones(rest.size, dtype=bool)),
+        by_system={name: shares(names == name) for name in dict.fromkeys(names.tolist())},
+    )
+
+
 def error_rates(
     judged: ArrayLike, labels: ArrayLike, documents: Sequence[Hashable], *, level: float = 0.95
 ) -> ErrorRates:
@@ -105,32 +145,31 @@ def error_rates(
     )
 
 
-def prevalence(sample: Sample, *, level: float = 0.95) -> Prevalence:
+def prevalence(sample: Answers, *, level: float = 0.95) -> Prevalence:
     """Estimate the share of yes among the items without a label, or among all where all have one.
 
     Where every item is labelled nothing is to be corrected: ``labelled`` is the figure to report.
     """
-    labelled = within(clustered_mean(sample.labels, sample.documents, level=level), 0.0, 1.0)
+    labelled = within(clustered_mean(sample.human, sample.documents, level=level), 0.0, 1.0)
     if not sample.rest.size:
-        why = Undefined(why="all judged items are labelled: nothing is to be corrected")
+        n = sample.judged.size
         judged = clustered_wilson(sample.judged, sample.documents, level=level)
-        corrected: Estimate | Undefined = why
-        ppi: Estimate | Undefined = why
-    else:
-        judged = clustered_wilson(sample.rest, sample.rest_documents, level=level)
-        corrected = rogan_gladen(sample, level=level)
-        ppi = _ppi(sample, level)
+        why = Undefined(why="all judged items are labelled: nothing is to be corrected")
+        return Prevalence(
+            judged=judged, labelled=labelled, corrected=why, ppi=why, n=n, n_labelled=n
+        )
+    found = sample_mean(sample, level=level)
     return Prevalence(
-        judged=judged,
+        judged=clustered_wilson(sample.rest, sample.rest_documents, level=level),
         labelled=labelled,
-        corrected=corrected,
-        ppi=ppi,
-        n=sample.rest.size or sample.judged.size,
-        n_labelled=0 if sample.rest.size else sample.judged.size,
+        corrected=rogan_gladen(sample, level=level),
+        ppi=within(found.ppi_plus, 0.0, 1.0) if isinstance(found, PpiMean) else found,
+        n=sample.rest.size,
+        n_labelled=0,
     )
 
 
-def rogan_gladen(sample: Sample, *, level: float = 0.95) -> Estimate | Undefined:
+def rogan_gladen(sample: Answers, *, level: float = 0.95) -> Estimate | Undefined:
     """Estimate the share of yes among ``rest``, corrected by the error rates on the labelled.
 
     The interval holds every share s for which ``p - s q1 - (1 - s)(1 - q0)`` is no further from 0
@@ -138,16 +177,11 @@ def rogan_gladen(sample: Sample, *, level: float = 0.95) -> Estimate | Undefined
     the errors of p, q1 and q0 together; Student's quantile on the documents - 1. Half an item of
     each answer is added to each count (Jeffreys; Lee et al. 2025, arXiv:2511.21140, add one): a
     judge without an observed error is not thereby without errors. A judge that is not shown to be
-    better than chance gives [0, 1].
-
-    Returns
-    -------
-    Estimate or Undefined
-        Undefined for fewer than `FEWEST_OF_EACH` labels of either kind, no ``rest``, or a judge
-        that says yes no more often where people do.
+    better than chance gives [0, 1]. Undefined for fewer than `FEWEST_OF_EACH` labels of either
+    kind, no ``rest``, or a judge that says yes no more often where people do.
     """
     check_level(level)
-    f, y, rest = sample.judged, sample.labels, sample.rest
+    f, y, rest = sample.judged, sample.human, sample.rest
     n_yes, n_no = int(np.sum(y == 1.0)), int(np.sum(y == 0.0))
     if min(n_yes, n_no) < FEWEST_OF_EACH:
         return Undefined(
@@ -169,23 +203,15 @@ def rogan_gladen(sample: Sample, *, level: float = 0.95) -> Estimate | Undefined
     )
 
 
-def _fieller(sample: Sample, quantile: float) -> tuple[float, float]:
+def _fieller(sample: Answers, quantile: float) -> tuple[float, float]:
     """Return the shares s in [0, 1] at which ``(a - b s)^2 <= quantile^2 V(s)``."""
     added = [("added", k) for k in range(6)]
-    f = np.r_[sample.judged, 1.0, 0.0, 1.0, 0.0]
-    y = np.r_[sample.labels, 1.0, 1.0, 0.0, 0.0]
-    rest = np.r_[sample.rest, 1.0, 0.0]
-    weights = np.r_[np.ones(f.size - 4), [_ADDED] * 4, np.ones(rest.size - 2), [_ADDED] * 2]
+    n, m = sample.judged.size, sample.rest.size
+    answers = np.r_[sample.judged, 1.0, 0.0, 1.0, 0.0, sample.rest, 1.0, 0.0]
+    y = np.r_[sample.human, 1.0, 1.0, 0.0, 0.0, np.full(m + 2, np.nan)]
+    weights = np.r_[np.ones(n), [_ADDED] * 4, np.ones(m), [_ADDED] * 2]
     documents, distinct = codes([*sample.documents, *added[:4], *sample.rest_documents, *added[4:]])
-    yes, no, others = (
-        weights * np.r_[kind, at]
-        for kind, at in (
-            (y == 1.0, np.zeros(rest.size)),
-            (y == 0.0, np.zeros(rest.size)),
-            (np.zeros(f.size), np.ones(rest.size)),
-        )
-    )
-    answers = np.r_[f, rest]
+    yes, no, others = weights * (y == 1.0), weights * (y == 0.0), weights * np.isnan(y)
     hits, alarms, p = (float(side @ answers / side.sum()) for side in (yes, no, others))
     of_hits, of_alarms, of_p = (
         side * (answers - mean) / side.sum()
@@ -203,15 +229,3 @@ def _fieller(sample: Sample, quantile: float) -> tuple[float, float]:
         return 0.0, 1.0
     middle, half = -first / second, sqrt(inside) / second
     return max(float(middle - half), 0.0), min(float(middle + half), 1.0)
-
-
-def _ppi(sample: Sample, level: float) -> Estimate | Undefined:
-    found = ppi_mean(
-        sample.labels,
-        sample.judged,
-        sample.rest,
-        documents=sample.documents,
-        documents_unlabelled=sample.rest_documents,
-        level=level,
-    )
-    return within(found.ppi_plus, 0.0, 1.0) if isinstance(found, PpiMean) else found

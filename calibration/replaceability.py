@@ -77,6 +77,9 @@ def alternative_annotator_test(
 ) -> AlternativeAnnotatorTest | Undefined:
     """Run the test.
 
+    Undefined below `FEWEST_ANNOTATORS` annotators with `FEWEST_ITEMS` items that another annotator
+    rated too.
+
     Parameters
     ----------
     judged : array of shape (n,)
@@ -90,12 +93,6 @@ def alternative_annotator_test(
     documents
         Where given, the paired t-test takes the variance between documents; without them items are
         independent, as in the paper.
-
-    Returns
-    -------
-    AlternativeAnnotatorTest or Undefined
-        Undefined below `FEWEST_ANNOTATORS` annotators with `FEWEST_ITEMS` items that another
-        annotator rated too.
     """
     scores = vector(judged, name="judged")
     n = scores.size
@@ -112,14 +109,26 @@ def alternative_annotator_test(
             why=f"{counted(enough.size, 'annotator')} with {FEWEST_ITEMS} or more shared items: "
             f"the test needs {FEWEST_ANNOTATORS}"
         )
-    panel = _Panel(scores=scores, ratings=ratings, present=present, alignment=alignment)
     chosen = {int(j): np.flatnonzero(shared[:, j]) for j in enough}
-    wins = {j: panel.advantages(j, rows) for j, rows in chosen.items()}
+    wins = {
+        j: _advantages(scores, ratings, present, annotator=j, rows=rows, alignment=alignment)
+        for j, rows in chosen.items()
+    }
     p_values = [_one_sided_p(wins[j], epsilon, documents, rows) for j, rows in chosen.items()]
-    adjusted = benjamini_yekutieli(p_values)
+    adjusted = benjamini_yekutieli(p_values).tolist()
     compared = tuple(
-        _comparison(annotators[j], wins[j], p_value, float(q_value), alpha)
-        for j, p_value, q_value in zip(chosen, p_values, adjusted, strict=True)
+        AnnotatorComparison(
+            annotator=annotators[j],
+            n_items=judge.size,
+            judge_advantage=float(judge.mean()),
+            annotator_advantage=float(person.mean()),
+            p_value=p_value,
+            adjusted_p_value=q_value,
+            beaten=q_value < alpha,
+        )
+        for (j, (judge, person)), p_value, q_value in zip(
+            wins.items(), p_values, adjusted, strict=True
+        )
     )
     omega = sum(one.beaten for one in compared) / len(compared)
     return AlternativeAnnotatorTest(
@@ -137,42 +146,24 @@ def alternative_annotator_test(
     )
 
 
-def _comparison(
-    annotator: str,
-    wins: tuple[FloatArray, FloatArray],
-    p_value: float,
-    adjusted_p_value: float,
-    alpha: float,
-) -> AnnotatorComparison:
-    judge, person = wins
-    return AnnotatorComparison(
-        annotator=annotator,
-        n_items=judge.size,
-        judge_advantage=float(judge.mean()),
-        annotator_advantage=float(person.mean()),
-        p_value=p_value,
-        adjusted_p_value=adjusted_p_value,
-        beaten=adjusted_p_value < alpha,
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Panel:
-    scores: FloatArray
-    ratings: FloatArray
-    present: BoolArray
-    alignment: Alignment
-
-    def advantages(self, annotator: int, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Return, item by item, whether the judge, and whether the annotator, does as well."""
-        others = np.delete(np.arange(self.ratings.shape[1]), annotator)
-        rest, there = self.ratings[np.ix_(rows, others)], self.present[np.ix_(rows, others)]
-        judge = _disagreement(self.scores[rows], rest, there, self.alignment)
-        person = _disagreement(self.ratings[rows, annotator], rest, there, self.alignment)
-        # Distances that differ by rounding alone are ties, which both sides win.
-        near = np.isclose(judge, person, rtol=1e-12, atol=1e-12)
-        judge_wins, person_wins = near | (judge < person), near | (person < judge)
-        return judge_wins.astype(np.float64), person_wins.astype(np.float64)
+def _advantages(
+    scores: FloatArray,
+    ratings: FloatArray,
+    present: BoolArray,
+    *,
+    annotator: int,
+    rows: IntArray,
+    alignment: Alignment,
+) -> tuple[FloatArray, FloatArray]:
+    """Return, item by item, whether the judge, and whether the annotator, does as well."""
+    others = np.delete(np.arange(ratings.shape[1]), annotator)
+    rest, there = ratings[np.ix_(rows, others)], present[np.ix_(rows, others)]
+    judge = _disagreement(scores[rows], rest, there, alignment)
+    person = _disagreement(ratings[rows, annotator], rest, there, alignment)
+    # Distances that differ by rounding alone are ties, which both sides win.
+    near = np.isclose(judge, person, rtol=1e-12, atol=1e-12)
+    judge_wins, person_wins = near | (judge < person), near | (person < judge)
+    return judge_wins.astype(np.float64), person_wins.astype(np.float64)
 
 
 def _disagreement(

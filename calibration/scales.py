@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
 
 from fairjudge.domain import ProtocolName
 from fairjudge.errors import InputError
-from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats._arrays import FloatArray, codes
 
 Scale: TypeAlias = tuple[float, float]
 
@@ -46,15 +46,17 @@ def rescale(values: FloatArray, source: Scale, target: Scale) -> FloatArray:
     return target[0] + (values - source[0]) * slope
 
 
-def refuse_mixed(by_annotator: Mapping[str, Sequence[float]], protocol: ProtocolName) -> None:
+def refuse_mixed(values: FloatArray, annotators: Sequence[str], protocol: ProtocolName) -> None:
     """Raise an `InputError` where annotators plainly use different scales.
 
     Annotators with fewer than 10 labels are not judged by them.
     """
     found: dict[Scale, str] = {}
-    for name, values in by_annotator.items():
-        if len(values) >= _FEWEST_TO_TELL:
-            found.setdefault(infer_scale(np.asarray(values, dtype=np.float64), protocol), name)
+    coded, names = codes(annotators)
+    for place, name in enumerate(names):
+        own = values[coded == place]
+        if own.size >= _FEWEST_TO_TELL:
+            found.setdefault(infer_scale(own, protocol), str(name))
     if len(found) > 1:
         told = ", ".join(f"{name} {low:g} to {high:g}" for (low, high), name in found.items())
         raise InputError(

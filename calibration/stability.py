@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.stats._arrays import FloatArray, IntArray, codes, same_length, totals
+from fairjudge.stats._arrays import FloatArray, codes, same_length, totals
 from fairjudge.stats.bootstrap import bootstrap_many, divide
 from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.stats.intervals import clustered_wilson
@@ -40,10 +40,7 @@ class Repeated:
 
     def __post_init__(self) -> None:
         same_length(
-            values=self.values,
-            items=self.items,
-            variants=self.variants,
-            documents=self.documents,
+            values=self.values, items=self.items, variants=self.variants, documents=self.documents
         )
 
 
@@ -85,11 +82,7 @@ class Stability:
 
 
 def stability(
-    given: Repeated,
-    *,
-    rng: np.random.Generator,
-    level: float = 0.95,
-    n_resamples: int = 2000,
+    given: Repeated, *, rng: np.random.Generator, level: float = 0.95, n_resamples: int = 2000
 ) -> Stability | Undefined:
     """Measure stability, with intervals over documents.
 
@@ -102,8 +95,9 @@ def stability(
     if not repeated and n_variants < 2:
         return Undefined(why="no item was judged more than once")
     flips = [_flips(cell.values) for cell in repeated]
-    at = [cell.document for cell in repeated]
+    unanimous = [float(flip == 0.0) for flip in flips]
     variances = [float(np.var(cell.values, ddof=1)) for cell in repeated]
+    at = [cell.document for cell in repeated]
     none = Undefined(why="no item was judged more than once under one prompt")
     shares, worth = _variance(cells, rng=rng, level=level, n_resamples=n_resamples)
     return Stability(
@@ -114,7 +108,7 @@ def stability(
         variants=tuple(str(name) for name in dict.fromkeys(given.variants)),
         flips=_share(flips, at, level) if repeated else none,
         flips_between_variants=_between(cells, level),
-        unanimous=_share([float(flip == 0.0) for flip in flips], at, level) if repeated else none,
+        unanimous=_share(unanimous, at, level) if repeated else none,
         spread=_root(clustered_mean(variances, at, level=level)) if repeated else none,
         shares=shares,
         worth=worth,
@@ -158,19 +152,17 @@ def _between(cells: Sequence[_Cell], level: float) -> Estimate | Undefined:
     several = [some for some in by_item.values() if len(some) > 1]
     if not several:
         return Undefined(why="no item was judged under more than one prompt")
-    differ = [
-        float(
-            np.mean(
-                [
-                    np.mean(one.values[:, None] != other.values[None, :])
-                    for place, one in enumerate(some)
-                    for other in some[:place]
-                ]
-            )
-        )
-        for some in several
-    ]
+    differ = [_differ(some) for some in several]
     return _share(differ, [some[0].document for some in several], level)
+
+
+def _differ(cells: Sequence[_Cell]) -> float:
+    pairs = [
+        np.mean(one.values[:, None] != other.values[None, :])
+        for place, one in enumerate(cells)
+        for other in cells[:place]
+    ]
+    return float(np.mean(pairs))
 
 
 def _share(
@@ -186,10 +178,8 @@ def _root(found: Estimate | Undefined) -> Estimate | Undefined:
     if isinstance(found, Undefined):
         return found
     low, high = (None if end is None else sqrt(max(end, 0.0)) for end in (found.low, found.high))
-    return Estimate(
-        value=sqrt(found.value), n=found.n, low=low, high=high, level=found.level,
-        method=f"{found.method}, of the variance",
-    )  # fmt: skip
+    method = f"{found.method}, of the variance"
+    return replace(found, value=sqrt(found.value), low=low, high=high, method=method)
 
 
 def _variance(
@@ -208,8 +198,7 @@ def _variance(
 
     def parts(counts: FloatArray) -> FloatArray:
         found = sums.parts(counts)
-        total = found.sum(axis=1, keepdims=True)
-        return divide(found, total)
+        return divide(found, found.sum(axis=1, keepdims=True))
 
     estimates = bootstrap_many(
         parts,
@@ -221,12 +210,10 @@ def _variance(
         n=len(full),
     )
     shares = {name: within(found, 0.0, 1.0) for name, found in zip(PARTS, estimates, strict=True)}
-    missing = {
-        "variant": Undefined(why="one prompt") if len(variants) < 2 else None,
-        "item_by_variant": Undefined(why="one prompt") if len(variants) < 2 else None,
-        "repeat": None if sums.has_repeats else Undefined(why="nothing judged twice by one prompt"),
-    }
-    shares |= {name: why for name, why in missing.items() if why is not None}
+    if len(variants) < 2:
+        shares |= dict.fromkeys(("variant", "item_by_variant"), Undefined(why="one prompt"))
+    if not sums.has_repeats:
+        shares["repeat"] = Undefined(why="nothing judged twice by one prompt")
     return shares, _worth(sums.parts(np.ones((1, n_documents)))[0], has_repeats=sums.has_repeats)
 
 
@@ -258,10 +245,10 @@ class _Sums:
         products = (means[:, :, None] * means[:, None, :]).reshape(len(full), -1)
         d = len(names)
         return _Sums(
-            items=_by(np.ones((len(full), 1)), coded, d),
-            means=_by(means, coded, d),
-            moments=_by(products, coded, d),
-            squares=_by(np.array(squares, dtype=np.float64), coded, d),
+            items=totals(np.ones((len(full), 1)), coded, d),
+            means=totals(means, coded, d),
+            moments=totals(products, coded, d),
+            squares=totals(np.array(squares, dtype=np.float64), coded, d),
             has_repeats=any(values.size > 1 for row in table for values in row),
         )
 
@@ -287,10 +274,6 @@ class _Sums:
                 variant = np.var(sums / n, axis=1, ddof=1) - rest / n[:, 0]
                 rest = rest - noise
         return np.asarray(np.maximum(np.column_stack([item, variant, rest, repeat]), 0.0))
-
-
-def _by(rows: FloatArray, coded: IntArray, n_documents: int) -> FloatArray:
-    return totals(rows, coded, n_documents)
 
 
 def _worth(parts: FloatArray, *, has_repeats: bool) -> tuple[RepeatWorth, ...] | Undefined:

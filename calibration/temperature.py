@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
+from fairjudge.calibration.calibrators import FEWEST_LABELS, held_out
+from fairjudge.calibration.items import Joined
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, vector
 from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.correlation import CORRELATIONS, correlation
 
 FLOOR = 1e-12
 """Probabilities below this count as this, so that one certain miss is not infinitely bad."""
+_N_BINS = 10
 _COLDEST, _HOTTEST = 0.02, 50.0
 
 
@@ -45,6 +49,85 @@ class DistributionScores:
     ranked_probability_score: Estimate | Undefined
     sharpness: Estimate | Undefined
     calibration_error: float | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DistributionReport:
+    """How good a judge's probabilities are, as given and after temperature scaling.
+
+    ``after`` is cross-fitted over documents; ``temperature`` is fitted on all items, to be used on
+    new ones. ``expected_score`` holds the correlations of the mean level with the mean label.
+    ``n_left_out`` counts items without probabilities or without a label on one of the levels.
+    """
+
+    n: int
+    n_left_out: int
+    levels: tuple[float, ...]
+    temperature: float | Undefined
+    before: DistributionScores
+    after: DistributionScores | Undefined
+    expected_score: Mapping[str, float | Undefined]
+
+
+def distribution_report(
+    joined: Joined, *, rng: np.random.Generator, level: float = 0.95
+) -> DistributionReport | Undefined:
+    """Assess the probabilities of one group; Undefined where it has none over numbers."""
+    levels = _levels(joined)
+    if levels is None:
+        return Undefined(why="the judge gives no probabilities over the numbers of a scale")
+    on_level = joined.present[:, :, None] & (
+        np.abs(joined.ratings[:, :, None] - levels[None, None, :]) < 1e-9
+    )
+    targets = on_level.sum(axis=1).astype(np.float64)
+    given = np.zeros(targets.shape)
+    for row, shares in enumerate(joined.probabilities):
+        for name, probability in (shares or {}).items():
+            given[row, np.flatnonzero(levels == float(name))] += probability
+    rows = np.flatnonzero((given.sum(axis=1) > 0.0) & targets.any(axis=1))
+    if not rows.size:
+        return Undefined(why="no item has both probabilities and a label on one of the levels")
+    data = distributions(given[rows], targets[rows], levels)
+    documents = [joined.documents[row] for row in rows]
+    expected = expected_scores(data)
+    return DistributionReport(
+        n=rows.size,
+        n_left_out=len(joined.keys) - rows.size,
+        levels=tuple(levels.tolist()),
+        before=score_distributions(data, documents=documents, level=level),
+        after=_after(data, documents, rng, level),
+        temperature=fit_temperature(data),
+        expected_score={
+            name: correlation(name, expected, joined.human[rows]) for name in CORRELATIONS
+        },
+    )
+
+
+def _levels(joined: Joined) -> FloatArray | None:
+    names = {name for given in joined.probabilities if given is not None for name in given}
+    try:
+        levels = sorted({float(name) for name in names})
+    except ValueError:
+        return None
+    return np.array(levels) if len(levels) >= 2 else None
+
+
+def _after(
+    data: Distributions, documents: Sequence[Hashable], rng: np.random.Generator, level: float
+) -> DistributionScores | Undefined:
+    if len(documents) < FEWEST_LABELS or len(set(documents)) < 2:
+        return Undefined(why=f"temperature needs {FEWEST_LABELS} items in 2 or more documents")
+    scaled = np.empty_like(data.probabilities)
+    for held in held_out(documents, 10, rng):
+        temperature = fit_temperature(
+            replace(data, probabilities=data.probabilities[~held], targets=data.targets[~held])
+        )
+        if isinstance(temperature, Undefined):
+            return temperature
+        scaled[held] = apply_temperature(data.probabilities[held], temperature)
+    return score_distributions(
+        replace(data, probabilities=scaled), documents=documents, level=level
+    )
 
 
 def distributions(
@@ -144,12 +227,10 @@ def apply_temperature(probabilities: FloatArray, temperature: float) -> FloatArr
     return np.asarray(np.exp(logs - logsumexp(logs, axis=1, keepdims=True)))
 
 
-def _confidence_error(
-    confidence: FloatArray, correct: FloatArray, n_bins: int = 10
-) -> float | Undefined:
+def _confidence_error(confidence: FloatArray, correct: FloatArray) -> float | Undefined:
     """Return the expected calibration error over equal-width bins (Naeini et al. 2015)."""
     if not confidence.size:
         return Undefined(why="no items")
-    bins = np.minimum((confidence * n_bins).astype(np.intp), n_bins - 1)
-    gaps = np.bincount(bins, weights=confidence - correct, minlength=n_bins)
+    bins = np.minimum((confidence * _N_BINS).astype(np.intp), _N_BINS - 1)
+    gaps = np.bincount(bins, weights=confidence - correct, minlength=_N_BINS)
     return float(np.abs(gaps).sum() / confidence.size)

@@ -6,17 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fairjudge.calibration.analysis import Analysis, CalibrationReport, Comparison, GroupReport
-from fairjudge.calibration.assessment import ReliabilityBin
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
-from fairjudge.calibration.estimates import Planning, SystemEstimate
-from fairjudge.calibration.group_rates import RatesReport
-from fairjudge.calibration.groups import FEW_DOCUMENTS, GroupError
+from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
+from fairjudge.calibration.groups import FEW_DOCUMENTS
 from fairjudge.calibration.items import Joined
-from fairjudge.calibration.labels import ItemKey
-from fairjudge.calibration.planning import LabelPlan
-from fairjudge.calibration.probabilities import DistributionReport
+from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
-from fairjudge.calibration.temperature import DistributionScores
+from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
 from fairjudge.results import Json, figure, to_json
 from fairjudge.text.printable import counted
@@ -44,11 +40,15 @@ def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
 
 def _audit(one: PositionAudit | VerbosityAudit) -> Json:
     """Return an audit with the figures of its bias among its own fields."""
-    shown = to_json(one, times=100.0).items()
+    return _lifted(to_json(one, times=100.0), "bias")
+
+
+def _lifted(shown: Json, field: str) -> Json:
+    """Put what stands under `field` in its place."""
     return {
         key: value
-        for name, found in shown
-        for key, value in (found if name == "bias" else {name: found}).items()
+        for name, found in shown.items()
+        for key, value in (found if name == field else {name: found}).items()
     }
 
 
@@ -70,32 +70,15 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "notes": [*joined.notes, *_remarks(joined)],
         "agreement": to_json(report.agreement),
         "human": to_json(report.human),
-        "baselines": {name: to_json(found) for name, found in report.baselines.items()},
+        "baselines": to_json(report.baselines),
         "calibration": _calibration(report.calibration),
         "ppi": [_estimate(one) for one in report.ppi],
         "planning": _planning(report.planning),
         "replaceability": _replaceability(report.replaceability),
-        "fairness": {
-            "of": report.fairness_of,
-            "groups": {
-                name: [_group_error(one) for one in groups]
-                for name, groups in report.fairness.items()
-            },
-        },
-        "rates": _rates(report.rates),
+        "fairness": {"of": report.fairness_of, "groups": to_json(report.fairness)},
+        "rates": report.rates and _lifted(to_json(report.rates), "errors"),
         "disagreements": to_json(report.disagreements),
         "disagreement_causes": to_json(report.causes),
-    }
-
-
-def _rates(found: RatesReport | None) -> Json | None:
-    if found is None:
-        return None
-    return {
-        **to_json(found.errors),
-        "n_split": found.n_split,
-        "prevalence": to_json(found.prevalence),
-        "by_system": to_json(found.by_system),
     }
 
 
@@ -128,45 +111,31 @@ def _unmatched(joined: Joined, *, list_all: bool) -> Json:
     return {
         "judged_without_label": len(joined.rest),
         "labelled_without_judgement": len(joined.unjudged),
-        "judged_without_label_items": [_item(key) for key in joined.rest[:end]],
-        "labelled_without_judgement_items": [_item(key) for key in joined.unjudged[:end]],
+        "judged_without_label_items": [item_json(key) for key in joined.rest[:end]],
+        "labelled_without_judgement_items": [item_json(key) for key in joined.unjudged[:end]],
     }
-
-
-def _item(key: ItemKey) -> Json:
-    eid, first, second, unit = key
-    who = {"system_a": first, "system_b": second} if second else {"system": first}
-    return {"eid": eid, **who, "unit": unit}
 
 
 def _calibration(report: CalibrationReport) -> Json:
-    calibrator = report.calibrator
-    return {
-        "method": report.method,
-        "n_folds": report.n_folds,
-        "calibrator": to_json(calibrator)
-        if isinstance(calibrator, Undefined)
-        else calibrator.to_dict(),
-        "before": to_json(report.before),
-        "after": to_json(report.after),
-        "reliability_before": [_bin(one) for one in report.reliability_before],
-        "reliability_after": [_bin(one) for one in report.reliability_after],
-        "distribution": _distribution(report.distribution),
+    shown: Json = to_json(report)
+    shown |= {
+        name: [_bin(one) for one in shown[name]]
+        for name in ("reliability_before", "reliability_after")
     }
+    if not isinstance(report.calibrator, Undefined):
+        shown["calibrator"] = report.calibrator.to_dict()
+    return shown | {"distribution": _distribution(report.distribution)}
 
 
-def _bin(one: ReliabilityBin) -> Json:
-    shown: Json = to_json(one)
-    return {"from": shown.pop("low"), "to": shown.pop("high"), **shown}
+def _bin(one: Json) -> Json:
+    return {"from": one.pop("low"), "to": one.pop("high"), **one}
 
 
 def _distribution(report: DistributionReport | Undefined) -> Json:
     if isinstance(report, Undefined):
         return figure(report)
     return {
-        "n": report.n,
-        "n_left_out": report.n_left_out,
-        "levels": list(report.levels),
+        **to_json(report),
         "temperature": figure(report.temperature),
         "before": _distribution_scores(report.before),
         "after": _distribution_scores(report.after),
@@ -181,74 +150,40 @@ def _distribution_scores(found: DistributionScores | Undefined) -> Json:
 
 
 def _estimate(one: SystemEstimate) -> Json:
-    who = (
-        {"system": one.systems[0]}
-        if one.kind == "mean"
-        else {"system_a": one.systems[0], "system_b": one.systems[1]}
-    )
-    out: Json = {
-        "kind": one.kind,
-        **who,
-        "n_labelled": one.n_labelled,
-        "n_unlabelled": one.n_unlabelled,
-        "classical": figure(one.classical),
-        "naive": figure(one.naive),
-    }
+    shown = to_json(one)
+    names = ("system",) if one.kind == "mean" else ("system_a", "system_b")
+    shown["systems"] = dict(zip(names, one.systems, strict=True))
+    shown, found = _lifted(shown, "systems"), shown.pop("ppi")
     if isinstance(one.ppi, Undefined):
-        return {**out, "ppi": figure(one.ppi), "ppi_plus": figure(one.ppi)}
-    return {
-        **out,
-        "ppi": figure(one.ppi.ppi),
-        "ppi_plus": figure(one.ppi.ppi_plus),
-        "tuning": one.ppi.tuning,
-        "effective_labels": one.ppi.effective_labels,
-    }
+        return shown | {"ppi": found, "ppi_plus": found}
+    return shown | {name: found[name] for name in ("ppi", "ppi_plus", "tuning", "effective_labels")}
 
 
 def _planning(found: Planning) -> Json:
     return {
         "n_judged": found.n_judged,
         "curve": to_json(found.curve),
-        "to_separate": [
-            {
-                "system_a": one.system_a,
-                "system_b": one.system_b,
-                "difference": one.difference,
-                **_plan(one.plan),
-            }
-            for one in found.separations
-        ],
+        "to_separate": [_separation(one) for one in found.separations],
     }
 
 
-def _plan(plan: LabelPlan | Undefined) -> Json:
-    if isinstance(plan, Undefined):
-        return figure(plan)
-    return {"with_judge": plan.with_judge, "without_judge": plan.without_judge}
+def _separation(one: Separation) -> Json:
+    shown: Json = to_json(one)
+    plan: Json = shown.pop("plan")
+    if not isinstance(one.plan, Undefined):
+        plan = {name: plan[name] for name in ("with_judge", "without_judge")}
+    return shown | plan
 
 
 def _replaceability(found: AlternativeAnnotatorTest | Undefined) -> Json:
     shown: Json = to_json(found)
-    if isinstance(found, Undefined):
-        return shown
-    return shown | {"left_out": [{"annotator": name, "n_items": n} for name, n in found.left_out]}
-
-
-def _group_error(one: GroupError) -> Json:
-    names = ("error_gap", "absolute_error_gap")
-    adjusted = dict(zip(names, one.adjusted_p_values, strict=True))
-    return {**to_json(one), "adjusted_p_values": adjusted}
+    if not isinstance(found, Undefined):
+        shown["left_out"] = [{"annotator": name, "n_items": n} for name, n in found.left_out]
+    return shown
 
 
 def _comparison(comparison: Comparison) -> list[Json]:
+    aspect, n_items = comparison.aspect, comparison.n_items
     return [
-        {
-            "aspect": comparison.aspect,
-            "n_items": comparison.n_items,
-            "first": one.first,
-            "second": one.second,
-            "difference": figure(one.difference),
-            "adjusted_p_value": one.adjusted_p_value,
-        }
-        for one in comparison.differences
+        {"aspect": aspect, "n_items": n_items, **to_json(one)} for one in comparison.differences
     ]

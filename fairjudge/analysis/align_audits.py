@@ -11,13 +11,12 @@ import numpy as np
 
 from fairjudge.analysis.aligning import Sides
 from fairjudge.calibration.alignment import Decision, decide, fit_both
-from fairjudge.calibration.audits import audit_position
+from fairjudge.calibration.audits import PositionBias, audit_position
 from fairjudge.calibration.calibrators import Calibrator
-from fairjudge.calibration.group_rates import group_rates
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
 from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import system_name
-from fairjudge.calibration.position import PositionBias
+from fairjudge.calibration.rates import group_rates
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.fairness.values import label_corpus
 from fairjudge.results import to_json

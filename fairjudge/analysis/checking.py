@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from fairjudge.analysis.comparing import matched
 from fairjudge.calibration.drift import Anchors, drift
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
@@ -50,13 +51,13 @@ def check_report(
         {
             "aspect": of[0],
             "protocol": of[1],
-            "judge_before": was.judge,
-            "judge_after": now.judge,
-            **_group(was, now, margin=margin, level=level, seed=seed),
+            "judge_before": judges[0],
+            "judge_after": judges[1],
+            **_group(*sides, margin=margin, level=level, seed=seed),
         }
         for of in one
         if of in other
-        for was, now in _matched(one[of], other[of])
+        for judges, sides in matched(one[of], other[of])
     ]
     if not groups:
         raise InputError(
@@ -77,14 +78,6 @@ def _by_aspect(groups: Iterable[Joined]) -> dict[_Of, dict[str, Joined]]:
     for one in groups:
         found[one.aspect, one.protocol][one.judge] = one
     return found
-
-
-def _matched(
-    before: Mapping[str, Joined], after: Mapping[str, Joined]
-) -> list[tuple[Joined, Joined]]:
-    if len(before) == len(after) == 1:
-        return [(*before.values(), *after.values())]  # type: ignore[list-item]
-    return [(one, after[name]) for name, one in before.items() if name in after]
 
 
 def _named(found: Mapping[_Of, Mapping[str, Joined]]) -> str:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from statistics import fmean
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from fairjudge.calibration.run_comparison import compare_runs
+from fairjudge.calibration.comparison import compare_runs
+from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
 from fairjudge.results import to_json
 
-_SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
-_Item: TypeAlias = tuple[str, str, str, str]
-"""eid, system (or the first of a pair, by name), the second or "", unit."""
-_Run: TypeAlias = Mapping[_Item, float | None]
+_Run: TypeAlias = Mapping[ItemKey, float | None]
+_Of = TypeVar("_Of")
 _Aspect: TypeAlias = tuple[str, str]
 """Aspect and protocol."""
 
@@ -46,7 +45,7 @@ def comparison_report(
         }
         for aspect, protocol in one
         if (aspect, protocol) in other
-        for names, runs in _matched(one[aspect, protocol], other[aspect, protocol])
+        for names, runs in matched(one[aspect, protocol], other[aspect, protocol])
     ]
     if not groups:
         raise InputError(
@@ -57,18 +56,17 @@ def comparison_report(
 
 def _named(found: Mapping[_Aspect, Mapping[str, _Run]]) -> str:
     """Name aspects, protocols and judges."""
-    return (
-        "; ".join(
-            f"{aspect} by {protocol} ({', '.join(judges)})"
-            for (aspect, protocol), judges in found.items()
-        )
-        or "no judgement"
+    names = (
+        f"{aspect} by {protocol} ({', '.join(judges)})"
+        for (aspect, protocol), judges in found.items()
     )
+    return "; ".join(names) or "no judgement"
 
 
-def _matched(
-    one: Mapping[str, _Run], other: Mapping[str, _Run]
-) -> list[tuple[tuple[str, str], tuple[_Run, _Run]]]:
+def matched(
+    one: Mapping[str, _Of], other: Mapping[str, _Of]
+) -> list[tuple[tuple[str, str], tuple[_Of, _Of]]]:
+    """Return what two sides have by the same judges, or by the only one of either."""
     if len(one) == len(other) == 1:
         return [((a, b), (x, y)) for (a, x), (b, y) in zip(one.items(), other.items(), strict=True)]
     return [((name, name), (run, other[name])) for name, run in one.items() if name in other]
@@ -76,26 +74,18 @@ def _matched(
 
 def _by_aspect(rows: Iterable[Judgement]) -> dict[_Aspect, dict[str, _Run]]:
     """Return each judge's items by aspect and protocol, None for one without a score."""
-    values: dict[tuple[_Aspect, str], dict[_Item, list[float]]] = defaultdict(dict)
-    for row in rows:
-        item, sign = _item(row)
-        some = values[(row.aspect, row.protocol), row.judge].setdefault(item, [])
-        if row.value is not None:
-            number = _SIGNS[row.value] if isinstance(row.value, str) else float(row.value)
-            some.append(sign * number)
     found: dict[_Aspect, dict[str, _Run]] = defaultdict(dict)
-    for (aspect, judge), items in values.items():
-        found[aspect][judge] = {key: fmean(some) if some else None for key, some in items.items()}
+    for (judge, aspect, protocol), some in by_group(rows).items():
+        values: dict[ItemKey, list[float]] = defaultdict(list)
+        for row in some:
+            item, sign = item_key(row)
+            known = values[item]
+            if row.value is not None:
+                known.append(sign * (SIGNS[row.value] if isinstance(row.value, str) else row.value))
+        found[aspect, protocol][judge] = {
+            item: fmean(known) if known else None for item, known in values.items()
+        }
     return found
-
-
-def _item(row: Judgement) -> tuple[_Item, float]:
-    if row.system is not None:
-        return (row.eid, row.system, "", row.unit), 1.0
-    first, second = str(row.system_a), str(row.system_b)
-    if first <= second:
-        return (row.eid, first, second, row.unit), 1.0
-    return (row.eid, second, first, row.unit), -1.0
 
 
 def _group(one: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
@@ -103,8 +93,8 @@ def _group(one: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
     values = [(one[item], other[item], item) for item in common]
     scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
     found = compare_runs(
-        _array([x for x, _, _ in scored]),
-        _array([y for _, y, _ in scored]),
+        np.array([x for x, _, _ in scored], dtype=np.float64),
+        np.array([y for _, y, _ in scored], dtype=np.float64),
         documents=[item[0] for *_, item in scored],
         systems=[] if paired else [item[1] for *_, item in scored],
         rng=np.random.default_rng(seed),
@@ -117,7 +107,3 @@ def _group(one: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
         "n_unscored_second": sum(y is None for _, y, _ in values),
         **to_json(found),
     }
-
-
-def _array(values: Sequence[float]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    return np.array(values, dtype=np.float64)

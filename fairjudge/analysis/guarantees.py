@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fairjudge.calibration.answers import Answer, Item, answers
+from fairjudge.calibration.answers import Answer, answers
 from fairjudge.calibration.guarantees import guarantee
 from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.labels import item_json
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
@@ -26,7 +27,7 @@ class Kept:
 
     report: dict[str, Any]
     promise: Promise
-    escalated: tuple[dict[str, Any], ...] = field(default=())
+    escalated: tuple[dict[str, Any], ...] = ()
 
 
 def guarantee_report(
@@ -91,7 +92,9 @@ def guarantee_report(
             **to_json(fit),
         },
         escalated=tuple(
-            _named(key, one) for key, one in found.items() if one.confidence < threshold
+            {**item_json(key), "confidence": one.confidence}
+            for key, one in found.items()
+            if one.confidence < threshold
         ),
     )
 
@@ -105,14 +108,5 @@ def _agrees(answer: Answer, people: float, joined: Joined, within: float) -> boo
             "calibrate the judge first ('fairjudge apply')",
             field="value",
         )
-    return (
-        abs(people - answer.value) < 0.5
-        if joined.protocol == "binary"
-        else (abs(people - answer.value) <= within + 1e-9)
-    )
-
-
-def _named(item: Item, one: Answer) -> dict[str, Any]:
-    eid, first, second, unit = item
-    systems = {"system_a": first, "system_b": second} if second else {"system": first}
-    return {"eid": eid, **systems, "unit": unit, "confidence": one.confidence}
+    gap = abs(people - answer.value)
+    return gap < 0.5 if joined.protocol == "binary" else gap <= within + 1e-9

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from fairjudge.calibration.labels import by_group
 from fairjudge.calibration.ranking import Comparisons, rank_systems
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.errors import InputError
@@ -25,18 +25,14 @@ def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dic
     InputError
         If there is no pairwise judgement.
     """
-    groups: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
-    for row in rows:
-        if row.protocol == "pairwise":
-            groups[row.judge, row.aspect].append(row)
+    groups = [
+        {"judge": judge, "aspect": aspect, **_group(some, level=level, seed=seed)}
+        for (judge, aspect, protocol), some in by_group(rows).items()
+        if protocol == "pairwise"
+    ]
     if not groups:
         raise InputError("a ranking needs pairwise judgements, and there are none")
-    return {
-        "groups": [
-            {"judge": judge, "aspect": aspect, **_group(some, level=level, seed=seed)}
-            for (judge, aspect), some in groups.items()
-        ]
-    }
+    return {"groups": groups}
 
 
 def comparisons(rows: Sequence[Judgement]) -> Comparisons:

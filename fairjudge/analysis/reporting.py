@@ -21,7 +21,7 @@ from fairjudge.analysis.browsing import (
     browse_data,
 )
 from fairjudge.analysis.report_inputs import Inputs, read_inputs
-from fairjudge.calibration.causes import WORDS
+from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.judges.leaderboards import leaderboards

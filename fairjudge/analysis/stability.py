@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key, order_by_name
 from fairjudge.calibration.stability import Repeated, stability
-from fairjudge.domain import Judgement, ProtocolName, Undefined, Unscored
+from fairjudge.domain import Judgement, Order, ProtocolName, Undefined, Unscored
 from fairjudge.errors import InputError
 from fairjudge.parsing import read_verdict
 from fairjudge.results import to_json
@@ -17,7 +17,6 @@ from fairjudge.scales import Scale, binary, likert, pairwise, to_verdict
 
 VARIANT = "variant"
 """The field that names the prompt of a judgement, unless another is given."""
-_SIGNS = {"a": 1.0, "b": -1.0, "tie": 0.0}
 _SCALES: dict[ProtocolName, Scale] = {
     "binary": binary(),
     "likert": likert(),
@@ -41,13 +40,10 @@ def stability_report(
     InputError
         If no group holds an item that was judged more than once.
     """
-    groups: dict[tuple[str, str, ProtocolName], list[Judgement]] = defaultdict(list)
-    for row in rows:
-        groups[row.judge, row.aspect, row.protocol].append(row)
     found = [
         {"judge": judge, "aspect": aspect, "protocol": protocol}
         | _group(some, variant=variant, level=level, seed=seed)
-        for (judge, aspect, protocol), some in groups.items()
+        for (judge, aspect, protocol), some in by_group(rows).items()
     ]
     if all(group["why"] is not None for group in found):
         raise InputError(
@@ -57,19 +53,17 @@ def stability_report(
 
 
 def _group(rows: list[Judgement], *, variant: str, level: float, seed: int) -> dict[str, Any]:
-    values, items, variants, documents = [], [], [], []
-    n_unscored = 0
-    for row in rows:
-        for value in _values(row):
-            if value is None:
-                n_unscored += 1
-                continue
-            values.append(value)
-            items.append(_item(row))
-            variants.append(_variant(row, variant))
-            documents.append(row.eid)
+    replies = [(value, row) for row in rows for value in _values(row)]
+    scored = [(value, row) for value, row in replies if value is not None]
+    n_unscored = len(replies) - len(scored)
+    variants = [_variant(row, variant) for _, row in scored]
     result = stability(
-        Repeated(values=np.array(values), items=items, variants=variants, documents=documents),
+        Repeated(
+            values=np.array([value for value, _ in scored]),
+            items=[_item(row) for _, row in scored],
+            variants=variants,
+            documents=[row.eid for _, row in scored],
+        ),
         rng=np.random.default_rng(seed),
         level=level,
     )
@@ -91,12 +85,10 @@ def _variant(row: Judgement, field: str) -> str:
     return str(named or "")
 
 
-def _item(row: Judgement) -> tuple[str, ...]:
-    if row.system is not None:
-        return (row.eid, row.system, row.unit)
-    first, second = str(row.system_a), str(row.system_b)
-    stood_first = {"ab": first, "ba": second, None: ""}[row.order]
-    return (row.eid, *sorted((first, second)), row.unit, stood_first)
+def _item(row: Judgement) -> tuple[ItemKey, Order | None]:
+    """Return what was judged; the orders of a pair are two."""
+    key, sign = item_key(row)
+    return key, order_by_name(row, sign)
 
 
 def _values(row: Judgement) -> Iterator[float | None]:
@@ -122,5 +114,4 @@ def _values(row: Judgement) -> Iterator[float | None]:
 def _signed(row: Judgement, value: float | str | None) -> float | None:
     if not isinstance(value, str):
         return value
-    sign = _SIGNS[value]
-    return -sign if str(row.system_a) > str(row.system_b) else sign
+    return item_key(row)[1] * SIGNS[value]

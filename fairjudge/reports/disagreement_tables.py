@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fairjudge.calibration.causes import WORDS
+from fairjudge.calibration.disagreements import WORDS
 from fairjudge.reports.calibration_tables import group_title
 from fairjudge.reports.tables import TextTable, columns, number
 

@@ -199,7 +199,7 @@ def interval(low: float | None) -> Estimate:
     ],
 )
 def test_both_intervals_must_lie_above_0(monkeypatch, agreement, error, missed):
-    monkeypatch.setattr(alignment, "_estimates", lambda *_given, **_more: (agreement, error))
+    monkeypatch.setattr(alignment, "bootstrap_many", lambda *_given, **_more: (agreement, error))
     found = decided(drawn(1), drawn(2, start=500))
     assert (found.kept, len(found.why_not)) == (missed == 0, missed)
 

@@ -12,8 +12,14 @@ from hypothesis import strategies as st
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LinearRegression
 
-from fairjudge.calibration.calibrators import Calibrator, calibrator_from_dict, fit_calibrator
-from fairjudge.calibration.crossfit import CrossFitted, assign_folds, cross_fit
+from fairjudge.calibration.calibrators import (
+    Calibrator,
+    CrossFitted,
+    assign_folds,
+    calibrator_from_dict,
+    cross_fit,
+    fit_calibrator,
+)
 from fairjudge.calibration.curves import CALIBRATORS
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError

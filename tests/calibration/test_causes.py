@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fairjudge.calibration.causes import causes_of, count_causes
+from fairjudge.calibration.disagreements import causes_of, count_causes
 from fairjudge.calibration.items import join
 from fairjudge.domain import Judgement, Label
 

@@ -9,9 +9,9 @@ from fairjudge.calibration.assessment import equal_size_bins
 from fairjudge.calibration.estimates import MAX_SYSTEMS_IN_PAIRS, system_estimates
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.length import Verdicts, length_controlled
-from fairjudge.calibration.probabilities import DistributionReport, distribution_report
+from fairjudge.calibration.ppi import PartlyLabelled, drawn_mean
 from fairjudge.calibration.scales import infer_scale, off_scale, rescale
-from fairjudge.calibration.weighted_sampling import DrawnSample, drawn_mean
+from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats.clustered import influence_variance, t_p_value
@@ -79,7 +79,7 @@ def test_variance_of_two_documents():
 
 def test_two_labelled_items_are_enough_for_an_estimate_and_one_is_not():
     def sample(n):
-        return DrawnSample(
+        return PartlyLabelled(
             human=np.array([1.0, 0.0])[:n],
             judged=np.array([1.0, 0.5])[:n],
             chances=np.array([0.5, 0.5])[:n],

@@ -15,6 +15,7 @@ from fairjudge.calibration.assessment import (
     equal_size_bins,
     reliability_diagram,
 )
+from fairjudge.calibration.audits import BothOrders, position_bias
 from fairjudge.calibration.groups import error_by_group, quantile_groups
 from fairjudge.calibration.length import (
     LengthControl,
@@ -22,7 +23,6 @@ from fairjudge.calibration.length import (
     length_controlled,
     verbosity_bias,
 )
-from fairjudge.calibration.position import BothOrders, position_bias
 from fairjudge.calibration.temperature import (
     apply_temperature,
     distributions,
@@ -243,7 +243,7 @@ def test_groups_flag_planted_bias_and_few_documents():
     assert error_by_group([1.0], [1.0], [None], documents=["d"]) == ()
     alone = error_by_group([1.0, 2.0], [1.0, 1.0], ["a", "a"], documents=["d", "e"])
     assert isinstance(alone[0].error_gap, Undefined)
-    assert alone[0].adjusted_p_values == (None, None)
+    assert list(alone[0].adjusted_p_values.values()) == [None, None]
 
 
 def test_quantile_groups_by_hand():

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from fairjudge.calibration.group_rates import group_rates
 from fairjudge.calibration.items import join
+from fairjudge.calibration.rates import group_rates
 from fairjudge.domain import Judgement, Label, Undefined
 
 

@@ -163,7 +163,7 @@ def test_separating_systems_by_hand():
 
 def test_the_variance_of_a_plan_is_that_of_ppi_at_its_best_weight():
     """s^2 / n (1 - r^2 m / (n + m)), m items judged alone (Angelopoulos et al. 2023, PPI++)."""
-    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.5, n=50)
+    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.5)
     alone = known.variance_of_mean(40, 100, use_judge=False)
     assert alone == pytest.approx(1.5 * 4.0 / 40)
     assert known.variance_of_mean(40, 100, use_judge=True) == pytest.approx(
@@ -177,7 +177,7 @@ def test_the_variance_of_a_plan_is_that_of_ppi_at_its_best_weight():
 
 @pytest.mark.parametrize("level", [0.95, 0.8])
 def test_the_fewest_labels_reach_the_half_width_and_one_less_does_not(level):
-    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.0, n=50)
+    known = Pilot(variance=4.0, correlation=0.8, design_effect=1.0)
     plan = labels_for_half_width(known, 0.3, n_judged=400, level=level)
     for n_labels, use_judge in ((plan.with_judge, True), (plan.without_judge, False)):
         reached, missed = (
@@ -189,7 +189,7 @@ def test_the_fewest_labels_reach_the_half_width_and_one_less_does_not(level):
 
 def test_a_power_of_8_in_10_is_meant_unless_said_otherwise():
     """Without the judge n = variance (1.96 + 0.8416)^2 / difference^2 = 4 x 7.849 / 1."""
-    known = Pilot(variance=4.0, correlation=0.0, design_effect=1.0, n=50)
+    known = Pilot(variance=4.0, correlation=0.0, design_effect=1.0)
     assert labels_to_separate(known, 1.0, n_judged=400).without_judge == 32
     assert labels_to_separate(known, -1.0, n_judged=400).without_judge == 32
     assert labels_to_separate(known, 1.0, n_judged=400, power=0.9).without_judge == 43

@@ -29,7 +29,7 @@ def test_each_groups_two_gaps_have_their_own_adjusted_p_values():
     error = error + rng.normal(scale=0.3, size=3 * n) + np.where(np.array(groups) == "b", 0.4, 0)
     found = error_by_group(error, np.zeros(3 * n), groups, documents=list(range(3 * n)))
     raw = [gap.p_value for one in found for gap in (one.error_gap, one.absolute_error_gap)]
-    given = [p for one in found for p in one.adjusted_p_values]
+    given = [p for one in found for p in one.adjusted_p_values.values()]
     assert given == pytest.approx(benjamini_hochberg(raw).tolist())
     assert len(set(given)) > 2
 

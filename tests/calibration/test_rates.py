@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import t as student_t
 
 from fairjudge.calibration.ppi import ppi_mean
-from fairjudge.calibration.rates import Sample, error_rates, prevalence, rogan_gladen
+from fairjudge.calibration.rates import Answers, error_rates, prevalence, rogan_gladen
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 
@@ -17,9 +17,9 @@ def sample(hits, misses, alarms, refusals, yes, no):
     judged = np.array([1.0] * hits + [0.0] * misses + [1.0] * alarms + [0.0] * refusals)
     labels = np.array([1.0] * (hits + misses) + [0.0] * (alarms + refusals))
     rest = np.array([1.0] * yes + [0.0] * no)
-    return Sample(
+    return Answers(
         judged=judged,
-        labels=labels,
+        human=labels,
         documents=tuple(f"l{i}" for i in range(judged.size)),
         rest=rest,
         rest_documents=tuple(f"r{i}" for i in range(rest.size)),
@@ -29,7 +29,7 @@ def sample(hits, misses, alarms, refusals, yes, no):
 def test_rates_are_those_of_the_table():
     """40 hits of 50, 45 of 50 rejected: 0.8 and 0.9; 40 of 45 yes and 45 of 55 no are right."""
     one = sample(40, 10, 5, 45, 0, 0)
-    found = error_rates(one.judged, one.labels, one.documents)
+    found = error_rates(one.judged, one.human, one.documents)
     assert found.sensitivity.value == pytest.approx(0.8)
     assert found.specificity.value == pytest.approx(0.9)
     assert found.positive_predictive_value.value == pytest.approx(40 / 45)
@@ -91,9 +91,9 @@ def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
     other = rng.random(3000) < 0.2
     rest = np.where(other, rng.random(3000) < 0.85, rng.random(3000) < 0.2)
     found = prevalence(
-        Sample(
+        Answers(
             judged=judged.astype(float),
-            labels=truth.astype(float),
+            human=truth.astype(float),
             documents=tuple(range(400)),
             rest=rest.astype(float),
             rest_documents=tuple(range(1000, 4000)),
@@ -107,9 +107,9 @@ def test_where_yes_becomes_rarer_the_correction_holds_and_ppi_does_not():
 
 def test_rows_of_one_document_widen_the_interval():
     one = sample(40, 10, 5, 45, 38, 62)
-    together = Sample(
+    together = Answers(
         judged=one.judged,
-        labels=one.labels,
+        human=one.human,
         documents=tuple(i // 5 for i in range(100)),
         rest=one.rest,
         rest_documents=tuple(1000 + i // 5 for i in range(100)),
@@ -120,9 +120,9 @@ def test_rows_of_one_document_widen_the_interval():
 
 def test_answers_other_than_yes_and_no_are_refused():
     with pytest.raises(StatisticsError, match="judged must be 0 or 1"):
-        Sample(
+        Answers(
             judged=np.array([0.5]),
-            labels=np.array([1.0]),
+            human=np.array([1.0]),
             documents=("a",),
             rest=np.array([]),
             rest_documents=(),
@@ -137,7 +137,7 @@ def shares_within(one, *, freedom, level=0.95):
     """
     rows = [
         (x, "yes" if y else "no", d, 1.0)
-        for x, y, d in zip(one.judged, one.labels, one.documents, strict=True)
+        for x, y, d in zip(one.judged, one.human, one.documents, strict=True)
     ]
     rows += [(x, "rest", d, 1.0) for x, d in zip(one.rest, one.rest_documents, strict=True)]
     rows += [(x, side, (side, x), 0.5) for side in ("yes", "no", "rest") for x in (0.0, 1.0)]
@@ -174,9 +174,9 @@ def test_the_interval_holds_the_shares_that_the_answers_do_not_rule_out(level):
 def test_documents_with_labelled_and_other_items_count_once():
     """Ten documents, in each four labelled items and three others: sums over documents."""
     one = sample(18, 2, 3, 17, 12, 18)
-    shared = Sample(
+    shared = Answers(
         judged=one.judged,
-        labels=one.labels,
+        human=one.human,
         documents=tuple(i % 10 for i in range(40)),
         rest=one.rest,
         rest_documents=tuple(i // 3 for i in range(30)),
@@ -187,14 +187,14 @@ def test_documents_with_labelled_and_other_items_count_once():
 
 def test_one_document_of_others_gives_no_interval():
     one = sample(18, 2, 3, 17, 12, 18)
-    alone = Sample(judged=one.judged, labels=one.labels, documents=one.documents, rest=one.rest,
+    alone = Answers(judged=one.judged, human=one.human, documents=one.documents, rest=one.rest,
                    rest_documents=("r",) * 30)  # fmt: skip
     found = rogan_gladen(alone)
     assert found.value == pytest.approx((0.4 - 0.15) / (0.9 - 0.15))
     assert found.low is None
     assert found.method == "no interval: fewer than 2 documents"
     assert found.n == 30
-    two = Sample(judged=one.judged, labels=one.labels, documents=one.documents, rest=one.rest,
+    two = Answers(judged=one.judged, human=one.human, documents=one.documents, rest=one.rest,
                  rest_documents=("r",) * 15 + ("q",) * 15)  # fmt: skip
     assert rogan_gladen(two).low is not None
 
@@ -227,7 +227,7 @@ def test_without_other_items_nothing_is_corrected():
 def test_the_parts_of_a_table_are_counted_by_what_people_say():
     """30 yes of which 20 found, 70 no of which 63: intervals by Wilson over items."""
     one = sample(20, 10, 7, 63, 0, 0)
-    found = error_rates(one.judged, one.labels, one.documents, level=0.9)
+    found = error_rates(one.judged, one.human, one.documents, level=0.9)
     assert (found.n_yes, found.n_no) == (30, 70)
     assert [rate.n for rate in (
         found.sensitivity, found.specificity, found.positive_predictive_value,
@@ -270,11 +270,11 @@ def test_rates_that_may_be_alike_leave_all_shares_open():
 def test_an_interval_of_a_share_ends_at_0_and_1(flip, ends):
     one = sample(8, 1, 1, 0, 30, 2)
     if flip:
-        one = Sample(judged=1 - one.judged, labels=1 - one.labels, documents=one.documents,
+        one = Answers(judged=1 - one.judged, human=1 - one.human, documents=one.documents,
                      rest=1 - one.rest, rest_documents=one.rest_documents)  # fmt: skip
     found = prevalence(one)
     bare = ppi_mean(
-        one.labels, one.judged, one.rest, documents=one.documents,
+        one.human, one.judged, one.rest, documents=one.documents,
         documents_unlabelled=one.rest_documents,
     ).ppi_plus  # fmt: skip
     cut = 0.0 if flip else 1.0

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from fairjudge.calibration.estimates import system_estimates
 from fairjudge.calibration.items import join
-from fairjudge.calibration.ppi import PpiMean
-from fairjudge.calibration.weighted_sampling import (
-    DrawnSample,
+from fairjudge.calibration.ppi import (
+    PartlyLabelled,
+    PpiMean,
     chances_of,
     drawn_difference,
     drawn_mean,
@@ -20,8 +20,8 @@ from fairjudge.domain import Estimate, Judgement, Label, Undefined
 from fairjudge.errors import StatisticsError
 
 
-def sample(human, judged, chances, rest, documents=None, rest_documents=None) -> DrawnSample:
-    return DrawnSample(
+def sample(human, judged, chances, rest, documents=None, rest_documents=None) -> PartlyLabelled:
+    return PartlyLabelled(
         human=np.array(human, dtype=float),
         judged=np.array(judged, dtype=float),
         chances=np.array(chances, dtype=float),
@@ -186,7 +186,7 @@ def test_intervals_of_differences_hold_where_systems_share_documents():
             chances = np.minimum(1.0, 150 * (0.25 / size.size + 0.75 * size / size.sum()))
             taken = rng.random(size.size) < chances
             sides.append(
-                DrawnSample(
+                PartlyLabelled(
                     human=human[taken],
                     judged=judged_here[taken],
                     chances=chances[taken],
