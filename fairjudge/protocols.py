@@ -6,6 +6,7 @@ Wire values (requests and replies) are pydantic: they are hashed, cached and rec
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -201,23 +202,16 @@ class EntailmentModel(Protocol):
         ...
 
 
-class Reading(Protocol):
-    """What a reader makes of a passage: P(it answers), and where; see `TrainedModels.read`."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader makes of a passage: P(it answers), and the characters that do (end excluded).
 
-    @property
-    def answered(self) -> float:
-        """Return P(the passage answers the question), in [0, 1]."""
-        ...
+    The span is the likeliest there is, however small `answered`.
+    """
 
-    @property
-    def start(self) -> int:
-        """Return the answer's first character in the passage."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """Return one past its last character."""
-        ...
+    answered: float
+    start: int
+    end: int
 
 
 class TrainedModels(Protocol):
@@ -230,10 +224,6 @@ class TrainedModels(Protocol):
     @property
     def identity(self) -> str:
         """Return the weights' name and digest, for signatures."""
-        ...
-
-    def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
         ...
 
     def supported(

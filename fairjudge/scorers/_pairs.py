@@ -27,7 +27,7 @@ class PairShape:
     before: tuple[int, ...]
     between: tuple[int, ...]
     after: tuple[int, ...]
-    types: tuple[int, int, int, int, int] | None
+    types: tuple[int, ...] | None
     fill: int
 
     @classmethod
@@ -54,7 +54,7 @@ class PairShape:
             before=tuple(ids[:start]),
             between=tuple(ids[start + len(first) : middle]),
             after=tuple(ids[end:]),
-            types=_five(marks[min(place, last)] for place in places) if takes_types else None,
+            types=tuple(marks[min(place, last)] for place in places) if takes_types else None,
             fill=int(tokenizer.pad_token_id or 0),
         )
 
@@ -133,8 +133,3 @@ def _place(part: list[int], whole: list[int], start: int) -> int:
         if part and whole[place : place + len(part)] == part:
             return place
     raise ConfigurationError("this tokenizer does not keep two texts' tokens apart in a pair")
-
-
-def _five(marks: Any) -> tuple[int, int, int, int, int]:
-    before, first, between, second, after = marks
-    return before, first, between, second, after

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def embedding_supports(
         for job in block:
             chunk_rows = vectors[[row[text] for text in job.chunks]]
             scores = chunk_rows @ vectors[[row[text] for text in job.units]].T
-            yield from _supports(job, np.clip(scores, -1.0, 1.0), kind_is_similarity=True)
+            yield from _supports(job, np.clip(scores, -1.0, 1.0), kind="similarity")
         on_cluster(len(block))
 
 
@@ -159,7 +159,7 @@ def _supports(
     *,
     arg_max: _FloatArray | None = None,
     between: _FloatArray | None = None,
-    kind_is_similarity: bool = False,
+    kind: Literal["entailment", "similarity"] = "entailment",
 ) -> Iterator[Support]:
     """Yield the support of each summary from scores of shape (n_chunks, n_distinct_units)."""
     column = {unit: place for place, unit in enumerate(job.units)}
@@ -176,7 +176,7 @@ def _supports(
             probabilities=documents[:, places],
             arg_max=None if counted is None else counted[:, places],
             between_units=None if between is None else between[np.ix_(places, places)],
-            kind="similarity" if kind_is_similarity else "entailment",
+            kind=kind,
         )
 
 
