@@ -370,7 +370,7 @@ def _server(data: bytes) -> None:
 
     async def ask() -> None:
         backend = OpenAIBackend(_MODEL)
-        backend._connections.get().__class__ = _Said
+        backend._connection.__class__ = _Said
         try:
             await backend.complete(CompletionRequest(target=_MODEL, messages=ASKED))
         finally:

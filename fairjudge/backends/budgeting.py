@@ -8,7 +8,7 @@ from contextvars import Token
 from dataclasses import dataclass
 from typing import Any
 
-from fairjudge.backends.limiting import Ending
+from fairjudge.backends.limiting import Ending, Limit
 from fairjudge.backends.ports import AnyRequest, counting
 from fairjudge.backends.pricing import PriceTable
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
@@ -41,15 +41,8 @@ class Budget:
     the estimates is met carefully: one request goes first, each reply within its estimate lets one
     more go at once, and the largest excess seen is expected of every further request.
 
-    Parameters
-    ----------
-    max_calls : int, optional
-        Most requests that are sent, repeated ones included.
-    max_cost_usd : float, optional
-        Most US dollars. A server that counts above all that it counted before can pass it, by the
-        requests under way at that moment.
-    prices : PriceTable, optional
-        Needed with `max_cost_usd`.
+    ``max_calls`` counts repeated requests too. ``max_cost_usd`` needs ``prices``; a server that
+    counts above all that it counted before can pass it, by the requests under way at that moment.
 
     Attributes
     ----------
@@ -192,7 +185,7 @@ class Budget:
         return None if self._prices is None else self._prices.cost_usd(target, usage)
 
 
-class BudgetLimit:
+class BudgetLimit(Limit):
     """Admits requests while `budget` lasts.
 
     Belongs inside the cache, whose hits are free, and inside the retries: each attempt is sent.
@@ -202,12 +195,12 @@ class BudgetLimit:
         self._budget = budget
 
     async def begin(self, request: AnyRequest) -> tuple[Reservation, Token[Any]]:
-        """See `fairjudge.backends.limiting.Limit`."""
+        """See `Limit`."""
         reserved = await self._budget.reserve(request.target, likely_usage(request))
         return reserved, counting.set(self._budget.count_again)
 
     async def end(self, begun: tuple[Reservation, Token[Any]], ending: Ending) -> None:
-        """See `fairjudge.backends.limiting.Limit`."""
+        """See `Limit`."""
         reserved, before = begun
         counting.reset(before)
         self._budget.settle(reserved, ending.usage)

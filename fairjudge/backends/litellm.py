@@ -11,6 +11,7 @@ from typing import Any
 import openai
 
 from fairjudge.backends.chat_wire import chat_body, read_chat
+from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import (
     DEFAULT_TIMEOUT_SECONDS,
     PLACEHOLDER_KEY,
@@ -18,15 +19,21 @@ from fairjudge.backends.http import (
     one_line,
 )
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.redacting import keys_in_environment
 from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.errors import (
     ConfigurationError,
     ConnectionFailedError,
     ContextTooLongError,
     RefusedError,
 )
-from fairjudge.protocols import Completion, CompletionRequest, ModelRef
+from fairjudge.protocols import (
+    Completion,
+    CompletionRequest,
+    DecisionRequest,
+    Decisions,
+    ModelRef,
+)
 
 
 class LiteLLMClient:
@@ -35,19 +42,8 @@ class LiteLLMClient:
     With a base URL, a name without a provider means a server of the format that `own_server`, a
     provider of litellm's, has. Keys are those that litellm reads from the environment.
 
-    Parameters
-    ----------
-    target : ModelRef
-        The model, and the server where it is not the provider's own.
-    timeout_seconds : float, optional
-        Longest wait for one whole reply.
-    warn : callable, optional
-        Not used.
-
-    Raises
-    ------
-    ConfigurationError
-        When litellm finds the provider's key missing, or knows no such provider.
+    Where litellm finds the provider's key missing, or knows no such provider, `ConfigurationError`
+    is raised.
     """
 
     own_server = "openai"
@@ -103,6 +99,41 @@ class LiteLLMBackend(LiteLLMClient):
         }
 
 
+class LiteLLMDecisionsBackend(LiteLLMClient):
+    """Answers typed questions through any decision provider of litellm.
+
+    Such as ``litellm-decisions:openai/<model>`` or ``litellm-decisions:typesafe/<model>``; with a
+    base URL, a name without a provider means a server of the System One format. All questions of a
+    request go in one call. An installed litellm without decisions raises `ConfigurationError`.
+    """
+
+    own_server = "hosted_vllm"
+
+    def __init__(self, target: ModelRef, **options: Any) -> None:
+        super().__init__(target, **options)
+        if not hasattr(self._litellm, "asystemone"):
+            raise ConfigurationError("the installed litellm knows no decision models; upgrade it")
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        check_target(request, self.target)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                reply = await self._litellm.asystemone(
+                    model=self._model,
+                    state=state_of(request),
+                    questions=questions_of(request),
+                    api_base=self.target.base_url,
+                    api_key=self._key,
+                    timeout=self._timeout_seconds,
+                    num_retries=0,
+                    max_retries=0,
+                )
+            return read_decisions(request, reply.model_dump(warnings=False))
+        except Exception as error:
+            raise self._mapped(error) from None
+
+
 def import_litellm() -> Any:
     """Import litellm without its network access, reports, prints and advertisements."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
@@ -118,15 +149,7 @@ def import_litellm() -> Any:
 
 
 def resolve_model(litellm: Any, target: ModelRef, *, own_server: str) -> tuple[str, str | None]:
-    """Return litellm's name of the model and a key to hand over (None: litellm finds its own).
-
-    `own_server` is litellm's provider for a server named by a base URL alone.
-
-    Raises
-    ------
-    ConfigurationError
-        When the provider is unknown or its key is missing.
-    """
+    """Return litellm's name of the model and a key to hand over (None: litellm finds its own)."""
     model = target.model
     if target.base_url is not None and "/" not in model:
         model = f"{own_server}/{model}"

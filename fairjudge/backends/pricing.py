@@ -86,12 +86,7 @@ class PriceTable:
         price = self.price(target)
         if price is None or usage.input_tokens is None or usage.output_tokens is None:
             return None
-        return price.cost_usd(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cached_input_tokens=usage.cached_input_tokens or 0,
-            written_input_tokens=usage.written_input_tokens or 0,
-        )
+        return price.cost_usd(**usage.model_dump(exclude_none=True))
 
 
 def _names(target: ModelRef) -> tuple[str, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -11,7 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
-from fairjudge.backends.ports import Ask, Middleware, Reply, Request, Warn
+from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Warn
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
@@ -75,23 +76,14 @@ class Retrying(Middleware):
     """Repeats a request that failed on 429, 5xx, a timeout or a broken connection.
 
     Every other error is raised at once: asking again changes nothing about a wrong key, a bad
-    request, a refusal or an empty reply.
+    request, a refusal or an empty reply. ``retried`` is told of the error before each further
+    attempt; ``warn`` of waits that a server asks for: of the first long one, and of the first too
+    long.
 
-    Parameters
-    ----------
-    policy : RetryPolicy, optional
-        How often, and how long to wait.
-    ends_unmet : bool, optional
-        Whether a server that was never met ends the run: a thousand items are not to be retried one
-        by one against a mistyped address. Until something is answered, a connection that fails
-        twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
-        that says no, or that stumbles, was met.
-    sleep : callable, optional
-        Awaited with the seconds of each wait; tests pass their own.
-    retried : callable, optional
-        Told of the error before each further attempt.
-    warn : callable, optional
-        Told of waits that a server asks for: of the first long one, and of the first too long.
+    With ``ends_unmet``, a server that was never met ends the run: a thousand items are not to be
+    retried one by one against a mistyped address. Until something is answered, a connection that
+    fails twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
+    that says no, or that stumbles, was met.
     """
 
     def __init__(
@@ -117,15 +109,10 @@ class Retrying(Middleware):
         """See `Middleware`."""
         # Most requests need no second attempt, and tenacity takes longer than all else here.
         try:
-            reply = await ask(request)
-        except BackendError as error:
-            self._meet(request, error)
-            if not isinstance(error, TRANSIENT):
-                raise
+            with self._meeting(request):
+                return await ask(request)
+        except TRANSIENT as error:
             failed = error
-        else:
-            self._met = True
-            return reply
         return await self._ask_again(request, ask, failed)
 
     async def _ask_again(
@@ -144,27 +131,29 @@ class Retrying(Middleware):
                 with attempt:
                     if attempt.retry_state.attempt_number == 1:
                         raise failed
-                    reply = await self._ask_once(request, ask)
+                    with self._meeting(request):
+                        reply = await ask(request)
         except ConnectionFailedError as error:
             if self._met:
                 raise
             raise ConfigurationError(f"{request.target}: no server answers: {error}") from None
         return reply
 
-    async def _ask_once(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+    @contextmanager
+    def _meeting(self, request: AnyRequest) -> Iterator[None]:
+        """Take note of a server that answers; raise if it lacks what nobody has met yet."""
         try:
-            reply = await ask(request)
-        except BackendError as error:
-            self._meet(request, error)
+            yield
+        except NotFoundError as error:
+            if self._met:
+                raise
+            raise ConfigurationError(f"{request.target}: {error}") from None
+        except ConnectionFailedError:
+            raise
+        except BackendError:
+            self._met = True
             raise
         self._met = True
-        return reply
-
-    def _meet(self, request: Request, error: BackendError) -> None:
-        """Take note that a server gave an error; raise if it lacks what nobody has met yet."""
-        if isinstance(error, NotFoundError) and not self._met:
-            raise ConfigurationError(f"{request.target}: {error}") from None
-        self._met = self._met or not isinstance(error, ConnectionFailedError)
 
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep

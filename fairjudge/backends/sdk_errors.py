@@ -29,16 +29,8 @@ _NOT_AS_PROMISED = (
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
     """Return the error of ours for what a client raised; one that is ours already stays.
 
-    Parameters
-    ----------
-    error : Exception
-        What was raised.
-    sdk : module
-        ``openai`` or ``anthropic``.
-    where : str
-        The server's base URL.
-    secrets : tuple of str
-        Keys, which some servers repeat in their messages; they are taken out.
+    `sdk` is ``openai`` or ``anthropic``, `where` the server. Some servers repeat the keys that they
+    were sent: `secrets` are taken out.
     """
     ours = next((one for one in _causes(error) if isinstance(one, BackendError)), None)
     if ours is not None:
@@ -61,7 +53,7 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
 
 def _broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
     unsent = any(isinstance(one, BrokenOffError) and one.unsent for one in _causes(error))
-    cause = one_line(list(_chain(error))[-1], secrets=secrets)
+    cause = one_line(list(_causes(error, handled=True))[-1], secrets=secrets)
     return ConnectionFailedError(f"cannot reach {where}, or it broke off: {cause}", unsent=unsent)
 
 
@@ -86,16 +78,9 @@ def said_by_server(error: Any) -> str:
     return " ".join(str(part) for part in parts if part)
 
 
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield `error` and what it was made of; not what was being handled meanwhile."""
+def _causes(error: BaseException, *, handled: bool = False) -> Iterator[BaseException]:
+    """Yield `error` and what it was made of; where `handled`, what was being handled too."""
     following: BaseException | None = error
     while following is not None:
         yield following
-        following = following.__cause__
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    following: BaseException | None = error
-    while following is not None:
-        yield following
-        following = following.__cause__ or following.__context__
+        following = following.__cause__ or (following.__context__ if handled else None)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import openai
 
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, PerLoop, api_key
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, api_key
 from fairjudge.backends.ports import Warn
 from fairjudge.backends.sdk_errors import map_sdk_error
 from fairjudge.errors import ConfigurationError
@@ -19,22 +21,8 @@ class ServerClient(Generic[Connection]):
     """A model behind a server: its URL, its key, and connections that live as long as their loop.
 
     Subclasses name the environment variable of the key and the provider's own server, and say how
-    to connect.
-
-    Parameters
-    ----------
-    target : ModelRef
-        The model; its ``base_url`` None means the provider's own server.
-    timeout_seconds : float, optional
-        Longest wait for one whole reply.
-    warn : callable, optional
-        Told once of a parameter that the server does not support, and of replies without a request.
-
-    Raises
-    ------
-    ConfigurationError
-        When the key is not set and `target` names no other server, or names none and there is no
-        own one.
+    to connect. ``warn`` is told once of a parameter that the server does not support, and of
+    replies without a request. Where a key or a server is missing, `ConfigurationError` is raised.
     """
 
     key_variable: ClassVar[str]
@@ -56,11 +44,20 @@ class ServerClient(Generic[Connection]):
         self._key = api_key(self.key_variable, target)
         self._timeout_seconds = timeout_seconds
         self._warn = warn
-        self._connections = PerLoop(self._connect)
+        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection]
+        self._connections = WeakKeyDictionary()
+
+    @property
+    def _connection(self) -> Connection:
+        """The connection of the running event loop: it belongs to the loop that it rose in."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._connections:
+            self._connections[loop] = self._connect()
+        return self._connections[loop]
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        connection = self._connections.pop()
+        """Close the connection of the running event loop."""
+        connection = self._connections.pop(asyncio.get_running_loop(), None)
         if connection is not None:
             await self._close(connection)
 
