@@ -77,9 +77,8 @@ class Budget:
 
     def check_priced(self, target: ModelRef) -> None:
         """Raise `ConfigurationError` if cost is limited but the price of `target` is unknown."""
-        if self.max_cost_usd is None or self._prices is None:
-            return
-        if self._prices.price(target) is None:
+        limited = self.max_cost_usd is not None
+        if limited and self._prices is not None and self._prices.price(target) is None:
             raise ConfigurationError(
                 f"the price of {target} is not known, so its cost cannot be limited; name it in a "
                 "price file, or limit the number of calls"
@@ -88,10 +87,7 @@ class Budget:
     async def reserve(self, target: ModelRef, likely: Usage) -> Reservation:
         """Count a request to `target` and set its likely cost aside, once there is room for it.
 
-        Raises
-        ------
-        BudgetExceededError
-            When the request would pass a limit whatever becomes of those under way.
+        One that would pass a limit whatever becomes of those under way is `BudgetExceededError`.
         """
         self.check_priced(target)
         estimate_usd = self._cost(target, likely) or 0.0
@@ -139,13 +135,7 @@ class Budget:
         self.n_unpriced += n_unpriced
 
     def count_again(self) -> None:
-        """Count a request that is sent again, in other words, on the same reservation.
-
-        Raises
-        ------
-        BudgetExceededError
-            When no more may be sent.
-        """
+        """Count a request that is sent again, in other words, on the same reservation."""
         self._check_calls()
         self.n_calls += 1
 

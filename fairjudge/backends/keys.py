@@ -6,13 +6,13 @@ import hashlib
 import json
 from typing import Any
 
-from fairjudge.protocols import CompletionRequest, DecisionRequest
+from fairjudge.backends.ports import AnyRequest
 
 CACHE_VERSION = 1
 """Raised whenever the same request may no longer be answered by what was stored for it."""
 
 
-def request_key(request: CompletionRequest | DecisionRequest) -> str:
+def request_key(request: AnyRequest) -> str:
     """Return the SHA-256 (hex) of everything that can change the reply to `request`.
 
     Every field of the request enters, with the kind of request and `CACHE_VERSION`: canonical JSON
@@ -23,17 +23,17 @@ def request_key(request: CompletionRequest | DecisionRequest) -> str:
     return _digest(_fields(request, {"messages"}), request)
 
 
-def prompt_key(request: CompletionRequest | DecisionRequest) -> str:
+def prompt_key(request: AnyRequest) -> str:
     """Return the same as `request_key` without the target: what was asked, whoever was asked."""
     return _digest(_fields(request, {"messages", "target"}), request)
 
 
-def _fields(request: CompletionRequest | DecisionRequest, left_out: set[str]) -> dict[str, Any]:
+def _fields(request: AnyRequest, left_out: set[str]) -> dict[str, Any]:
     # Without None: a field that a later version adds, unset by default, changes no key.
     return request.model_dump(mode="json", exclude=left_out, exclude_none=True)
 
 
-def _digest(fields: dict[str, Any], request: CompletionRequest | DecisionRequest) -> str:
+def _digest(fields: dict[str, Any], request: AnyRequest) -> str:
     fields["messages"] = [[m.role, _sha256(m.content), *m.fences] for m in request.messages]
     fields["kind"] = type(request).__name__
     fields["cache_version"] = CACHE_VERSION

@@ -132,15 +132,6 @@ class Tokens:
     cached_input: int = 0
     output: int = 0
 
-    @classmethod
-    def of(cls, usage: Usage) -> Tokens:
-        """Return the tokens of one reply."""
-        return cls(
-            input=usage.input_tokens or 0,
-            cached_input=usage.cached_input_tokens or 0,
-            output=usage.output_tokens or 0,
-        )
-
     def __add__(self, other: Tokens) -> Tokens:
         return Tokens(
             input=self.input + other.input,
@@ -165,4 +156,8 @@ class TokenCount(Limit):
     async def end(self, begun: None, ending: Ending) -> None:  # noqa: ARG002
         """See `Limit`."""
         if ending.usage is not None:
-            self.tokens += Tokens.of(ending.usage)
+            self.tokens += Tokens(
+                input=ending.usage.input_tokens or 0,
+                cached_input=ending.usage.cached_input_tokens or 0,
+                output=ending.usage.output_tokens or 0,
+            )

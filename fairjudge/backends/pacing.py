@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
 from fairjudge.backends.limiting import Ending, Limit
-from fairjudge.backends.ports import AnyRequest
+from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
 from fairjudge.protocols import Completion, Decisions
-
-Clock = Callable[[], float]
-Sleep = Callable[[float], Awaitable[None]]
 
 _MINUTE_SECONDS = 60.0
 _NOTHING = 1e-9

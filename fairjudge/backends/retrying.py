@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -12,7 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
-from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Warn
+from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Sleep, Warn
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
@@ -24,8 +24,6 @@ from fairjudge.errors import (
     ServerError,
     WaitTooLongError,
 )
-
-Sleep = Callable[[float], Awaitable[None]]
 
 TRANSIENT = (
     RateLimitError,

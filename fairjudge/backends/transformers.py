@@ -38,21 +38,8 @@ class TransformersBackend:
 
     Requests that wait together and share their sampling parameters are generated in one batch.
     A reply schema is not enforced: the text is the model's. Without a seed, sampling is seeded by
-    the sample index alone.
-
-    Parameters
-    ----------
-    target : ModelRef
-        Its model is what to load.
-    timeout_seconds : float, optional
-        Not used.
-    warn : callable, optional
-        Told when a batch did not fit the device's memory and was divided.
-
-    Raises
-    ------
-    ConfigurationError
-        When the model cannot be loaded.
+    the sample index alone. ``warn`` is told when a batch did not fit the device's memory and was
+    divided. A model that cannot be loaded raises `ConfigurationError`.
     """
 
     def __init__(
@@ -65,7 +52,8 @@ class TransformersBackend:
         self.target = target
         self._warn = warn
         self._loaded = load_model(target.model)
-        self._batch_tokens = BATCH_TOKENS_CUDA if self._loaded.on_cuda else BATCH_TOKENS_CPU
+        on_cuda = self._loaded.model.device.type == "cuda"
+        self._batch_tokens = BATCH_TOKENS_CUDA if on_cuda else BATCH_TOKENS_CPU
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="generate")
         self._waiting: list[_Job] = []
         self._worker: asyncio.Task[None] | None = None

@@ -21,21 +21,8 @@ class TransformersDecisionBackend:
     """Answers typed questions with transformers' decision pipeline.
 
     A chat model's next-token probabilities of the options' labels, renormalized over the options:
-    one forward pass a question, no text.
-
-    Parameters
-    ----------
-    target : ModelRef
-        Its model is a hub id, a folder or a GGUF file.
-    timeout_seconds : float, optional
-        Not used.
-    warn : callable, optional
-        Not used.
-
-    Raises
-    ------
-    ConfigurationError
-        When the model cannot be loaded, or the installed transformers has no such pipeline.
+    one forward pass a question, no text. The model is a hub id, a folder or a GGUF file; where it
+    cannot be loaded, or transformers has no such pipeline, `ConfigurationError` is raised.
     """
 
     def __init__(

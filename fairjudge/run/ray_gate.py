@@ -17,8 +17,8 @@ from typing import Any, TypeAlias
 
 from fairjudge.backends.budgeting import Budget, Reservation, likely_usage
 from fairjudge.backends.limiting import Ending, Limit
-from fairjudge.backends.pacing import Allowance, Clock, Sleep
-from fairjudge.backends.ports import AnyRequest
+from fairjudge.backends.pacing import Allowance
+from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.protocols import ModelRef, Usage

@@ -47,18 +47,7 @@ durable is written in order. A machine that lost power loses its lock within a m
 
 
 class StoredRun(RunStore):
-    """One run in the store; see `RunStore`.
-
-    Parameters
-    ----------
-    name : str
-        The run's name; the same name is the same run on every machine.
-    identity : mapping
-        As for `RunStore`.
-    address : StoreAddress
-    patience_seconds : float, optional
-        As for `Server`.
-    """
+    """One run in the store; the same name is the same run on every machine. See `RunStore`."""
 
     def __init__(
         self,
