@@ -43,15 +43,8 @@ class Budget:
 
     ``max_calls`` counts repeated requests too. ``max_cost_usd`` needs ``prices``; a server that
     counts above all that it counted before can pass it, by the requests under way at that moment.
-
-    Attributes
-    ----------
-    n_calls : int
-        Requests sent.
-    cost_usd : float
-        Booked so far; with estimates in it where `n_unpriced` is not 0.
-    n_unpriced : int
-        Requests whose price is not known.
+    ``cost_usd`` is booked so far, with estimates in it where ``n_unpriced``, the number of requests
+    whose price is not known, is not 0.
     """
 
     def __init__(

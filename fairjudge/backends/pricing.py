@@ -104,12 +104,7 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
     The file has the form of ``fairjudge/backends/prices.toml``: tables ``[[price]]`` with
     ``model`` (``provider:model``), ``input`` and ``output`` (US dollars per million tokens),
     ``date`` and ``source``, and optionally ``cached_input``, ``cache_write`` and ``cached_from``
-    (see `Price`).
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read or has another form.
+    (see `Price`). One that cannot be read or has another form raises `InputError`.
     """
     published = files("fairjudge.backends").joinpath("prices.toml").read_text(encoding="utf-8")
     own = {} if path is None else _read(_text(path), path=path)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
@@ -90,7 +91,7 @@ class Retrying(Middleware):
         policy: RetryPolicy | None = None,
         ends_unmet: bool = False,
         sleep: Sleep = asyncio.sleep,
-        retried: Callable[[BackendError], None] | None = None,
+        retried: Callable[[BackendError], None] = lambda _: None,
         warn: Warn | None = None,
     ) -> None:
         self._policy = policy or RetryPolicy()
@@ -121,7 +122,7 @@ class Retrying(Middleware):
             wait=lambda state: max(self._backoff(state), self._asked_seconds(request, state)),
             stop=self._gives_up,
             sleep=self._sleep,
-            before_sleep=self._tell,
+            before_sleep=lambda state: self._retried(_error(state)),
             reraise=True,
         )
         try:
@@ -160,11 +161,6 @@ class Retrying(Middleware):
             or waited_seconds > self._policy.total_wait_seconds
         )
 
-    def _tell(self, state: RetryCallState) -> None:
-        error = _error(state)
-        if self._retried is not None and isinstance(error, BackendError):
-            self._retried(error)
-
     def _asked_seconds(self, request: Request, state: RetryCallState) -> float:
         """Return the Retry-After that came with the last error, or 0; raise if it is too long."""
         error = _error(state)
@@ -188,5 +184,5 @@ class Retrying(Middleware):
             self._warn(sentence)
 
 
-def _error(state: RetryCallState) -> BaseException | None:
-    return None if state.outcome is None else state.outcome.exception()
+def _error(state: RetryCallState) -> Any:
+    return state.outcome and state.outcome.exception()

@@ -32,13 +32,7 @@ class PairShape:
 
     @classmethod
     def of(cls, tokenizer: Any) -> Self:
-        """Find the shape in what `tokenizer` makes of a pair.
-
-        Raises
-        ------
-        ConfigurationError
-            If the two texts' own tokens are not found in it.
-        """
+        """Find the shape in what `tokenizer` makes of a pair, or raise `ConfigurationError`."""
         encode = tokenizer.backend_tokenizer.encode
         first = encode("a", add_special_tokens=False).ids
         second = encode("b", add_special_tokens=False).ids

@@ -79,14 +79,8 @@ def load_pretrained(
     """Load a model by hub id or folder, as the class `auto_class` of transformers.
 
     `method` names the scorer and its version, `what` the model in errors; `half` lets it run in
-    bfloat16 on CUDA. Without a `fingerprint`, every weight and the tokenizer are hashed.
-
-    Raises
-    ------
-    MissingExtraError
-        torch or transformers is not installed.
-    ConfigurationError
-        The model cannot be loaded.
+    bfloat16 on CUDA. Without a `fingerprint`, every weight and the tokenizer are hashed. A model
+    that cannot be loaded raises `ConfigurationError`.
     """
     require_libraries(f"scorer {method!r}")
     import torch

@@ -64,12 +64,7 @@ class _Embeddings(nn.Module):  # type: ignore[misc]  # torch is untyped here
 class TrainedNetwork(nn.Module):  # type: ignore[misc]  # torch is untyped here
     """An encoder of pairs and four heads over it.
 
-    Parameters
-    ----------
-    vocabulary : int
-        Rows of the word embeddings.
-    dropout : float
-        Share of the embeddings' and the pooled vectors' entries dropped while training.
+    ``dropout`` is the share of the embeddings' and the pooled vectors' entries dropped in training.
     """
 
     def __init__(self, vocabulary: int = 30522, *, dropout: float = 0.1) -> None:

@@ -40,10 +40,7 @@ class BartScore:
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): the score of each (source, summary), at most 0.
 
-        Raises
-        ------
-        InputError
-            A text has no token in the model's vocabulary.
+        A text without a token in the model's vocabulary raises `InputError`.
         """
         distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         rows: list[tuple[list[int], list[int]]] = []

@@ -59,10 +59,7 @@ class BertScore:
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): the precision of each (source, summary), at most 1.
 
-        Raises
-        ------
-        InputError
-            A text has no token in the model's vocabulary.
+        A text without a token in the model's vocabulary raises `InputError`.
         """
         vectors = self._vectors(list(dict.fromkeys(text for pair in pairs for text in pair)))
         raw = [

@@ -52,17 +52,9 @@ def embedding_supports(
 ) -> Iterator[Support]:
     """Yield each summary's support by cosine similarity, in [-1, 1]: a similarity, no entailment.
 
-    Parameters
-    ----------
-    units
-        Units by (eid, system); the summary's sentences where absent.
-    on_cluster
-        Called with the number of clusters finished.
-
-    Yields
-    ------
-    Support
-        In the order of the clusters. A document without text supports nothing: 0.
+    They come in the order of the clusters. A summary that has no `units` is cut into its sentences;
+    a document without text supports nothing: 0. `on_cluster` is called with the number of clusters
+    finished.
     """
     jobs = list(_jobs(clusters, summaries, max_words, units))
     for start in range(0, len(jobs), _CLUSTERS_A_BLOCK):
@@ -89,12 +81,8 @@ def entailment_supports(
 ) -> Iterator[Support]:
     """Yield each summary's support by entailment probability, with the arg-max variant of it.
 
-    Parameters
-    ----------
-    between_units
-        Whether to score the units against each other, which the variant ``"released"`` merges by.
-    units, on_cluster
-        As in `embedding_supports`.
+    `between_units` has the units scored against each other, which the variant ``"released"`` merges
+    by; all else is as in `embedding_supports`.
     """
     for job in _jobs(clusters, summaries, max_words, units):
         found = job.units

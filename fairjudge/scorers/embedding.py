@@ -40,14 +40,7 @@ def load_embedder(model: str | None = None) -> TransformersEmbedder:
     """Load the packaged model, or the one named by a hub id or a folder.
 
     The packaged all-MiniLM-L6-v2 needs no network; its weights are checked against the published
-    sha256.
-
-    Raises
-    ------
-    MissingExtraError
-        torch, transformers or the packaged model is not installed.
-    ConfigurationError
-        The packaged weights are not the published ones, or the model cannot be loaded.
+    sha256. What cannot be loaded raises `ConfigurationError`.
     """
     require_libraries(_FEATURE)
     fingerprint = None
@@ -68,13 +61,7 @@ def load_embedder(model: str | None = None) -> TransformersEmbedder:
 
 
 def packaged_model_folder() -> Path:
-    """Return the folder of the packaged model without importing the package.
-
-    Raises
-    ------
-    MissingExtraError
-        The package, or its weights file, is not installed.
-    """
+    """Return the folder of the packaged model without importing the package."""
     try:
         files = importlib.metadata.files(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
@@ -86,13 +73,7 @@ def packaged_model_folder() -> Path:
 
 
 def check_sha256(path: Path, expected: str) -> None:
-    """Refuse a file whose sha256 is not `expected`.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or is another one.
-    """
+    """Raise `ConfigurationError` for a file that cannot be read or whose sha256 is another."""
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -123,12 +104,7 @@ class TransformersEmbedder:
         """Return shape (n, d): one row of unit L2 norm a text, in the order given.
 
         No texts give shape (0, d). Lone surrogates are read as ``?``. An empty text is embedded as
-        the model's special tokens alone.
-
-        Raises
-        ------
-        InputError
-            A text has no token at all in this model's vocabulary.
+        the model's special tokens alone; one without any token raises `InputError`.
         """
         distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         rows = self._embed_distinct([encodable(text) for text in distinct])

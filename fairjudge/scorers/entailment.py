@@ -69,10 +69,7 @@ class TransformersEntailment:
     def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis).
 
-        Raises
-        ------
-        InputError
-            A hypothesis has no tokens.
+        A hypothesis without a token raises `InputError`.
         """
         distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         rows = self._classify_distinct(list(distinct))
@@ -187,13 +184,7 @@ def _first(
 
 
 def label_columns(names: Mapping[int, str]) -> _Columns:
-    """Find which output is which from the config's label names.
-
-    Raises
-    ------
-    ConfigurationError
-        The names do not tell entailment from the rest.
-    """
+    """Find which output is which from the config's label names, or raise `ConfigurationError`."""
     by_name = {str(name).strip().casefold(): int(place) for place, name in names.items()}
     found = {
         kind: next((by_name[name] for name in known if name in by_name), None)

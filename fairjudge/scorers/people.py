@@ -36,12 +36,7 @@ class PeopleFinder:
 def load_people_finder(pipeline: str | None = None) -> PeopleFinder:
     """Load the packaged small English pipeline, or any installed one by name or folder.
 
-    Raises
-    ------
-    MissingExtraError
-        spaCy, or the packaged pipeline, is not installed.
-    ConfigurationError
-        The named pipeline cannot be loaded or recognises no entities.
+    One that cannot be loaded or recognises no entities raises `ConfigurationError`.
     """
     try:
         import spacy

@@ -83,12 +83,7 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
 def load_trained_models(*, folder: Path = FOLDER) -> TrainedModels:
     """Load the models that ship with the package, once a process; on CUDA where there is one.
 
-    Raises
-    ------
-    MissingExtraError
-        torch, transformers or the packaged model is not installed.
-    ConfigurationError
-        The weights are missing, or are not those of the record.
+    Weights that are missing, or are not those of the record, raise `ConfigurationError`.
     """
     require_libraries("the trained models")
     import torch
@@ -118,13 +113,7 @@ def load_trained_models(*, folder: Path = FOLDER) -> TrainedModels:
 
 
 def trained_identity(folder: Path = FOLDER) -> str:
-    """Return what names the weights that ship, without loading them.
-
-    Raises
-    ------
-    ConfigurationError
-        Their record is missing or damaged.
-    """
+    """Return what names the weights that ship, without loading them."""
     return f"fairjudge-minilm:{_recorded_sha256(folder)[:12]}"
 
 

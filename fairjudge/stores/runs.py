@@ -55,20 +55,17 @@ class StoredRun(RunStore):
         *,
         identity: Mapping[str, Any],
         address: StoreAddress,
-        patience_seconds: float | None = None,
     ) -> None:
         self._name = name.encode("utf-8", "replace").decode()
         super().__init__(Path(name), shown=f"{self._name} in {address}", identity=identity)
         self.address = address
         self._key = hashlib.sha256(self._name.encode()).hexdigest()[:32]
-        self._patience_seconds = patience_seconds
         self._opened: Server | None = None
         self._n_rows: dict[str, int] = {}
 
     def _open(self) -> None:
         self._opened = Server(
             self.address,
-            patience_seconds=self._patience_seconds,
             max_connections=1,  # the one that holds the lock
             prepare=self._lock,
         )
@@ -90,7 +87,7 @@ class StoredRun(RunStore):
         if self._opened is not None:
             yield self._opened
             return
-        server = Server(self.address, patience_seconds=self._patience_seconds)
+        server = Server(self.address)
         try:
             yield server
         finally:

@@ -95,13 +95,7 @@ class Server:
     A statement waits ``patience_seconds`` (by default `PATIENCE_SECONDS`) for a server that went
     away; where one has waited in vain, the next ones do not wait. More than ``max_connections`` at
     once wait for each other. ``prepare`` is called with every new connection before its first use.
-
-    Raises
-    ------
-    MissingExtraError
-        If psycopg is not installed.
-    StoreError
-        If the server cannot be reached now, or the tables cannot be made.
+    A server that cannot be reached now, and tables that cannot be made, raise `StoreError`.
     """
 
     def __init__(
