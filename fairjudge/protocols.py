@@ -124,7 +124,6 @@ class Backend(Protocol):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        ...
 
 
 class Question(Wire):
@@ -179,7 +178,6 @@ class DecisionBackend(Protocol):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        ...
 
 
 class Embedder(Protocol):
@@ -189,7 +187,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return shape (n, d): one row of unit L2 norm a text, in the order given."""
-        ...
 
 
 class EntailmentModel(Protocol):
@@ -199,7 +196,6 @@ class EntailmentModel(Protocol):
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis)."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +220,6 @@ class TrainedModels(Protocol):
     @property
     def identity(self) -> str:
         """Return the weights' name and digest, for signatures."""
-        ...
 
     def supported(
         self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
@@ -233,19 +228,15 @@ class TrainedModels(Protocol):
 
         `lacking` counts the statement's names and numbers that no source has.
         """
-        ...
 
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
-        ...
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Reading]:
         """Return the best answer of each (question, passage), and how surely there is one."""
-        ...
 
     def same_answer(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(same) of (question, answer, answer); their order does not matter."""
-        ...
 
 
 class Cache(Protocol):
@@ -253,11 +244,9 @@ class Cache(Protocol):
 
     def get(self, key: str) -> Mapping[str, Any] | None:
         """Return the value kept under `key`, or None."""
-        ...
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep `value` under `key`."""
-        ...
 
 
 class SharedCache(Cache, Protocol):
@@ -265,12 +254,9 @@ class SharedCache(Cache, Protocol):
 
     def claim(self, key: str, *, ticket: str) -> bool:
         """Say whether the caller, who names himself by `ticket`, is to ask for `key`."""
-        ...
 
     def release(self, key: str) -> None:
         """End the claim on `key` without a value; `put` ends it with one."""
-        ...
 
     def check(self) -> None:
         """Raise where what is put now would be lost."""
-        ...

@@ -125,7 +125,7 @@ _KINDS: Mapping[str, BackendKind] = {
         ),
         BackendKind(
             provider="transformers-decision",
-            path="fairjudge.backends.transformers_decision:TransformersDecisionBackend",
+            path="fairjudge.backends.transformers:TransformersDecisionBackend",
             what="a chat model in this process as a decision model",
             needs="transformers",
             extra="local",

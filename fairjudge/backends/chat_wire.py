@@ -61,7 +61,7 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_chat(reply: Any, *, stop: Sequence[str]) -> Completion:
-    """Return what the model said in a chat completion, or raise what `sdk_errors` knows.
+    """Return what the model said in a chat completion, or raise what `map_sdk_error` knows.
 
     Some servers leave the stop string that ended a reply at its end; it is cut off here, as OpenAI
     does.

@@ -19,7 +19,7 @@ from fairjudge.backends.http import (
     one_line,
 )
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.errors import (
     ConfigurationError,
@@ -58,15 +58,48 @@ class LiteLLMClient:
         self.target = target
         self._timeout_seconds = timeout_seconds
         self._litellm = import_litellm()
-        self._model, self._key = resolve_model(self._litellm, target, own_server=self.own_server)
+        self._model, self._key = self._resolved()
 
     async def aclose(self) -> None:
         """Close litellm's connections, which all its backends share."""
         await self._litellm.close_litellm_async_clients()
 
+    def _resolved(self) -> tuple[str, str | None]:
+        """Return litellm's name of the model and the key to hand over, None if it finds its own."""
+        model, has_server = self.target.model, self.target.base_url is not None
+        if has_server and "/" not in model:
+            model = f"{self.own_server}/{model}"
+        try:
+            self._litellm.get_llm_provider(model)
+        except openai.BadRequestError:
+            if not has_server:
+                raise ConfigurationError(
+                    f"litellm knows no provider for {model!r}; write it as provider/model"
+                ) from None
+            model = f"{self.own_server}/{model}"
+        missing = self._litellm.validate_environment(model).get("missing_keys") or []
+        if missing and not has_server:
+            raise ConfigurationError(
+                f"{self.target} needs a key: set the environment variable {' and '.join(missing)}"
+            )
+        return model, PLACEHOLDER_KEY if missing else None
+
     def _mapped(self, error: Exception) -> Exception:
+        """Return the error of ours: litellm's are OpenAI's, and a few more."""
         where = self.target.base_url or self.target.model
-        return map_litellm_error(error, litellm=self._litellm, where=where)
+        secrets = keys_in_environment()
+        said = one_line(getattr(error, "message", error), secrets=secrets)
+        if isinstance(error, self._litellm.ContextWindowExceededError):
+            return ContextTooLongError(f"{where}: {said}")
+        if isinstance(error, self._litellm.ContentPolicyViolationError):
+            return RefusedError(f"{where}: {said}")
+        # litellm makes a status 500 of a connection that never was.
+        if isinstance(error, openai.APIStatusError) and "Connection error" in said:
+            return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
+        headers = getattr(error, "litellm_response_headers", None)
+        if isinstance(error, openai.APIStatusError) and headers:
+            error.response.headers.update(headers)
+        return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
 
 
 class LiteLLMBackend(LiteLLMClient):
@@ -146,43 +179,3 @@ def import_litellm() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).setLevel(logging.ERROR)
     return litellm
-
-
-def resolve_model(litellm: Any, target: ModelRef, *, own_server: str) -> tuple[str, str | None]:
-    """Return litellm's name of the model and a key to hand over (None: litellm finds its own)."""
-    model = target.model
-    if target.base_url is not None and "/" not in model:
-        model = f"{own_server}/{model}"
-    try:
-        litellm.get_llm_provider(model)
-    except openai.BadRequestError:
-        if target.base_url is None:
-            raise ConfigurationError(
-                f"litellm knows no provider for {model!r}; write it as provider/model"
-            ) from None
-        model = f"{own_server}/{model}"
-    missing = litellm.validate_environment(model).get("missing_keys") or []
-    if not missing:
-        return model, None
-    if target.base_url is not None:
-        return model, PLACEHOLDER_KEY
-    raise ConfigurationError(
-        f"{target} needs a key: set the environment variable {' and '.join(missing)}"
-    )
-
-
-def map_litellm_error(error: Exception, *, litellm: Any, where: str) -> Exception:
-    """Return the error of ours for what litellm raised: its errors are OpenAI's, and a few more."""
-    secrets = keys_in_environment()
-    said = one_line(getattr(error, "message", error), secrets=secrets)
-    if isinstance(error, litellm.ContextWindowExceededError):
-        return ContextTooLongError(f"{where}: {said}")
-    if isinstance(error, litellm.ContentPolicyViolationError):
-        return RefusedError(f"{where}: {said}")
-    # litellm makes a status 500 of a connection that never was.
-    if isinstance(error, openai.APIStatusError) and "Connection error" in said:
-        return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
-    headers = getattr(error, "litellm_response_headers", None)
-    if isinstance(error, openai.APIStatusError) and headers:
-        error.response.headers.update(headers)
-    return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)

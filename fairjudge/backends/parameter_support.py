@@ -8,7 +8,7 @@ from typing import Any
 
 from fairjudge.backends.http import error_for_status
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.sdk_errors import said_by_server
+from fairjudge.backends.server_client import said_by_server
 from fairjudge.errors import ContextTooLongError
 
 _UNSUPPORTED = re.compile(

@@ -133,7 +133,7 @@ class JsonPoster:
     """Posts JSON to one server; belongs to the event loop that it was made in. See `Carrier`.
 
     ``key`` is sent as the bearer of every call. What a server says may repeat it: errors lose it in
-    `fairjudge.backends.sdk_errors`, replies in `fairjudge.backends.guarding`.
+    `fairjudge.backends.server_client`, replies in `fairjudge.backends.guarding`.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class JsonPoster:
         )
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Send `body` and return the reply's JSON; `sdk_errors` knows what it raises."""
+        """Send `body` and return the reply's JSON; `map_sdk_error` knows what it raises."""
         data = to_json(body)
         async with asyncio.timeout(self._timeout_seconds):
             reply = await self._carrier.carry(self._url + path, data)

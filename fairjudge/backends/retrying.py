@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
@@ -26,26 +25,18 @@ from fairjudge.errors import (
     WaitTooLongError,
 )
 
-TRANSIENT = (
-    RateLimitError,
-    ServerError,
-    RequestTimeoutError,
-    ConnectionFailedError,
-    MismatchedReplyError,
-)
 _UNMET_ATTEMPTS = 2
 """At a server that nobody has met yet."""
 _SAID_FROM_SECONDS = 10.0
 """A shorter wait than this needs no word."""
-_KINDS: Mapping[type[BackendError], str] = MappingProxyType(
-    {
-        RateLimitError: "429",
-        ServerError: "5xx",
-        RequestTimeoutError: "timeout",
-        ConnectionFailedError: "connection",
-        MismatchedReplyError: "mismatch",
-    }
-)
+_KINDS: Mapping[type[BackendError], str] = {
+    RateLimitError: "429",
+    ServerError: "5xx",
+    RequestTimeoutError: "timeout",
+    ConnectionFailedError: "connection",
+    MismatchedReplyError: "mismatch",
+}
+TRANSIENT = tuple(_KINDS)
 
 
 def kind_of(error: BackendError) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
@@ -13,19 +12,17 @@ from numpy.typing import NDArray
 from fairjudge.scorers._pretrained import Pretrained, batches, load_pretrained, windows
 
 DEFAULT_MODEL = "roberta-large"
-_LAYERS: Mapping[str, int] = MappingProxyType(
-    {
-        "roberta-large": 17,
-        "roberta-base": 10,
-        "bert-base-uncased": 9,
-        "bert-large-uncased": 18,
-        "distilbert-base-uncased": 5,
-        "microsoft/deberta-xlarge-mnli": 40,
-        "microsoft/deberta-large-mnli": 18,
-    }
-)
+_LAYERS: Mapping[str, int] = {
+    "roberta-large": 17,
+    "roberta-base": 10,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "distilbert-base-uncased": 5,
+    "microsoft/deberta-xlarge-mnli": 40,
+    "microsoft/deberta-large-mnli": 18,
+}
 """The layers that BERTScore's authors tuned; other models use their last layer."""
-_BASELINES: Mapping[tuple[str, int], float] = MappingProxyType({("roberta-large", 17): 0.83150584})
+_BASELINES: Mapping[tuple[str, int], float] = {("roberta-large", 17): 0.83150584}
 """Precision of random English sentence pairs, from BERTScore's authors; rescaling maps it to 0."""
 _Matrix: TypeAlias = NDArray[np.float32]
 
