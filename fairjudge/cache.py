@@ -7,6 +7,7 @@ serialization falls back to pickle, which runs whatever a writer of the folder p
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sqlite3
@@ -109,7 +110,7 @@ class ReplyCache:
     def __init__(self, path: str | Path | None = None, *, warn: Warn | None = None) -> None:
         self.path = default_cache_dir() if path is None else Path(path)
         self._warn = warn or logging.getLogger(__name__).warning
-        self._told: set[str] = set()
+        self._tell_once = functools.cache(self._warn)
         self._disk = self._open()
         self.claims = Claims(self.path)
 
@@ -302,11 +303,6 @@ class ReplyCache:
     def _tell_moved(self, error: Exception, moved: Path | None) -> None:
         if moved is not None:
             self._warn(f"the cache database was damaged ({error}); moved to {moved}, starting anew")
-
-    def _tell_once(self, message: str) -> None:
-        if message not in self._told:
-            self._told.add(message)
-            self._warn(message)
 
 
 @dataclass(frozen=True, slots=True)

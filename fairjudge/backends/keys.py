@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
 from fairjudge.backends.ports import AnyRequest
 
@@ -20,20 +19,17 @@ def request_key(request: AnyRequest) -> str:
     keeps long prompts cheap. Concurrency, timeouts, retries and the run are no part of a request,
     and neither is the secret that its fences are sealed with: a reply is found again under another.
     """
-    return _digest(_fields(request, {"messages"}), request)
+    return _digest(request, {"messages"})
 
 
 def prompt_key(request: AnyRequest) -> str:
     """Return the same as `request_key` without the target: what was asked, whoever was asked."""
-    return _digest(_fields(request, {"messages", "target"}), request)
+    return _digest(request, {"messages", "target"})
 
 
-def _fields(request: AnyRequest, left_out: set[str]) -> dict[str, Any]:
+def _digest(request: AnyRequest, left_out: set[str]) -> str:
     # Without None: a field that a later version adds, unset by default, changes no key.
-    return request.model_dump(mode="json", exclude=left_out, exclude_none=True)
-
-
-def _digest(fields: dict[str, Any], request: AnyRequest) -> str:
+    fields = request.model_dump(mode="json", exclude=left_out, exclude_none=True)
     fields["messages"] = [[m.role, _sha256(m.content), *m.fences] for m in request.messages]
     fields["kind"] = type(request).__name__
     fields["cache_version"] = CACHE_VERSION

@@ -129,8 +129,8 @@ class Carrier:
         return Carried(status=reply.status, headers=reply.headers, content=content)
 
 
-class JsonPoster:
-    """Posts JSON to one server; belongs to the event loop that it was made in. See `Carrier`.
+class JsonPoster(Carrier):
+    """Posts JSON to one server.
 
     ``key`` is sent as the bearer of every call. What a server says may repeat it: errors lose it in
     `fairjudge.backends.server_client`, replies in `fairjudge.backends.guarding`.
@@ -145,25 +145,19 @@ class JsonPoster:
         headers: Mapping[str, str] | None = None,
         warn: Warn | None = None,
     ) -> None:
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        super().__init__(base_url, headers={**sent, "Authorization": f"Bearer {key}"}, warn=warn)
         self._url = base_url
         self._timeout_seconds = timeout_seconds
-        sent = {"Content-Type": "application/json", **(headers or {})}
-        self._carrier = Carrier(
-            base_url, headers={**sent, "Authorization": f"Bearer {key}"}, warn=warn
-        )
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send `body` and return the reply's JSON; `map_sdk_error` knows what it raises."""
         data = to_json(body)
         async with asyncio.timeout(self._timeout_seconds):
-            reply = await self._carrier.carry(self._url + path, data)
+            reply = await self.carry(self._url + path, data)
         if reply.status >= 300:
             raise StatusError(reply)
         return json.loads(reply.content)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._carrier.close()
 
 
 def carried_client(sdk: Any, base_url: str, *, warn: Warn | None = None) -> Any:
