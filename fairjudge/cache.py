@@ -7,6 +7,7 @@ serialization falls back to pickle, which runs whatever a writer of the folder p
 
 from __future__ import annotations
 
+import functools
 import logging
 import os
 import sqlite3
@@ -22,7 +23,15 @@ from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
 
 from fairjudge import cache_quarantine as quarantine
 from fairjudge.cache_claims import Claims
-from fairjudge.cache_rows import RefusedRowError, decode_row, encode_row
+from fairjudge.cache_rows import (
+    CacheReport,
+    CacheStats,
+    CheckedRow,
+    RefusedRowError,
+    check_row,
+    decode_row,
+    encode_row,
+)
 from fairjudge.cache_secret import folder_secret
 from fairjudge.errors import CacheError
 
@@ -89,50 +98,19 @@ def default_cache_dir() -> Path:
     return base / "fairjudge"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheStats:
-    """What a cache holds; `size_bytes` is the room its database takes."""
-
-    path: Path | str
-    n_entries: int
-    size_bytes: int
-    n_quarantined: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CacheReport:
-    """What `ReplyCache.verify` found; what was refused has been moved aside.
-
-    `refused` has one line for each bad row (its key and why), or one for a broken database.
-    """
-
-    n_sound: int
-    refused: tuple[str, ...]
-
-
 class ReplyCache:
     """JSON values by key, in a folder that any number of processes may share.
 
     What is damaged is never an answer: a bad row is moved to ``quarantine/rows.jsonl``, a broken
-    database to ``quarantine/``, `warn` is told, and the entry counts as absent.
-
-    Parameters
-    ----------
-    path : Path, optional
-        The folder; made if absent. Default: `default_cache_dir`.
-    warn : callable, optional
-        Called with one sentence. Default: a warning in the log ``fairjudge.cache``.
-
-    Raises
-    ------
-    CacheError
-        When the folder cannot be used.
+    database to ``quarantine/``, `warn` (by default the log) is told, and the entry is absent. The
+    folder, by default `default_cache_dir`, is made if absent; one that cannot be used raises
+    `CacheError`.
     """
 
     def __init__(self, path: str | Path | None = None, *, warn: Warn | None = None) -> None:
         self.path = default_cache_dir() if path is None else Path(path)
         self._warn = warn or logging.getLogger(__name__).warning
-        self._told: set[str] = set()
+        self._tell_once = functools.cache(self._warn)
         self._disk = self._open()
         self.claims = Claims(self.path)
 
@@ -153,10 +131,8 @@ class ReplyCache:
     def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep `value` under `key`: an object of text, numbers, booleans, null, lists, objects.
 
-        Raises
-        ------
-        CacheError
-            When it cannot be written: disk full, folder read-only, database locked for a minute.
+        What cannot be written (disk full, folder read-only, database locked for a minute) raises
+        `CacheError`.
         """
         for may_recover in (True, False):
             try:
@@ -173,12 +149,7 @@ class ReplyCache:
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield every sound (key, value) in the order kept; bad rows are moved aside."""
         try:
-            for row in self._rows():
-                problem = row.problem()
-                if problem is None:
-                    yield row.name, row.read()
-                else:
-                    self._remove(row, problem)
+            yield from ((row.key, row.value) for row in self._checked() if row.problem is None)
         except sqlite3.DatabaseError as error:
             self._recover(error)
 
@@ -197,13 +168,11 @@ class ReplyCache:
         n_sound, refused = 0, []
         try:
             self._check_database()
-            for row in self._rows():
-                problem = row.problem()
-                if problem is None:
+            for row in self._checked():
+                if row.problem is None:
                     n_sound += 1
                 else:
-                    refused.append(f"{row.name}: {problem}")
-                    self._remove(row, problem)
+                    refused.append(str(row))
         except sqlite3.DatabaseError as error:
             if not self._recover(error):
                 raise CacheError(f"cannot read the cache {self.path}: {error}") from error
@@ -295,11 +264,16 @@ class ReplyCache:
         self._disk = self._open()
         return True
 
-    def _rows(self) -> Iterator[_Row]:
+    def _checked(self) -> Iterator[CheckedRow]:
+        """Yield every row in the order kept, after moving it aside where it is bad."""
         last = -(2**63)
         while batch := self._select("rowid > ? ORDER BY rowid LIMIT 500", last):
             last = batch[-1].rowid
-            yield from batch
+            for row in batch:
+                checked = row.check()
+                if checked.problem is not None:
+                    self._remove(row, checked.problem)
+                yield checked
 
     def _select(self, where: str, parameter: object) -> list[_Row]:
         columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608
@@ -330,11 +304,6 @@ class ReplyCache:
         if moved is not None:
             self._warn(f"the cache database was damaged ({error}); moved to {moved}, starting anew")
 
-    def _tell_once(self, message: str) -> None:
-        if message not in self._told:
-            self._told.add(message)
-            self._warn(message)
-
 
 @dataclass(frozen=True, slots=True)
 class _Row:
@@ -355,16 +324,7 @@ class _Row:
     def name(self) -> str:
         return self.key.decode("utf-8", "replace")
 
-    def read(self) -> dict[str, Any]:
-        """Return the value; raise `RefusedRowError` or `ValueError` if it is not sound."""
+    def check(self) -> CheckedRow:
         if self.mode != MODE_RAW or self.form != "text 1 text ":
-            raise RefusedRowError(_REFUSED.format(self.mode))
-        return decode_row(self.name, self.value.decode())
-
-    def problem(self) -> str | None:
-        """Return why the row is not sound, or None."""
-        try:
-            self.read()
-        except (RefusedRowError, ValueError) as error:
-            return str(error)
-        return None
+            return CheckedRow(self.name, _REFUSED.format(self.mode), {})
+        return check_row(self.name, self.value)

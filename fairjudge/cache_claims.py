@@ -18,12 +18,8 @@ class Claims:
     """Claims on keys by the processes of one machine, as locks on single bytes of one file.
 
     The kernel keeps them: they cost no write, and those of a killed process end with it. Within a
-    process every claim succeeds (`Caching` lets equal requests share one call there).
-
-    Parameters
-    ----------
-    folder : Path
-        The cache's folder; the file ``claims.lock`` in it stays empty.
+    process every claim succeeds (`Caching` lets equal requests share one call there). The file
+    ``claims.lock`` in the cache's folder stays empty.
     """
 
     def __init__(self, folder: Path) -> None:

@@ -32,12 +32,8 @@ class ImportReport:
 def export_cache(cache: AnyCache, path: str | Path) -> int:
     """Write every sound entry of `cache` to `path` and return how many.
 
-    A line is ``{"key", "value"}``; a name that ends in ``.gz`` is compressed.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be written.
+    A line is ``{"key", "value"}``; a name that ends in ``.gz`` is compressed. A file that cannot be
+    written raises `InputError`.
     """
     n_written = 0
     try:
@@ -54,10 +50,8 @@ def export_cache(cache: AnyCache, path: str | Path) -> int:
 def import_cache(cache: AnyCache, path: str | Path) -> ImportReport:
     """Add the entries of an exported file to `cache`; what it has already stays as it is.
 
-    Raises
-    ------
-    InputError
-        When the file cannot be read or a line is no entry; what stood before it has been added.
+    A file that cannot be read and a line that is no entry raise `InputError`; what stood before it
+    has been added.
     """
     n_added = n_known = 0
     check_regular(Path(path))
@@ -90,12 +84,11 @@ def _open(path: str | Path, mode: str) -> IO[str]:
 def _entry(line: str, *, path: str | Path, number: int) -> tuple[str, Mapping[str, Any]]:
     try:
         entry = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}", path=path, line=number) from None
     except (ValueError, RecursionError) as error:  # too many digits, too deep
-        raise InputError(f"not JSON: {error}", path=path, line=number) from None
-    key = entry.get("key") if isinstance(entry, dict) else None
-    value = entry.get("value") if isinstance(entry, dict) else None
+        said = getattr(error, "msg", error)
+        raise InputError(f"not JSON: {said}", path=path, line=number) from None
+    entry = entry if isinstance(entry, dict) else {}
+    key, value = entry.get("key"), entry.get("value")
     if not isinstance(key, str) or not _KEY.fullmatch(key):
         raise InputError("expected 64 hexadecimal digits", path=path, line=number, field="key")
     if not isinstance(value, dict):

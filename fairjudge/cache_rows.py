@@ -1,13 +1,50 @@
-"""A row of a cache: a checksum of key and value, then the value as JSON; never a pickle."""
+"""A row of a cache: a checksum of key and value, then the value as JSON; never a pickle.
+
+And what caches, in a folder as in a store, say of their rows.
+"""
 
 from __future__ import annotations
 
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from fairjudge.errors import CacheError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheStats:
+    """What a cache holds; `size_bytes` is the room its database takes."""
+
+    path: Path | str
+    n_entries: int
+    size_bytes: int
+    n_quarantined: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheReport:
+    """What the check of a whole cache found; what was refused has been moved aside.
+
+    `refused` has one line for each bad row (its key and why), or one for a broken database.
+    """
+
+    n_sound: int
+    refused: tuple[str, ...]
+
+
+class CheckedRow(NamedTuple):
+    """A row's value, or what is wrong with it."""
+
+    key: str
+    problem: str | None
+    value: dict[str, Any]
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.problem}"
 
 
 class RefusedRowError(CacheError):
@@ -29,6 +66,14 @@ def decode_row(key: str, row: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RefusedRowError("it is not a JSON object")
     return value
+
+
+def check_row(key: str, stored: bytes, *, errors: str = "strict") -> CheckedRow:
+    """Read a row from its bytes; `errors` is how these became text."""
+    try:
+        return CheckedRow(key, None, decode_row(key, stored.decode("utf-8", errors)))
+    except (RefusedRowError, ValueError) as error:
+        return CheckedRow(key, str(error), {})
 
 
 def _checksum(key: str, text: str) -> int:

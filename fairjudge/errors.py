@@ -1,31 +1,4 @@
-"""Every exception that FairJudge raises on purpose.
-
-FairJudgeError
-├── InputError            a file or value that the user gave is wrong (file, line and field named)
-├── ConfigurationError    cannot be carried out as asked: unknown backend, missing key
-│   └── MissingExtraError an optional dependency is not installed
-├── PromptError           a template is malformed, changed after release, or got wrong fields
-├── CacheError            the cache folder is unusable or holds rows that are refused
-├── RunError              a run folder is locked, belongs to another command, or cannot be written
-├── StoreError            the shared store cannot be reached or used
-├── StatisticsError       a statistic was called with arguments it is not defined for
-└── BackendError          a model call failed; becomes ``Unscored`` in exactly one place
-    ├── RateLimitError            429; carries the wait the server asked for
-    ├── ServerError               5xx
-    ├── RequestTimeoutError       no answer in time
-    ├── ConnectionFailedError     refused, reset, broken off
-    ├── AuthenticationError       401 or 403
-    ├── BadRequestError           400 and other 4xx
-    │   ├── NotFoundError         404: no such model or path
-    │   └── ContextTooLongError   the prompt does not fit the model's window
-    ├── RefusedError              the model or its provider declined to answer
-    ├── EmptyReplyError           a reply without text
-    ├── MalformedReplyError       a reply that is not what the wire format promises
-    ├── MismatchedReplyError      a reply that may be another request's
-    ├── WaitTooLongError          the server asks for a longer wait than --max-wait
-    ├── BudgetExceededError       the call would pass --max-cost or --max-calls
-    └── ReplayMissError           nothing was recorded for this request
-"""
+"""Every exception that FairJudge raises on purpose."""
 
 from __future__ import annotations
 
@@ -40,12 +13,8 @@ class FairJudgeError(Exception):
 class InputError(FairJudgeError):
     """A file or value that the user gave is wrong.
 
-    Parameters
-    ----------
-    problem : str
-        What is wrong and what was expected.
-    path, line, field
-        Where, as far as known; ``line`` counts from 1.
+    ``problem`` says what is wrong and what was expected; ``path``, ``line`` (from 1) and ``field``
+    where, as far as known.
     """
 
     def __init__(
@@ -75,18 +44,9 @@ class ConfigurationError(FairJudgeError):
 
 
 class MissingExtraError(ConfigurationError):
-    """An optional dependency is not installed.
-
-    Parameters
-    ----------
-    feature : str
-        What the user asked for, such as ``"backend 'local'"``.
-    extra : str
-        The extra that brings it, such as ``"local"``.
-    """
+    """An optional dependency, which ``extra`` brings, is not installed; ``feature`` needs it."""
 
     def __init__(self, feature: str, *, extra: str) -> None:
-        self.extra = extra
         super().__init__(f"{feature} needs an extra: pip install 'fairjudge[{extra}]'")
 
 
@@ -111,7 +71,7 @@ class StatisticsError(FairJudgeError):
 
 
 class BackendError(FairJudgeError):
-    """A model call failed.
+    """A model call failed; becomes ``Unscored`` in exactly one place (`fairjudge.outcomes`).
 
     ``usage`` is what the server counted (`fairjudge.protocols.Usage`) where it answered all the
     same, as by a refusal; None where nothing is known.
@@ -125,26 +85,20 @@ class BackendError(FairJudgeError):
         return self
 
 
-class RateLimitError(BackendError):
-    """The server asked to slow down (429).
-
-    ``retry_after_seconds`` is the wait that it asked for, or None.
-    """
+class _AskedToWaitError(BackendError):
+    """``retry_after_seconds`` is the wait that the server asked for, or None."""
 
     def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
         self.retry_after_seconds = retry_after_seconds
         super().__init__(message)
 
 
-class ServerError(BackendError):
-    """The server failed (5xx).
+class RateLimitError(_AskedToWaitError):
+    """The server asked to slow down (429)."""
 
-    ``retry_after_seconds`` is the wait that it asked for, or None.
-    """
 
-    def __init__(self, message: str, *, retry_after_seconds: float | None = None) -> None:
-        self.retry_after_seconds = retry_after_seconds
-        super().__init__(message)
+class ServerError(_AskedToWaitError):
+    """The server failed (5xx)."""
 
 
 class RequestTimeoutError(BackendError):

@@ -6,6 +6,7 @@ Wire values (requests and replies) are pydantic: they are hashed, cached and rec
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -123,7 +124,6 @@ class Backend(Protocol):
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        ...
 
 
 class Question(Wire):
@@ -178,7 +178,6 @@ class DecisionBackend(Protocol):
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-        ...
 
 
 class Embedder(Protocol):
@@ -188,7 +187,6 @@ class Embedder(Protocol):
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return shape (n, d): one row of unit L2 norm a text, in the order given."""
-        ...
 
 
 class EntailmentModel(Protocol):
@@ -198,26 +196,18 @@ class EntailmentModel(Protocol):
 
     def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis)."""
-        ...
 
 
-class Reading(Protocol):
-    """What a reader makes of a passage: P(it answers), and where; see `TrainedModels.read`."""
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader makes of a passage: P(it answers), and the characters that do (end excluded).
 
-    @property
-    def answered(self) -> float:
-        """Return P(the passage answers the question), in [0, 1]."""
-        ...
+    The span is the likeliest there is, however small `answered`.
+    """
 
-    @property
-    def start(self) -> int:
-        """Return the answer's first character in the passage."""
-        ...
-
-    @property
-    def end(self) -> int:
-        """Return one past its last character."""
-        ...
+    answered: float
+    start: int
+    end: int
 
 
 class TrainedModels(Protocol):
@@ -230,11 +220,6 @@ class TrainedModels(Protocol):
     @property
     def identity(self) -> str:
         """Return the weights' name and digest, for signatures."""
-        ...
-
-    def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
-        ...
 
     def supported(
         self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
@@ -243,19 +228,15 @@ class TrainedModels(Protocol):
 
         `lacking` counts the statement's names and numbers that no source has.
         """
-        ...
 
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
-        ...
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Reading]:
         """Return the best answer of each (question, passage), and how surely there is one."""
-        ...
 
     def same_answer(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(same) of (question, answer, answer); their order does not matter."""
-        ...
 
 
 class Cache(Protocol):
@@ -263,11 +244,9 @@ class Cache(Protocol):
 
     def get(self, key: str) -> Mapping[str, Any] | None:
         """Return the value kept under `key`, or None."""
-        ...
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep `value` under `key`."""
-        ...
 
 
 class SharedCache(Cache, Protocol):
@@ -275,12 +254,9 @@ class SharedCache(Cache, Protocol):
 
     def claim(self, key: str, *, ticket: str) -> bool:
         """Say whether the caller, who names himself by `ticket`, is to ask for `key`."""
-        ...
 
     def release(self, key: str) -> None:
         """End the claim on `key` without a value; `put` ends it with one."""
-        ...
 
     def check(self) -> None:
         """Raise where what is put now would be lost."""
-        ...

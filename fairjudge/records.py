@@ -14,7 +14,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, BinaryIO, Self
 
 from filelock import FileLock, Timeout
@@ -35,20 +34,9 @@ CHANGED = (
 class RunStore(ABC):
     """What a run keeps, locked while open: rows by name, in the order in which they were appended.
 
-    Parameters
-    ----------
-    path : Path
-        The run's folder, or its name as a path.
-    shown : Path or str
-        How messages name the run.
-    identity : mapping
-        What this run is: command, arguments that change results, hashes of inputs. A run that was
-        begun with another identity is refused.
-
-    Raises
-    ------
-    RunError
-        If the run is in use, differs in its identity, or cannot be written.
+    ``path`` is the run's folder, or its name as a path; ``shown`` is how messages name it;
+    ``identity`` is what it is: command, arguments that change results, hashes of inputs. A run that
+    is in use, was begun with another identity, or cannot be written raises `RunError`.
     """
 
     def __init__(self, path: Path, *, shown: Path | str, identity: Mapping[str, Any]) -> None:
@@ -65,12 +53,7 @@ class RunStore(ABC):
             raise
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close()
 
     def __str__(self) -> str:
@@ -103,10 +86,7 @@ class RunStore(ABC):
     def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
         """Return the rows called `name` at `places`, in that order; the run need not be open.
 
-        Raises
-        ------
-        RunError
-            If one is not there as it was written.
+        One that is not there as it was written raises `RunError`.
         """
 
     @abstractmethod
@@ -291,12 +271,8 @@ def _readable(value: object) -> bool:
 def kept_rows(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of one of a run's files, none where there is no such file.
 
-    The last one of a killed run may be torn, and is passed over.
-
-    Raises
-    ------
-    InputError
-        If another one is not as the run wrote it.
+    The last one of a killed run may be torn, and is passed over; another one that is not as the run
+    wrote it raises `InputError`.
     """
     if not path.is_file():
         return
@@ -330,13 +306,7 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 def write_output(path: Path, text: str) -> None:
-    """Write a file that somebody named, whole or not at all.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
+    """Write a file that somebody named, whole or not at all, or raise `InputError`."""
     try:
         write_atomically(path, text)
     except OSError as error:

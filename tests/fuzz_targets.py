@@ -26,7 +26,7 @@ from fairjudge.backends.openai import OpenAIBackend
 from fairjudge.backends.posting import JsonPoster
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.replay import read_recording
-from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.backends.systemone_wire import read_decisions
 from fairjudge.cache import ReplyCache
 from fairjudge.cache_files import import_cache
@@ -370,7 +370,7 @@ def _server(data: bytes) -> None:
 
     async def ask() -> None:
         backend = OpenAIBackend(_MODEL)
-        backend._connections.get().__class__ = _Said
+        backend._connection.__class__ = _Said
         try:
             await backend.complete(CompletionRequest(target=_MODEL, messages=ASKED))
         finally:

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 
-from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, begin_from
+from fairjudge.scorers._trained_network import FROZEN, LAYERS, TrainedNetwork
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
 from training import data
 from training.batches import Batch, Encoded, Pool, encode, max_behind
@@ -76,9 +76,35 @@ def new_network(*, seed: int) -> TrainedNetwork:
     check_sha256(path, PACKAGE_SHA256)
     torch.manual_seed(seed)
     network = TrainedNetwork()
-    network.load_state_dict(begin_from(load_file(str(path))), strict=False)
+    network.load_state_dict(_begun_from(load_file(str(path))), strict=False)
     network.embeddings.words.weight.requires_grad_(requires_grad=False)
     return network
+
+
+def _begun_from(state: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Return this network's weights, its heads left out, from those of a BERT in transformers."""
+    found = {
+        "embeddings.words.weight": state["embeddings.word_embeddings.weight"],
+        "embeddings.positions.weight": state["embeddings.position_embeddings.weight"],
+        "embeddings.types.weight": state["embeddings.token_type_embeddings.weight"][[0] * 6],
+    }
+    names = {
+        "attended": "attention.output.dense",
+        "attended_norm": "attention.output.LayerNorm",
+        "inner": "intermediate.dense",
+        "outer": "output.dense",
+        "outer_norm": "output.LayerNorm",
+    }
+    for part in ("weight", "bias"):
+        found[f"embeddings.norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
+        for number in range(LAYERS):
+            old = f"encoder.layer.{number}"
+            found[f"layers.{number}.attention.{part}"] = torch.cat(
+                [state[f"{old}.attention.self.{kind}.{part}"] for kind in ("query", "key", "value")]
+            )
+            for new, name in names.items():
+                found[f"layers.{number}.{new}.{part}"] = state[f"{old}.{name}.{part}"]
+    return found
 
 
 def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encoded]]:

@@ -6,18 +6,17 @@ Importing this package imports no client library; `open_backend` imports the one
 from __future__ import annotations
 
 import difflib
-import importlib
 import importlib.util
 import os
-from collections.abc import Iterable, Mapping
+import pkgutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Literal
 
-from fairjudge.backends.guarding import Guarding
+from fairjudge.backends.guarding import Guarding, keys_in_environment
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_base_url
 from fairjudge.backends.ports import AnyBackend, Pipeline, Warn
-from fairjudge.backends.redacting import keys_in_environment
 from fairjudge.cache_secret import new_secret
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.protocols import ModelRef
@@ -118,7 +117,7 @@ _KINDS: Mapping[str, BackendKind] = {
         ),
         BackendKind(
             provider="litellm-decisions",
-            path="fairjudge.backends.litellm_decisions:LiteLLMDecisionsBackend",
+            path="fairjudge.backends.litellm:LiteLLMDecisionsBackend",
             what="decision models of any provider that litellm knows",
             needs="litellm",
             extra="litellm",
@@ -126,7 +125,7 @@ _KINDS: Mapping[str, BackendKind] = {
         ),
         BackendKind(
             provider="transformers-decision",
-            path="fairjudge.backends.transformers_decision:TransformersDecisionBackend",
+            path="fairjudge.backends.transformers:TransformersDecisionBackend",
             what="a chat model in this process as a decision model",
             needs="transformers",
             extra="local",
@@ -159,20 +158,11 @@ def _package(point: Any) -> str:
     return str(point.module if point.dist is None else point.dist.name)
 
 
-def resolve_target(
-    spec: str, *, base_url: str | None = None, extra_kinds: Iterable[BackendKind] = ()
-) -> ModelRef:
-    """Read ``provider:model`` and find its server.
+def resolve_target(spec: str, *, base_url: str | None = None) -> ModelRef:
+    """Read ``provider:model``, such as ``"openai:gpt-4o-mini"``, and find its server.
 
-    Parameters
-    ----------
-    spec : str
-        Such as ``"openai:gpt-4o-mini"``.
-    base_url : str, optional
-        The server; without it the provider's environment variable (such as OPENAI_BASE_URL) is
-        read here, once, because the server is part of every cache key.
-    extra_kinds : iterable of BackendKind, optional
-        Providers of your own.
+    Without `base_url` the provider's environment variable (such as OPENAI_BASE_URL) is read here,
+    once, because the server is part of every cache key.
 
     Raises
     ------
@@ -182,8 +172,7 @@ def resolve_target(
     provider, colon, model = spec.partition(":")
     if not colon or not model:
         raise ConfigurationError(f"{spec!r} is not a backend; write it as provider:model")
-    kind = _find(provider, extra_kinds)
-    named = (os.environ.get(variable, "").strip() for variable in kind.url_variables)
+    named = (os.environ.get(name, "").strip() for name in _find(provider).url_variables)
     url = base_url or next((url for url in named if url), None)
     return ModelRef(
         provider=provider, model=model, base_url=None if url is None else check_base_url(url)
@@ -191,12 +180,10 @@ def resolve_target(
 
 
 def open_backend(
-    target: str | ModelRef,
+    target: ModelRef,
     *,
-    base_url: str | None = None,
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     warn: Warn | None = None,
-    extra_kinds: Iterable[BackendKind] = (),
     secret: bytes | None = None,
 ) -> AnyBackend:
     """Open the backend of `target`; wrap it with what the run needs.
@@ -205,16 +192,12 @@ def open_backend(
 
     Parameters
     ----------
-    target : str or ModelRef
-        ``provider:model``, or what `resolve_target` made of it: what requests must carry.
-    base_url : str, optional
-        The server, where `target` is a text.
+    target : ModelRef
+        What `resolve_target` found: what requests must carry.
     timeout_seconds : float, optional
         Longest wait for one reply.
     warn : callable, optional
         Called with one sentence about something that did not stop the work.
-    extra_kinds : iterable of BackendKind, optional
-        Providers of your own.
     secret : bytes, optional
         What requests are sealed with (`fairjudge.prompting.seal`), such as that of a reply cache;
         by default one that this backend alone has.
@@ -224,36 +207,34 @@ def open_backend(
     ConfigurationError
         When the provider is unknown, its key is missing, or an extra is not installed.
     """
-    if isinstance(target, str):
-        target = resolve_target(target, base_url=base_url, extra_kinds=extra_kinds)
-    kind = _find(target.provider, extra_kinds)
+    kind = _find(target.provider)
     if not kind.installed and kind.extra is not None:
         raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
-    backend: AnyBackend = _load(kind.path)(target, timeout_seconds=timeout_seconds, warn=warn)
+    opened = pkgutil.resolve_name(kind.path)
+    backend: AnyBackend = opened(target, timeout_seconds=timeout_seconds, warn=warn)
     if kind.answers_from == "file":
         return backend
     keys = keys_in_environment(kind.key_variable) if kind.answers_from == "server" else ()
-    secret = new_secret() if secret is None else secret
-    return Pipeline(backend, Guarding(secret=secret, keys=keys))
+    return Pipeline(backend, Guarding(secret=secret or new_secret(), keys=keys))
 
 
 def decides(target: ModelRef) -> bool:
     """Say whether `target` answers typed questions instead of writing text."""
-    return _find(target.provider, ()).decides
+    return _find(target.provider).decides
 
 
 def asks_a_server(target: ModelRef) -> bool:
     """Say whether `target` answers from a server, which may know again what it was sent before."""
-    return _find(target.provider, ()).answers_from == "server"
+    return _find(target.provider).answers_from == "server"
 
 
 def loads_its_model(target: ModelRef) -> bool:
     """Say whether opening `target` loads a model into this process."""
-    return _find(target.provider, ()).answers_from == "process"
+    return _find(target.provider).answers_from == "process"
 
 
-def _find(provider: str, extra_kinds: Iterable[BackendKind]) -> BackendKind:
-    kinds = {kind.provider: kind for kind in (*backend_kinds(), *extra_kinds)}
+def _find(provider: str) -> BackendKind:
+    kinds = {kind.provider: kind for kind in backend_kinds()}
     if provider in kinds:
         return kinds[provider]
     close = difflib.get_close_matches(provider, [*kinds, LOCAL], n=1)
@@ -261,8 +242,3 @@ def _find(provider: str, extra_kinds: Iterable[BackendKind]) -> BackendKind:
     raise ConfigurationError(
         f"unknown backend {provider!r}{hint} Known: {', '.join([*kinds, LOCAL])}"
     )
-
-
-def _load(path: str) -> Any:
-    module, _, name = path.partition(":")
-    return getattr(importlib.import_module(module), name)

@@ -71,7 +71,7 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
     ) -> Reply:
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")
         turns = [_turn(m, marked=marked) for m in request.messages if m.role != "system"]
-        return await self._connections.get().messages.create(
+        return await self._connection.messages.create(
             model=self.target.model,
             max_tokens=request.max_output_tokens,
             messages=turns,

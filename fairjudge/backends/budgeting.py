@@ -8,7 +8,7 @@ from contextvars import Token
 from dataclasses import dataclass
 from typing import Any
 
-from fairjudge.backends.limiting import Ending
+from fairjudge.backends.limiting import Ending, Limit
 from fairjudge.backends.ports import AnyRequest, counting
 from fairjudge.backends.pricing import PriceTable
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
@@ -41,24 +41,10 @@ class Budget:
     the estimates is met carefully: one request goes first, each reply within its estimate lets one
     more go at once, and the largest excess seen is expected of every further request.
 
-    Parameters
-    ----------
-    max_calls : int, optional
-        Most requests that are sent, repeated ones included.
-    max_cost_usd : float, optional
-        Most US dollars. A server that counts above all that it counted before can pass it, by the
-        requests under way at that moment.
-    prices : PriceTable, optional
-        Needed with `max_cost_usd`.
-
-    Attributes
-    ----------
-    n_calls : int
-        Requests sent.
-    cost_usd : float
-        Booked so far; with estimates in it where `n_unpriced` is not 0.
-    n_unpriced : int
-        Requests whose price is not known.
+    ``max_calls`` counts repeated requests too. ``max_cost_usd`` needs ``prices``; a server that
+    counts above all that it counted before can pass it, by the requests under way at that moment.
+    ``cost_usd`` is booked so far, with estimates in it where ``n_unpriced``, the number of requests
+    whose price is not known, is not 0.
     """
 
     def __init__(
@@ -84,9 +70,8 @@ class Budget:
 
     def check_priced(self, target: ModelRef) -> None:
         """Raise `ConfigurationError` if cost is limited but the price of `target` is unknown."""
-        if self.max_cost_usd is None or self._prices is None:
-            return
-        if self._prices.price(target) is None:
+        limited = self.max_cost_usd is not None
+        if limited and self._prices is not None and self._prices.price(target) is None:
             raise ConfigurationError(
                 f"the price of {target} is not known, so its cost cannot be limited; name it in a "
                 "price file, or limit the number of calls"
@@ -95,10 +80,7 @@ class Budget:
     async def reserve(self, target: ModelRef, likely: Usage) -> Reservation:
         """Count a request to `target` and set its likely cost aside, once there is room for it.
 
-        Raises
-        ------
-        BudgetExceededError
-            When the request would pass a limit whatever becomes of those under way.
+        One that would pass a limit whatever becomes of those under way is `BudgetExceededError`.
         """
         self.check_priced(target)
         estimate_usd = self._cost(target, likely) or 0.0
@@ -146,13 +128,7 @@ class Budget:
         self.n_unpriced += n_unpriced
 
     def count_again(self) -> None:
-        """Count a request that is sent again, in other words, on the same reservation.
-
-        Raises
-        ------
-        BudgetExceededError
-            When no more may be sent.
-        """
+        """Count a request that is sent again, in other words, on the same reservation."""
         self._check_calls()
         self.n_calls += 1
 
@@ -192,7 +168,7 @@ class Budget:
         return None if self._prices is None else self._prices.cost_usd(target, usage)
 
 
-class BudgetLimit:
+class BudgetLimit(Limit):
     """Admits requests while `budget` lasts.
 
     Belongs inside the cache, whose hits are free, and inside the retries: each attempt is sent.
@@ -202,12 +178,12 @@ class BudgetLimit:
         self._budget = budget
 
     async def begin(self, request: AnyRequest) -> tuple[Reservation, Token[Any]]:
-        """See `fairjudge.backends.limiting.Limit`."""
+        """See `Limit`."""
         reserved = await self._budget.reserve(request.target, likely_usage(request))
         return reserved, counting.set(self._budget.count_again)
 
     async def end(self, begun: tuple[Reservation, Token[Any]], ending: Ending) -> None:
-        """See `fairjudge.backends.limiting.Limit`."""
+        """See `Limit`."""
         reserved, before = begun
         counting.reset(before)
         self._budget.settle(reserved, ending.usage)

@@ -9,16 +9,10 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from fairjudge.backends.keys import request_key
-from fairjudge.backends.ports import Ask, Middleware, Reply, Request, Warn
+from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Warn
 from fairjudge.cache_claims import Claims
 from fairjudge.errors import CacheError
-from fairjudge.protocols import (
-    Cache,
-    Completion,
-    CompletionRequest,
-    DecisionRequest,
-    Decisions,
-)
+from fairjudge.protocols import Cache, Completion, CompletionRequest, Decisions
 
 T = TypeVar("T")
 
@@ -69,7 +63,10 @@ def _place(key: str) -> tuple[int, str]:
 
 
 class SingleFlight(Middleware):
-    """What middlewares over a cache share: one call for equal requests, and the counts."""
+    """What middlewares over a cache share: one call for equal requests, and the counts.
+
+    ``hits`` were answered from the cache or by a call already under way, ``misses`` were not.
+    """
 
     def __init__(self, *, warn: Warn | None) -> None:
         self._warn = warn
@@ -90,11 +87,12 @@ class Caching(SingleFlight):
     "length"``) is stored: the limit is part of the key, so the same request would be cut off again.
     Requests with one key that are under way together share one call.
 
+    Budgets and retries belong inside, so that hits are free.
+
     Parameters
     ----------
     cache : Cache
-        Where replies are kept, such as `fairjudge.cache.ReplyCache`. Budgets and retries belong
-        inside, so that hits are free.
+        Where replies are kept, such as `fairjudge.cache.ReplyCache`.
     claims : Claims, optional
         Of the processes that share `cache`: a request that another one has under way is waited for.
     warn : callable, optional
@@ -102,12 +100,6 @@ class Caching(SingleFlight):
     unkept : callable, optional
         Told of a reply that cannot be written, which is returned all the same; by default the
         error is raised.
-
-    Attributes
-    ----------
-    hits, misses : int
-        How many requests were answered from the cache (or by a call already under way), and how
-        many were not.
     """
 
     def __init__(
@@ -126,12 +118,12 @@ class Caching(SingleFlight):
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
         key = request_key(request)
-        kind: type[Reply] = kind_of_reply(request)
         task = self._under_way.find(key)
         if task is not None:
             self.hits += 1
         else:
-            stored, claimed = self._find_or_claim(key, kind)
+            stored: Reply | None
+            stored, claimed = self._find_or_claim(key, request)
             if stored is not None:
                 return stored
             task = self._under_way.begin(key, self._ask(key, request, ask, claimed=claimed))
@@ -142,12 +134,12 @@ class Caching(SingleFlight):
     async def _ask(
         self, key: str, request: Request, ask: Ask[Request, Reply], *, claimed: bool
     ) -> Reply:
+        stored: Reply | None
         wait_seconds = _FIRST_WAIT_SECONDS
-        kind: type[Reply] = kind_of_reply(request)
         while not claimed:
             await asyncio.sleep(wait_seconds)
             wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
-            stored, claimed = self._find_or_claim(key, kind)
+            stored, claimed = self._find_or_claim(key, request)
             if stored is not None:
                 return stored
         self.misses += 1
@@ -161,13 +153,13 @@ class Caching(SingleFlight):
             self._unkept(error)
         return reply
 
-    def _find_or_claim(self, key: str, kind: type[Reply]) -> tuple[Reply | None, bool]:
+    def _find_or_claim(self, key: str, request: AnyRequest) -> tuple[Any, bool]:
         """Return the stored reply; or None, and whether it is ours to ask for it.
 
         The claim comes first: what another process stored before it gave its own up is then seen.
         """
         claimed = self._claims is None or self._claims.take(key)
-        stored = stored_reply(key, self._cache.get(key), kind, warn=self._warn)
+        stored = stored_reply(key, request, self._cache.get(key), warn=self._warn)
         if stored is None:
             return None, claimed
         self.hits += 1
@@ -180,17 +172,13 @@ class Caching(SingleFlight):
             self._claims.release(key)
 
 
-def kind_of_reply(request: CompletionRequest | DecisionRequest) -> type[Any]:
-    """Return what answers such requests: `Completion` or `Decisions`."""
-    return Completion if isinstance(request, CompletionRequest) else Decisions
-
-
 def stored_reply(
-    key: str, value: Mapping[str, Any] | None, kind: type[Reply], *, warn: Warn | None
-) -> Reply | None:
-    """Read what a cache holds under `key`; None where it holds no reply."""
+    key: str, request: AnyRequest, value: Mapping[str, Any] | None, *, warn: Warn | None
+) -> Any:
+    """Read the reply to `request` that a cache holds under `key`; None where it holds none."""
     if value is None:
         return None
+    kind = Completion if isinstance(request, CompletionRequest) else Decisions
     try:
         return kind.model_validate(value["reply"])
     except (KeyError, TypeError, ValidationError):
@@ -206,9 +194,7 @@ def is_kept(reply: Completion | Decisions) -> bool:
     return reply.finish_reason != "error"
 
 
-def entry(
-    request: CompletionRequest | DecisionRequest, reply: Completion | Decisions
-) -> dict[str, Any]:
+def entry(request: AnyRequest, reply: Completion | Decisions) -> dict[str, Any]:
     """Return what a cache keeps of `reply`."""
     written = reply.model_dump(mode="json", exclude_defaults=True)
     return {"model": str(request.target), "reply": written}

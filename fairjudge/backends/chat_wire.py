@@ -61,17 +61,10 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_chat(reply: Any, *, stop: Sequence[str]) -> Completion:
-    """Return what the model said in a chat completion.
+    """Return what the model said in a chat completion, or raise what `map_sdk_error` knows.
 
     Some servers leave the stop string that ended a reply at its end; it is cut off here, as OpenAI
     does.
-
-    Raises
-    ------
-    RefusedError, EmptyReplyError
-        With what the server counted.
-    KeyError, IndexError, TypeError, AttributeError, ValueError
-        If the reply is not of the format.
     """
     if reply.get("error"):
         raise ValueError(f"an error in place of a reply: {reply['error']}")

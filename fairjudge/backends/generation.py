@@ -19,6 +19,7 @@ from transformers import (
     LogitsProcessorList,
     StoppingCriteria,
     StoppingCriteriaList,
+    TemperatureLogitsWarper,
     TopPLogitsWarper,
 )
 
@@ -56,28 +57,19 @@ class LoadedModel:
     tokenizer: Any
     window_tokens: int
 
-    @property
-    def on_cuda(self) -> bool:
-        """Whether it runs on a CUDA device."""
-        return bool(self.model.device.type == "cuda")
-
 
 def load_model(name: str) -> LoadedModel:
     """Load a hub id, a folder, or a ``.gguf`` file in a folder or hub repository.
 
-    On CUDA in bfloat16, else in float32.
-
-    Raises
-    ------
-    ConfigurationError
-        When there is no such model, or it cannot be loaded.
+    On CUDA in bfloat16, else in float32. What cannot be loaded raises `ConfigurationError`.
     """
     place, file = _place(name)
     options: dict[str, Any] = {} if file is None else {"gguf_file": file}
     if file is not None and not all(map(find_spec, ("gguf", "accelerate"))):
         raise MissingExtraError("a GGUF file", extra="gguf")
     cuda = torch.cuda.is_available()
-    _quieten()
+    transformers.utils.logging.disable_progress_bar()
+    logging.getLogger("transformers").setLevel(logging.ERROR)
     try:
         tokenizer = AutoTokenizer.from_pretrained(place, padding_side="left", **options)
         model = AutoModelForCausalLM.from_pretrained(
@@ -103,11 +95,6 @@ def _place(name: str) -> tuple[str, str | None]:
     owner, _, rest = name.partition("/")
     repository, _, file = rest.partition("/")
     return f"{owner}/{repository}", file
-
-
-def _quieten() -> None:
-    transformers.utils.logging.disable_progress_bar()
-    logging.getLogger("transformers").setLevel(logging.ERROR)
 
 
 def prompt_ids(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
@@ -164,7 +151,7 @@ def generate(
     processors = LogitsProcessorList([recorder])
     if sampling.temperature > 0:
         processors += [
-            _Divide(sampling.temperature),
+            TemperatureLogitsWarper(sampling.temperature),
             *([] if sampling.top_p is None else [TopPLogitsWarper(sampling.top_p)]),
             _Gumbel(seeds, model.device),
         ]
@@ -254,14 +241,6 @@ class _StopTexts(StoppingCriteria):  # type: ignore[misc]
             ends = self._tokenizer.batch_decode(input_ids[:, first:])
             found = [any(text in end for text in self._texts) for end in ends]
         return torch.tensor(found, device=input_ids.device)
-
-
-class _Divide(LogitsProcessor):  # type: ignore[misc]
-    def __init__(self, temperature: float) -> None:
-        self._temperature = temperature
-
-    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002
-        return scores.float() / self._temperature
 
 
 class _Gumbel(LogitsProcessor):  # type: ignore[misc]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Generic, TypeVar
 from urllib.parse import urlsplit
-from weakref import WeakKeyDictionary
 
 from fairjudge.errors import (
     AuthenticationError,
@@ -53,27 +50,6 @@ _BY_STATUS: Mapping[int, type[BackendError]] = {
 
 _LONGEST_WISH = 1e9
 """31 years: some say more in hundreds of digits."""
-
-Client = TypeVar("Client")
-
-
-class PerLoop(Generic[Client]):
-    """One client for each event loop that asks: connections belong to the loop they rose in."""
-
-    def __init__(self, make: Callable[[], Client]) -> None:
-        self._make = make
-        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, Client] = WeakKeyDictionary()
-
-    def get(self) -> Client:
-        """Return the running loop's client."""
-        loop = asyncio.get_running_loop()
-        if loop not in self._clients:
-            self._clients[loop] = self._make()
-        return self._clients[loop]
-
-    def pop(self) -> Client | None:
-        """Forget and return the running loop's client, if it has one."""
-        return self._clients.pop(asyncio.get_running_loop(), None)
 
 
 def check_base_url(base_url: str) -> str:

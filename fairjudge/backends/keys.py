@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
 
-from fairjudge.protocols import CompletionRequest, DecisionRequest
+from fairjudge.backends.ports import AnyRequest
 
 CACHE_VERSION = 1
 """Raised whenever the same request may no longer be answered by what was stored for it."""
 
 
-def request_key(request: CompletionRequest | DecisionRequest) -> str:
+def request_key(request: AnyRequest) -> str:
     """Return the SHA-256 (hex) of everything that can change the reply to `request`.
 
     Every field of the request enters, with the kind of request and `CACHE_VERSION`: canonical JSON
@@ -20,20 +19,17 @@ def request_key(request: CompletionRequest | DecisionRequest) -> str:
     keeps long prompts cheap. Concurrency, timeouts, retries and the run are no part of a request,
     and neither is the secret that its fences are sealed with: a reply is found again under another.
     """
-    return _digest(_fields(request, {"messages"}), request)
+    return _digest(request, {"messages"})
 
 
-def prompt_key(request: CompletionRequest | DecisionRequest) -> str:
+def prompt_key(request: AnyRequest) -> str:
     """Return the same as `request_key` without the target: what was asked, whoever was asked."""
-    return _digest(_fields(request, {"messages", "target"}), request)
+    return _digest(request, {"messages", "target"})
 
 
-def _fields(request: CompletionRequest | DecisionRequest, left_out: set[str]) -> dict[str, Any]:
+def _digest(request: AnyRequest, left_out: set[str]) -> str:
     # Without None: a field that a later version adds, unset by default, changes no key.
-    return request.model_dump(mode="json", exclude=left_out, exclude_none=True)
-
-
-def _digest(fields: dict[str, Any], request: CompletionRequest | DecisionRequest) -> str:
+    fields = request.model_dump(mode="json", exclude=left_out, exclude_none=True)
     fields["messages"] = [[m.role, _sha256(m.content), *m.fences] for m in request.messages]
     fields["kind"] = type(request).__name__
     fields["cache_version"] = CACHE_VERSION

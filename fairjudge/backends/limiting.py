@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request
 from fairjudge.errors import (
@@ -37,8 +37,7 @@ class Ending:
             return self.reply.usage
         error = self.error
         if isinstance(error, BackendError) and error.usage is not None:
-            counted: Usage = error.usage
-            return counted
+            return Usage.model_validate(error.usage)
         if isinstance(error, _NOT_BILLED):
             return _FREE
         unsent = isinstance(error, ConnectionFailedError) and error.unsent
@@ -46,16 +45,14 @@ class Ending:
         return None if unsent or ours else Usage()
 
 
-class Limit(Protocol):
-    """Admits requests: a number at once, a rate, a budget."""
+class Limit:
+    """Admits requests: a number at once, a rate, a budget. This one admits all."""
 
     async def begin(self, request: AnyRequest) -> Any:
         """Wait until `request` may be asked; return what `end` needs, or raise."""
-        ...
 
     async def end(self, begun: Any, ending: Ending) -> None:
         """Learn how the request ended."""
-        ...
 
 
 class Limiting(Middleware):
@@ -90,7 +87,7 @@ async def _end(begun: list[tuple[Limit, Any]], ending: Ending) -> None:
             await _end(begun, ending)
 
 
-class Concurrency:
+class Concurrency(Limit):
     """Admits at most `limit` requests at once; the others wait their turn.
 
     Belongs outside the retries, so that a request which waits for a busy server keeps its place.
@@ -108,7 +105,7 @@ class Concurrency:
         self._places.release()
 
 
-class StoreCheck:
+class StoreCheck(Limit):
     """Admits no request while its reply could not be kept.
 
     Belongs inside all that waits: what waits for a place or another attempt would otherwise still
@@ -122,9 +119,6 @@ class StoreCheck:
         """See `Limit`."""
         await asyncio.to_thread(self._cache.check)
 
-    async def end(self, begun: None, ending: Ending) -> None:
-        """See `Limit`."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tokens:
@@ -137,15 +131,6 @@ class Tokens:
     input: int = 0
     cached_input: int = 0
     output: int = 0
-
-    @classmethod
-    def of(cls, usage: Usage) -> Tokens:
-        """Return the tokens of one reply."""
-        return cls(
-            input=usage.input_tokens or 0,
-            cached_input=usage.cached_input_tokens or 0,
-            output=usage.output_tokens or 0,
-        )
 
     def __add__(self, other: Tokens) -> Tokens:
         return Tokens(
@@ -162,17 +147,17 @@ class Tokens:
         )
 
 
-class TokenCount:
+class TokenCount(Limit):
     """Admits every request, and adds to ``tokens`` what it took, refusals included."""
 
     def __init__(self) -> None:
         self.tokens = Tokens()
 
-    async def begin(self, request: AnyRequest) -> None:
-        """See `Limit`."""
-
     async def end(self, begun: None, ending: Ending) -> None:  # noqa: ARG002
         """See `Limit`."""
-        usage = ending.usage
-        if usage is not None:
-            self.tokens += Tokens.of(usage)
+        if ending.usage is not None:
+            self.tokens += Tokens(
+                input=ending.usage.input_tokens or 0,
+                cached_input=ending.usage.cached_input_tokens or 0,
+                output=ending.usage.output_tokens or 0,
+            )

@@ -57,10 +57,8 @@ class Manners:
     def check_id(self, line: Line, content: bytes) -> None:
         """Note the id in the reply that came over `line`.
 
-        Raises
-        ------
-        MismatchedReplyError
-            If the reply before it had the same, while others were told apart by theirs.
+        Where the reply before it had the same, while others were told apart by theirs, it is
+        `MismatchedReplyError`.
         """
         found = _ID.search(content, 0, _HEAD_BYTES)
         if found is None:

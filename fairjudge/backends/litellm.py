@@ -11,6 +11,7 @@ from typing import Any
 import openai
 
 from fairjudge.backends.chat_wire import chat_body, read_chat
+from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import (
     DEFAULT_TIMEOUT_SECONDS,
     PLACEHOLDER_KEY,
@@ -18,15 +19,21 @@ from fairjudge.backends.http import (
     one_line,
 )
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.redacting import keys_in_environment
-from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.backends.server_client import map_sdk_error
+from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.errors import (
     ConfigurationError,
     ConnectionFailedError,
     ContextTooLongError,
     RefusedError,
 )
-from fairjudge.protocols import Completion, CompletionRequest, ModelRef
+from fairjudge.protocols import (
+    Completion,
+    CompletionRequest,
+    DecisionRequest,
+    Decisions,
+    ModelRef,
+)
 
 
 class LiteLLMClient:
@@ -35,19 +42,8 @@ class LiteLLMClient:
     With a base URL, a name without a provider means a server of the format that `own_server`, a
     provider of litellm's, has. Keys are those that litellm reads from the environment.
 
-    Parameters
-    ----------
-    target : ModelRef
-        The model, and the server where it is not the provider's own.
-    timeout_seconds : float, optional
-        Longest wait for one whole reply.
-    warn : callable, optional
-        Not used.
-
-    Raises
-    ------
-    ConfigurationError
-        When litellm finds the provider's key missing, or knows no such provider.
+    Where litellm finds the provider's key missing, or knows no such provider, `ConfigurationError`
+    is raised.
     """
 
     own_server = "openai"
@@ -62,15 +58,48 @@ class LiteLLMClient:
         self.target = target
         self._timeout_seconds = timeout_seconds
         self._litellm = import_litellm()
-        self._model, self._key = resolve_model(self._litellm, target, own_server=self.own_server)
+        self._model, self._key = self._resolved()
 
     async def aclose(self) -> None:
         """Close litellm's connections, which all its backends share."""
         await self._litellm.close_litellm_async_clients()
 
+    def _resolved(self) -> tuple[str, str | None]:
+        """Return litellm's name of the model and the key to hand over, None if it finds its own."""
+        model, has_server = self.target.model, self.target.base_url is not None
+        if has_server and "/" not in model:
+            model = f"{self.own_server}/{model}"
+        try:
+            self._litellm.get_llm_provider(model)
+        except openai.BadRequestError:
+            if not has_server:
+                raise ConfigurationError(
+                    f"litellm knows no provider for {model!r}; write it as provider/model"
+                ) from None
+            model = f"{self.own_server}/{model}"
+        missing = self._litellm.validate_environment(model).get("missing_keys") or []
+        if missing and not has_server:
+            raise ConfigurationError(
+                f"{self.target} needs a key: set the environment variable {' and '.join(missing)}"
+            )
+        return model, PLACEHOLDER_KEY if missing else None
+
     def _mapped(self, error: Exception) -> Exception:
+        """Return the error of ours: litellm's are OpenAI's, and a few more."""
         where = self.target.base_url or self.target.model
-        return map_litellm_error(error, litellm=self._litellm, where=where)
+        secrets = keys_in_environment()
+        said = one_line(getattr(error, "message", error), secrets=secrets)
+        if isinstance(error, self._litellm.ContextWindowExceededError):
+            return ContextTooLongError(f"{where}: {said}")
+        if isinstance(error, self._litellm.ContentPolicyViolationError):
+            return RefusedError(f"{where}: {said}")
+        # litellm makes a status 500 of a connection that never was.
+        if isinstance(error, openai.APIStatusError) and "Connection error" in said:
+            return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
+        headers = getattr(error, "litellm_response_headers", None)
+        if isinstance(error, openai.APIStatusError) and headers:
+            error.response.headers.update(headers)
+        return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
 
 
 class LiteLLMBackend(LiteLLMClient):
@@ -103,6 +132,41 @@ class LiteLLMBackend(LiteLLMClient):
         }
 
 
+class LiteLLMDecisionsBackend(LiteLLMClient):
+    """Answers typed questions through any decision provider of litellm.
+
+    Such as ``litellm-decisions:openai/<model>`` or ``litellm-decisions:typesafe/<model>``; with a
+    base URL, a name without a provider means a server of the System One format. All questions of a
+    request go in one call. An installed litellm without decisions raises `ConfigurationError`.
+    """
+
+    own_server = "hosted_vllm"
+
+    def __init__(self, target: ModelRef, **options: Any) -> None:
+        super().__init__(target, **options)
+        if not hasattr(self._litellm, "asystemone"):
+            raise ConfigurationError("the installed litellm knows no decision models; upgrade it")
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        check_target(request, self.target)
+        try:
+            async with asyncio.timeout(self._timeout_seconds):
+                reply = await self._litellm.asystemone(
+                    model=self._model,
+                    state=state_of(request),
+                    questions=questions_of(request),
+                    api_base=self.target.base_url,
+                    api_key=self._key,
+                    timeout=self._timeout_seconds,
+                    num_retries=0,
+                    max_retries=0,
+                )
+            return read_decisions(request, reply.model_dump(warnings=False))
+        except Exception as error:
+            raise self._mapped(error) from None
+
+
 def import_litellm() -> Any:
     """Import litellm without its network access, reports, prints and advertisements."""
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # read while it is imported
@@ -115,51 +179,3 @@ def import_litellm() -> Any:
     for name in ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy"):
         logging.getLogger(name).setLevel(logging.ERROR)
     return litellm
-
-
-def resolve_model(litellm: Any, target: ModelRef, *, own_server: str) -> tuple[str, str | None]:
-    """Return litellm's name of the model and a key to hand over (None: litellm finds its own).
-
-    `own_server` is litellm's provider for a server named by a base URL alone.
-
-    Raises
-    ------
-    ConfigurationError
-        When the provider is unknown or its key is missing.
-    """
-    model = target.model
-    if target.base_url is not None and "/" not in model:
-        model = f"{own_server}/{model}"
-    try:
-        litellm.get_llm_provider(model)
-    except openai.BadRequestError:
-        if target.base_url is None:
-            raise ConfigurationError(
-                f"litellm knows no provider for {model!r}; write it as provider/model"
-            ) from None
-        model = f"{own_server}/{model}"
-    missing = litellm.validate_environment(model).get("missing_keys") or []
-    if not missing:
-        return model, None
-    if target.base_url is not None:
-        return model, PLACEHOLDER_KEY
-    raise ConfigurationError(
-        f"{target} needs a key: set the environment variable {' and '.join(missing)}"
-    )
-
-
-def map_litellm_error(error: Exception, *, litellm: Any, where: str) -> Exception:
-    """Return the error of ours for what litellm raised: its errors are OpenAI's, and a few more."""
-    secrets = keys_in_environment()
-    said = one_line(getattr(error, "message", error), secrets=secrets)
-    if isinstance(error, litellm.ContextWindowExceededError):
-        return ContextTooLongError(f"{where}: {said}")
-    if isinstance(error, litellm.ContentPolicyViolationError):
-        return RefusedError(f"{where}: {said}")
-    # litellm makes a status 500 of a connection that never was.
-    if isinstance(error, openai.APIStatusError) and "Connection error" in said:
-        return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
-    headers = getattr(error, "litellm_response_headers", None)
-    if isinstance(error, openai.APIStatusError) and headers:
-        error.response.headers.update(headers)
-    return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)

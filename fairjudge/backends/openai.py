@@ -40,7 +40,7 @@ class OpenAIBackend(ServerClient[JsonPoster]):
         while True:
             body = self._body(request)
             try:
-                reply = await self._connections.get().post("/chat/completions", body)
+                reply = await self._connection.post("/chat/completions", body)
                 return read_chat(reply, stop=request.stop)
             except Exception as error:
                 if not self._adapts_to(error, body):

@@ -51,7 +51,7 @@ class OpenAIDecisionsBackend(ServerClient[Any]):
         }
         try:
             async with asyncio.timeout(self._timeout_seconds):
-                return _read_all(request, await self._connections.get().ainvoke(asked))
+                return _read_all(request, await self._connection.ainvoke(asked))
         except Exception as error:
             raise self._mapped(error) from None
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
-from fairjudge.backends.limiting import Ending
-from fairjudge.backends.ports import AnyRequest
+from fairjudge.backends.limiting import Ending, Limit
+from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
 from fairjudge.protocols import Completion, Decisions
-
-Clock = Callable[[], float]
-Sleep = Callable[[float], Awaitable[None]]
 
 _MINUTE_SECONDS = 60.0
 _NOTHING = 1e-9
@@ -36,16 +33,7 @@ class Allowance:
     Two rules hold at once. What was taken in the last 60 seconds is summed up, so that no minute
     has more. And a bucket that holds a second's worth and fills at an even rate spreads it, so that
     a minute's worth is not asked for at once; an amount above that waits for a full bucket and
-    leaves a debt.
-
-    Parameters
-    ----------
-    per_minute : float
-        Most in 60 seconds.
-    what : str
-        Its name in an error.
-    clock : callable, optional
-        Returns seconds.
+    leaves a debt. `what` is its name in an error.
     """
 
     def __init__(self, per_minute: float, *, what: str, clock: Clock = time.monotonic) -> None:
@@ -60,13 +48,7 @@ class Allowance:
         self._sum = 0.0
 
     def seconds_until(self, amount: float) -> float:
-        """Return how long to wait until `amount` may be taken; 0 when it may.
-
-        Raises
-        ------
-        ConfigurationError
-            If `amount` is more than a minute's worth.
-        """
+        """Return how long to wait until `amount` may be taken; raise if that is never."""
         if amount > self._per_minute:
             raise ConfigurationError(
                 f"one request may take {amount:.0f} {self._what}, more than the "
@@ -123,37 +105,24 @@ class Call:
     """A call under way: after how many shrinkings it began, and what was taken for it."""
 
     n_shrunk: int
-    request: _Taken | None
-    tokens: _Taken | None
+    taken: Mapping[str, _Taken]
 
 
-class AdaptiveLimiter:
-    """How many calls may be under way, and how many may begin; a `Limit`.
+class AdaptiveLimiter(Limit):
+    """How many calls may be under way, and how many may begin.
 
     Belongs inside the retries, so that every attempt counts and a request that waits to be asked
     again keeps no other from being asked.
 
     After a 429 the number at once is halved (once for all calls that were under way together) and
     none begins for the time that the server asked for, or a moment. Every reply lets it grow by its
-    own reciprocal: by about one each time that as many were answered. Waiting
-    calls go in the order in which they came.
+    own reciprocal: by about one each time that as many were answered. Waiting calls go in the order
+    in which they came. No 60 seconds have more than the rates: tokens are set aside by an estimate
+    (prompt and full reply) and booked as the server counted them.
 
-    Parameters
-    ----------
-    limit : int
-        Most calls at once, and how many there are at first.
-    requests_per_minute, tokens_per_minute : int, optional
-        Never passed in any 60 seconds. Tokens are set aside by an estimate (prompt and full reply)
-        and booked as the server counted them.
-    max_wait_seconds : float, optional
-        Longest wait for which a server's word keeps other calls from beginning.
-    clock, sleep : callable, optional
-        For tests.
-
-    Attributes
-    ----------
-    limit : float
-        Calls at once that are allowed now, at least 1.
+    ``limit`` calls at once are allowed now: those given at first and at the most, 1 at the least.
+    ``max_wait_seconds`` is the longest wait for which a server's word keeps other calls from
+    beginning.
     """
 
     def __init__(
@@ -171,16 +140,12 @@ class AdaptiveLimiter:
         self._max_wait_seconds = max_wait_seconds
         self._clock = clock
         self._sleep = sleep
-        self._requests = (
-            None
-            if requests_per_minute is None
-            else Allowance(requests_per_minute, what="requests", clock=clock)
-        )
-        self._tokens = (
-            None
-            if tokens_per_minute is None
-            else Allowance(tokens_per_minute, what="tokens", clock=clock)
-        )
+        rates = {"requests": requests_per_minute, "tokens": tokens_per_minute}
+        self._allowances = {
+            what: Allowance(per_minute, what=what, clock=clock)
+            for what, per_minute in rates.items()
+            if per_minute is not None
+        }
         self._turn = asyncio.Lock()
         self._room = asyncio.Event()
         self._under_way = 0
@@ -189,21 +154,19 @@ class AdaptiveLimiter:
         self._then: Callable[[], object] | None = None
 
     async def begin(self, request: AnyRequest) -> Call:
-        """See `fairjudge.backends.limiting.Limit`."""
-        tokens = max_input_tokens(request) + output_limit_tokens(request)
+        """See `Limit`."""
         async with self._turn:
             while self._then is not None or self._under_way >= int(self.limit):
                 self._room.clear()
                 await self._room.wait()
             while (closed_seconds := self._closed_until - self._clock()) > 0:
                 await self._sleep(closed_seconds)
-            one = None if self._requests is None else await self._take(self._requests, 1.0)
-            aside = None if self._tokens is None else await self._take(self._tokens, tokens)
+            taken = {what: await self._take(what, request) for what in self._allowances}
             self._under_way += 1
-            return Call(n_shrunk=self._n_shrunk, request=one, tokens=aside)
+            return Call(n_shrunk=self._n_shrunk, taken=taken)
 
     async def end(self, call: Call, ending: Ending) -> None:
-        """See `fairjudge.backends.limiting.Limit`: give the place back, and learn from the end."""
+        """See `Limit`: give the place back, and learn from the end."""
         self._under_way -= 1
         error, tokens = ending.error, None
         if ending.reply is not None:
@@ -214,10 +177,8 @@ class AdaptiveLimiter:
             # 503 and 529 with a Retry-After say the same as 429 does.
             if isinstance(error, RateLimitError) or asked_seconds is not None:
                 self._shrink(call, asked_seconds or _REST_SECONDS)
-        if self._requests is not None and call.request is not None:
-            self._requests.correct(call.request)
-        if self._tokens is not None and call.tokens is not None:
-            self._tokens.correct(call.tokens, tokens)
+        for what, taken in call.taken.items():
+            self._allowances[what].correct(taken, tokens if what == "tokens" else None)
         self._room.set()
         if self._then is not None and self._under_way == 0:
             self._then()
@@ -237,7 +198,10 @@ class AdaptiveLimiter:
             then()
         return self._under_way
 
-    async def _take(self, allowance: Allowance, amount: float) -> _Taken:
+    async def _take(self, what: str, request: AnyRequest) -> _Taken:
+        allowance, amount = self._allowances[what], 1.0
+        if what == "tokens":
+            amount = max_input_tokens(request) + output_limit_tokens(request)
         while wait_seconds := allowance.seconds_until(amount):
             # In short steps: a reply may give back, meanwhile, what was set aside for it.
             await self._sleep(min(wait_seconds, _STEP_SECONDS))

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairjudge.backends.http import error_for_status
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.sdk_errors import said_by_server
+from fairjudge.backends.server_client import said_by_server
 from fairjudge.errors import ContextTooLongError
 
 _UNSUPPORTED = re.compile(
@@ -31,19 +31,11 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
     "stop": re.compile(r"\bstop\b"),
     "cache_control": re.compile(r"\bcache_control\b"),
 }
-SCHEMA_PARAMETERS = frozenset({"response_format", "output_config"})
+_SCHEMA_PARAMETERS = frozenset({"response_format", "output_config"})
 
 
 class ParameterSupport:
-    """The optional parameters that one server has declined so far.
-
-    Parameters
-    ----------
-    server : str
-        How to name it to `warn`.
-    warn : callable or None
-        Told once of each parameter that is left out from then on.
-    """
+    """The optional parameters that one server has declined so far; `warn` is told of each once."""
 
     def __init__(self, *, server: str, warn: Warn | None) -> None:
         self._server = server
@@ -76,7 +68,7 @@ class ParameterSupport:
 def _declined(said: str, sent: Collection[str]) -> str | None:
     if isinstance(error_for_status(400, said, where="", headers={}), ContextTooLongError):
         return None
-    schema = SCHEMA_PARAMETERS.intersection(sent)
+    schema = _SCHEMA_PARAMETERS.intersection(sent)
     if schema and _SCHEMA.search(said):
         return min(schema)
     if not _UNSUPPORTED.search(said):

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import ValidationError
-
+from fairjudge.backends.caching import stored_reply
 from fairjudge.backends.guarding import sealed
 from fairjudge.backends.keys import request_key
+from fairjudge.backends.ports import AnyRequest
 from fairjudge.backends.token_counts import count_tokens, likely_input_tokens
 from fairjudge.backends.warming import block_key, shared_texts
 from fairjudge.protocols import (
@@ -27,27 +27,16 @@ from fairjudge.protocols import (
 
 @dataclass(slots=True, kw_only=True)
 class PlanningBackend:
-    """Counts requests; what the cache holds is answered from there.
+    """Counts requests; what the cache, never written to, holds is answered from there.
 
-    Parameters
-    ----------
-    cache : Cache
-        Never written to.
-    secret : bytes
-        What the cache's requests are sealed with.
-    reply : callable
-        Makes a reply such as the model might give, so that later steps can be counted too.
-
-    Attributes
-    ----------
-    requests : dict
-        What would be sent, by cache key.
+    ``reply`` makes a reply such as the model might give, so that later steps can be counted too.
+    ``requests`` are what would be sent, by cache key, sealed with the cache's ``secret``.
     """
 
     cache: Cache
     secret: bytes
     reply: Callable[[CompletionRequest], str]
-    requests: dict[str, CompletionRequest | DecisionRequest] = field(default_factory=dict)
+    requests: dict[str, AnyRequest] = field(default_factory=dict)
     cached: set[str] = field(default_factory=set)
     input_tokens: int = 0
     output_tokens: int = 0
@@ -73,18 +62,18 @@ class PlanningBackend:
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return the cached reply, or a stand-in."""
-        stored = self._stored(request)
+        stored: Completion | None = self._stored(request)
         if stored is not None:
-            return Completion.model_validate(stored)
+            return stored
         text = self.reply(request)
         self._count(request, count_tokens(text))
         return Completion(text=text)
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Return the cached distributions, or even ones."""
-        stored = self._stored(request)
+        stored: Decisions | None = self._stored(request)
         if stored is not None:
-            return Decisions.model_validate(stored)
+            return stored
         self._count(request, 0)
         return Decisions(
             answers={
@@ -93,19 +82,14 @@ class PlanningBackend:
             }
         )
 
-    def _stored(self, request: CompletionRequest | DecisionRequest) -> Mapping[str, Any] | None:
+    def _stored(self, request: AnyRequest) -> Any:
         key = request_key(request)
-        value = self.cache.get(key)
-        kind = Completion if isinstance(request, CompletionRequest) else Decisions
-        try:
-            kind.model_validate(value["reply"] if value else None)
-        except (KeyError, TypeError, ValidationError):
-            return None
-        self.cached.add(key)
-        found: Mapping[str, Any] = value["reply"] if value else {}
-        return found
+        reply = stored_reply(key, request, self.cache.get(key), warn=None)
+        if reply is not None:
+            self.cached.add(key)
+        return reply
 
-    def _count(self, request: CompletionRequest | DecisionRequest, output_tokens: int) -> None:
+    def _count(self, request: AnyRequest, output_tokens: int) -> None:
         key = request_key(request)
         if key not in self.requests:
             self.requests[key] = sealed(request, self.secret)

@@ -25,7 +25,8 @@ AnyRequest: TypeAlias = CompletionRequest | DecisionRequest
 AnyBackend: TypeAlias = Backend | DecisionBackend
 Warn: TypeAlias = Callable[[str], None]
 """Called with one sentence for the user about something that did not stop the work."""
-
+Clock: TypeAlias = Callable[[], float]
+Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 counting: ContextVar[Callable[[], None] | None] = ContextVar("counting", default=None)
 """Called before a backend sends a request again by itself; set by whoever counts what is sent."""
@@ -52,13 +53,7 @@ class Middleware(ABC):
 class Pipeline:
     """A backend behind middlewares, of which the first is outermost; a backend of both ports.
 
-    Parameters
-    ----------
-    backend : Backend or DecisionBackend
-        Asked by the last middleware; a request that it has no port for raises
-        `ConfigurationError`.
-    middlewares : Middleware
-        Asked in turn.
+    A request that the backend has no port for raises `ConfigurationError`.
     """
 
     def __init__(self, backend: AnyBackend, *middlewares: Middleware) -> None:

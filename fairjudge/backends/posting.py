@@ -72,14 +72,8 @@ class Carried:
 class Carrier:
     """Connections to one server, kept open; belongs to the event loop that it was made in.
 
-    Parameters
-    ----------
-    base_url : str
-        The server.
-    headers : mapping, optional
-        Sent with every call.
-    warn : callable, optional
-        Told once of a server that says more than it is asked.
+    ``headers`` are sent with every call; ``warn`` is told once of a server that says more than it
+    is asked.
     """
 
     def __init__(
@@ -102,10 +96,8 @@ class Carrier:
     ) -> Carried:
         """Post `data` and return the reply; redirects are followed within the server's origin.
 
-        Raises
-        ------
-        BrokenOffError, MalformedReplyError, MismatchedReplyError
-            If there is no reply, one of more than `MAX_BYTES`, or more than one.
+        No reply raises `BrokenOffError`, one of more than `MAX_BYTES` `MalformedReplyError`, and
+        more than one `MismatchedReplyError`.
         """
         reply = await self._once(url, data, headers or {})
         for _ in range(_MAX_REDIRECTS):
@@ -137,22 +129,11 @@ class Carrier:
         return Carried(status=reply.status, headers=reply.headers, content=content)
 
 
-class JsonPoster:
-    """Posts JSON to one server; belongs to the event loop that it was made in.
+class JsonPoster(Carrier):
+    """Posts JSON to one server.
 
-    Parameters
-    ----------
-    base_url : str
-        The server, without a slash at its end.
-    key : str
-        Sent as the bearer of every call. What a server says may repeat it: errors lose it in
-        `fairjudge.backends.sdk_errors`, replies in `fairjudge.backends.redacting`.
-    headers : mapping, optional
-        Sent with every call too.
-    timeout_seconds : float
-        Longest wait for one whole reply.
-    warn : callable, optional
-        See `Carrier`.
+    ``key`` is sent as the bearer of every call. What a server says may repeat it: errors lose it in
+    `fairjudge.backends.server_client`, replies in `fairjudge.backends.guarding`.
     """
 
     def __init__(
@@ -164,35 +145,19 @@ class JsonPoster:
         headers: Mapping[str, str] | None = None,
         warn: Warn | None = None,
     ) -> None:
+        sent = {"Content-Type": "application/json", **(headers or {})}
+        super().__init__(base_url, headers={**sent, "Authorization": f"Bearer {key}"}, warn=warn)
         self._url = base_url
         self._timeout_seconds = timeout_seconds
-        sent = {"Content-Type": "application/json", **(headers or {})}
-        self._carrier = Carrier(
-            base_url, headers={**sent, "Authorization": f"Bearer {key}"}, warn=warn
-        )
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Send `body` and return the reply's JSON.
-
-        Raises
-        ------
-        StatusError, BrokenOffError, TimeoutError
-            If there is no reply; `fairjudge.backends.sdk_errors` puts them in our words.
-        ValueError
-            If the reply is not JSON.
-        BackendError
-            See `Carrier.carry`.
-        """
+        """Send `body` and return the reply's JSON; `map_sdk_error` knows what it raises."""
         data = to_json(body)
         async with asyncio.timeout(self._timeout_seconds):
-            reply = await self._carrier.carry(self._url + path, data)
+            reply = await self.carry(self._url + path, data)
         if reply.status >= 300:
             raise StatusError(reply)
         return json.loads(reply.content)
-
-    async def close(self) -> None:
-        """Close the connections."""
-        await self._carrier.close()
 
 
 def carried_client(sdk: Any, base_url: str, *, warn: Warn | None = None) -> Any:

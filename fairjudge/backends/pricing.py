@@ -86,12 +86,7 @@ class PriceTable:
         price = self.price(target)
         if price is None or usage.input_tokens is None or usage.output_tokens is None:
             return None
-        return price.cost_usd(
-            input_tokens=usage.input_tokens,
-            output_tokens=usage.output_tokens,
-            cached_input_tokens=usage.cached_input_tokens or 0,
-            written_input_tokens=usage.written_input_tokens or 0,
-        )
+        return price.cost_usd(**usage.model_dump(exclude_none=True))
 
 
 def _names(target: ModelRef) -> tuple[str, ...]:
@@ -109,12 +104,7 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
     The file has the form of ``fairjudge/backends/prices.toml``: tables ``[[price]]`` with
     ``model`` (``provider:model``), ``input`` and ``output`` (US dollars per million tokens),
     ``date`` and ``source``, and optionally ``cached_input``, ``cache_write`` and ``cached_from``
-    (see `Price`).
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read or has another form.
+    (see `Price`). One that cannot be read or has another form raises `InputError`.
     """
     published = files("fairjudge.backends").joinpath("prices.toml").read_text(encoding="utf-8")
     own = {} if path is None else _read(_text(path), path=path)

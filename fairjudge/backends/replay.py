@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS
 from fairjudge.backends.keys import prompt_key, request_key
-from fairjudge.backends.ports import Warn
+from fairjudge.backends.ports import AnyRequest, Warn
 from fairjudge.errors import (
     BackendError,
     EmptyReplyError,
@@ -24,7 +24,6 @@ from fairjudge.gzip_io import GZIP_MAGIC, unpack
 from fairjudge.inputs import read_file
 from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
 
-AnyRequest = CompletionRequest | DecisionRequest
 Answer = Completion | Decisions | BackendError
 Wanted = TypeVar("Wanted", Completion, Decisions)
 
@@ -43,19 +42,7 @@ class ReplayBackend:
     several models were recorded on one prompt, only the exact request is answered. A request
     recorded twice has the later reply.
 
-    Parameters
-    ----------
-    target : ModelRef
-        Its model is the path of the recording (JSONL, ``.gz`` too).
-    timeout_seconds : float, optional
-        Not used: nothing is waited for.
-    warn : callable, optional
-        Told of a last line that was cut off.
-
-    Raises
-    ------
-    InputError
-        When the file cannot be read or a line of it is no exchange.
+    The model of ``target`` is the path of the recording (JSONL, ``.gz`` too); see `read_recording`.
     """
 
     def __init__(
@@ -106,10 +93,8 @@ def read_recording(
 ) -> Iterator[tuple[AnyRequest, Answer]]:
     """Yield each request of a recording with its reply or error, in order.
 
-    Raises
-    ------
-    InputError
-        When the file cannot be read or a line, other than a last one cut off, is no exchange.
+    A file that cannot be read and a line that is no exchange raise `InputError`, but for a last
+    line that was cut off, of which `warn` is told.
     """
     lines = _lines(path)
     for number, line in enumerate(lines, start=1):

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
+from typing import Any
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
-from fairjudge.backends.ports import Ask, Middleware, Reply, Request, Warn
+from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Sleep, Warn
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
@@ -24,28 +25,18 @@ from fairjudge.errors import (
     WaitTooLongError,
 )
 
-Sleep = Callable[[float], Awaitable[None]]
-
-TRANSIENT = (
-    RateLimitError,
-    ServerError,
-    RequestTimeoutError,
-    ConnectionFailedError,
-    MismatchedReplyError,
-)
 _UNMET_ATTEMPTS = 2
 """At a server that nobody has met yet."""
 _SAID_FROM_SECONDS = 10.0
 """A shorter wait than this needs no word."""
-_KINDS: Mapping[type[BackendError], str] = MappingProxyType(
-    {
-        RateLimitError: "429",
-        ServerError: "5xx",
-        RequestTimeoutError: "timeout",
-        ConnectionFailedError: "connection",
-        MismatchedReplyError: "mismatch",
-    }
-)
+_KINDS: Mapping[type[BackendError], str] = {
+    RateLimitError: "429",
+    ServerError: "5xx",
+    RequestTimeoutError: "timeout",
+    ConnectionFailedError: "connection",
+    MismatchedReplyError: "mismatch",
+}
+TRANSIENT = tuple(_KINDS)
 
 
 def kind_of(error: BackendError) -> str:
@@ -75,23 +66,14 @@ class Retrying(Middleware):
     """Repeats a request that failed on 429, 5xx, a timeout or a broken connection.
 
     Every other error is raised at once: asking again changes nothing about a wrong key, a bad
-    request, a refusal or an empty reply.
+    request, a refusal or an empty reply. ``retried`` is told of the error before each further
+    attempt; ``warn`` of waits that a server asks for: of the first long one, and of the first too
+    long.
 
-    Parameters
-    ----------
-    policy : RetryPolicy, optional
-        How often, and how long to wait.
-    ends_unmet : bool, optional
-        Whether a server that was never met ends the run: a thousand items are not to be retried one
-        by one against a mistyped address. Until something is answered, a connection that fails
-        twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
-        that says no, or that stumbles, was met.
-    sleep : callable, optional
-        Awaited with the seconds of each wait; tests pass their own.
-    retried : callable, optional
-        Told of the error before each further attempt.
-    warn : callable, optional
-        Told of waits that a server asks for: of the first long one, and of the first too long.
+    With ``ends_unmet``, a server that was never met ends the run: a thousand items are not to be
+    retried one by one against a mistyped address. Until something is answered, a connection that
+    fails twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
+    that says no, or that stumbles, was met.
     """
 
     def __init__(
@@ -100,7 +82,7 @@ class Retrying(Middleware):
         policy: RetryPolicy | None = None,
         ends_unmet: bool = False,
         sleep: Sleep = asyncio.sleep,
-        retried: Callable[[BackendError], None] | None = None,
+        retried: Callable[[BackendError], None] = lambda _: None,
         warn: Warn | None = None,
     ) -> None:
         self._policy = policy or RetryPolicy()
@@ -117,15 +99,10 @@ class Retrying(Middleware):
         """See `Middleware`."""
         # Most requests need no second attempt, and tenacity takes longer than all else here.
         try:
-            reply = await ask(request)
-        except BackendError as error:
-            self._meet(request, error)
-            if not isinstance(error, TRANSIENT):
-                raise
+            with self._meeting(request):
+                return await ask(request)
+        except TRANSIENT as error:
             failed = error
-        else:
-            self._met = True
-            return reply
         return await self._ask_again(request, ask, failed)
 
     async def _ask_again(
@@ -136,7 +113,7 @@ class Retrying(Middleware):
             wait=lambda state: max(self._backoff(state), self._asked_seconds(request, state)),
             stop=self._gives_up,
             sleep=self._sleep,
-            before_sleep=self._tell,
+            before_sleep=lambda state: self._retried(_error(state)),
             reraise=True,
         )
         try:
@@ -144,27 +121,29 @@ class Retrying(Middleware):
                 with attempt:
                     if attempt.retry_state.attempt_number == 1:
                         raise failed
-                    reply = await self._ask_once(request, ask)
+                    with self._meeting(request):
+                        reply = await ask(request)
         except ConnectionFailedError as error:
             if self._met:
                 raise
             raise ConfigurationError(f"{request.target}: no server answers: {error}") from None
         return reply
 
-    async def _ask_once(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
+    @contextmanager
+    def _meeting(self, request: AnyRequest) -> Iterator[None]:
+        """Take note of a server that answers; raise if it lacks what nobody has met yet."""
         try:
-            reply = await ask(request)
-        except BackendError as error:
-            self._meet(request, error)
+            yield
+        except NotFoundError as error:
+            if self._met:
+                raise
+            raise ConfigurationError(f"{request.target}: {error}") from None
+        except ConnectionFailedError:
+            raise
+        except BackendError:
+            self._met = True
             raise
         self._met = True
-        return reply
-
-    def _meet(self, request: Request, error: BackendError) -> None:
-        """Take note that a server gave an error; raise if it lacks what nobody has met yet."""
-        if isinstance(error, NotFoundError) and not self._met:
-            raise ConfigurationError(f"{request.target}: {error}") from None
-        self._met = self._met or not isinstance(error, ConnectionFailedError)
 
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep
@@ -172,11 +151,6 @@ class Retrying(Middleware):
             state.attempt_number >= (self._policy.max_attempts if self._met else _UNMET_ATTEMPTS)
             or waited_seconds > self._policy.total_wait_seconds
         )
-
-    def _tell(self, state: RetryCallState) -> None:
-        error = _error(state)
-        if self._retried is not None and isinstance(error, BackendError):
-            self._retried(error)
 
     def _asked_seconds(self, request: Request, state: RetryCallState) -> float:
         """Return the Retry-After that came with the last error, or 0; raise if it is too long."""
@@ -201,5 +175,5 @@ class Retrying(Middleware):
             self._warn(sentence)
 
 
-def _error(state: RetryCallState) -> BaseException | None:
-    return None if state.outcome is None else state.outcome.exception()
+def _error(state: RetryCallState) -> Any:
+    return state.outcome and state.outcome.exception()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from fairjudge.backends.ports import AnyRequest
 from fairjudge.errors import EmptyReplyError
 from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
 
@@ -50,17 +51,11 @@ class ScriptedBackend:
     ) -> None:
         self._handler = handler
         self._decide = decide
-        self.requests: list[CompletionRequest | DecisionRequest] = []
+        self.requests: list[AnyRequest] = []
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Return what the handler says; an empty text raises `EmptyReplyError`."""
-        if self._handler is None:
-            raise TypeError("this ScriptedBackend was given no handler for text")
-        self.requests.append(request)
-        said = self._handler(request)
-        reply = await said if inspect.isawaitable(said) else said
-        if isinstance(reply, Exception):
-            raise reply
+        reply = await self._said(self._handler, request, "text")
         if isinstance(reply, Completion):
             return reply
         if not reply:
@@ -69,10 +64,16 @@ class ScriptedBackend:
 
     async def decide(self, request: DecisionRequest) -> Decisions:
         """Return what the decision handler says."""
-        if self._decide is None:
-            raise TypeError("this ScriptedBackend was given no handler for decisions")
+        decisions: Decisions = await self._said(self._decide, request, "decisions")
+        return decisions
+
+    async def _said(
+        self, handler: Callable[[Any], Any] | None, request: AnyRequest, of: str
+    ) -> Any:
+        if handler is None:
+            raise TypeError(f"this ScriptedBackend was given no handler for {of}")
         self.requests.append(request)
-        said = self._decide(request)
+        said = handler(request)
         reply = await said if inspect.isawaitable(said) else said
         if isinstance(reply, Exception):
             raise reply

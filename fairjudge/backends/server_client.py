@@ -1,40 +1,49 @@
-"""What clients of every server share, whatever its wire format."""
+"""What clients of every server share, whatever its wire format: connections, and how they fail.
+
+The clients of OpenAI and Anthropic, which are generated from one template, raise alike.
+"""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 import openai
 
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, PerLoop, api_key
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, api_key, error_for_status, one_line
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.sdk_errors import map_sdk_error
-from fairjudge.errors import ConfigurationError
+from fairjudge.backends.posting import BrokenOffError, StatusError
+from fairjudge.errors import (
+    BackendError,
+    ConfigurationError,
+    ConnectionFailedError,
+    MalformedReplyError,
+    RequestTimeoutError,
+)
 from fairjudge.protocols import ModelRef
 
 Connection = TypeVar("Connection")
+
+# What clients raise, beside their own, on bodies that are not what the format promises.
+_NOT_AS_PROMISED = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)
 
 
 class ServerClient(Generic[Connection]):
     """A model behind a server: its URL, its key, and connections that live as long as their loop.
 
     Subclasses name the environment variable of the key and the provider's own server, and say how
-    to connect.
-
-    Parameters
-    ----------
-    target : ModelRef
-        The model; its ``base_url`` None means the provider's own server.
-    timeout_seconds : float, optional
-        Longest wait for one whole reply.
-    warn : callable, optional
-        Told once of a parameter that the server does not support, and of replies without a request.
-
-    Raises
-    ------
-    ConfigurationError
-        When the key is not set and `target` names no other server, or names none and there is no
-        own one.
+    to connect. ``warn`` is told once of a parameter that the server does not support, and of
+    replies without a request. Where a key or a server is missing, `ConfigurationError` is raised.
     """
 
     key_variable: ClassVar[str]
@@ -56,11 +65,20 @@ class ServerClient(Generic[Connection]):
         self._key = api_key(self.key_variable, target)
         self._timeout_seconds = timeout_seconds
         self._warn = warn
-        self._connections = PerLoop(self._connect)
+        self._connections: WeakKeyDictionary[asyncio.AbstractEventLoop, Connection]
+        self._connections = WeakKeyDictionary()
+
+    @property
+    def _connection(self) -> Connection:
+        """The connection of the running event loop: it belongs to the loop that it rose in."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._connections:
+            self._connections[loop] = self._connect()
+        return self._connections[loop]
 
     async def aclose(self) -> None:
-        """Close the connections of the running event loop."""
-        connection = self._connections.pop()
+        """Close the connection of the running event loop."""
+        connection = self._connections.pop(asyncio.get_running_loop(), None)
         if connection is not None:
             await self._close(connection)
 
@@ -73,3 +91,63 @@ class ServerClient(Generic[Connection]):
     def _mapped(self, error: Exception) -> Exception:
         """Return the error of ours for what the client raised."""
         return map_sdk_error(error, sdk=self.sdk, where=self._url, secrets=(self._key,))
+
+
+def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
+    """Return the error of ours for what a client raised; one that is ours already stays.
+
+    `sdk` is ``openai`` or ``anthropic``, `where` the server. Some servers repeat the keys that they
+    were sent: `secrets` are taken out.
+    """
+    ours = next((one for one in _causes(error) if isinstance(one, BackendError)), None)
+    if ours is not None:
+        return _without(secrets, ours)
+    if isinstance(error, (sdk.APIStatusError, StatusError)):
+        said = one_line(said_by_server(error), secrets=secrets)
+        headers: Mapping[str, str] = error.response.headers
+        return error_for_status(error.status_code, said, where=where, headers=headers)
+    if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
+        return RequestTimeoutError(f"{where} sent no reply in time")
+    if isinstance(error, (BrokenOffError, sdk.APIConnectionError)):
+        return _broken_off(error, where=where, secrets=secrets)
+    if isinstance(error, (sdk.APIResponseValidationError, *_NOT_AS_PROMISED)):
+        return MalformedReplyError(
+            f"{where} sent a reply that is not of its format: {one_line(error, secrets=secrets)}"
+        )
+    known = isinstance(error, sdk.APIError)
+    return BackendError(f"{where}: {one_line(error, secrets=secrets)}") if known else error
+
+
+def _broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
+    unsent = any(isinstance(one, BrokenOffError) and one.unsent for one in _causes(error))
+    cause = one_line(list(_causes(error, handled=True))[-1], secrets=secrets)
+    return ConnectionFailedError(f"cannot reach {where}, or it broke off: {cause}", unsent=unsent)
+
+
+def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:
+    """Take keys out of an error of ours: a refusal may repeat what a server was sent."""
+    said = str(error)
+    if not any(secret and secret in said for secret in secrets):
+        return error
+    clean = type(error)(one_line(said, secrets=secrets))
+    clean.usage = error.usage
+    return clean
+
+
+def said_by_server(error: Any) -> str:
+    """Return the message and the code in the body of a client's status error."""
+    body = getattr(error, "body", None)
+    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        body = body["error"]
+    if not isinstance(body, Mapping):
+        return str(getattr(error, "message", error))
+    parts = (body.get("message") or body.get("detail") or body, body.get("code"), body.get("type"))
+    return " ".join(str(part) for part in parts if part)
+
+
+def _causes(error: BaseException, *, handled: bool = False) -> Iterator[BaseException]:
+    """Yield `error` and what it was made of; where `handled`, what was being handled too."""
+    following: BaseException | None = error
+    while following is not None:
+        yield following
+        following = following.__cause__ or (following.__context__ if handled else None)

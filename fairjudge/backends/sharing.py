@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from typing import Any
 
-from fairjudge.backends.caching import (
-    CallsUnderWay,
-    SingleFlight,
-    entry,
-    is_kept,
-    kind_of_reply,
-    stored_reply,
-)
+from fairjudge.backends.caching import CallsUnderWay, SingleFlight, entry, is_kept, stored_reply
 from fairjudge.backends.keys import request_key
-from fairjudge.backends.ports import Ask, Reply, Request, Warn
+from fairjudge.backends.ports import AnyRequest, Ask, Reply, Request, Warn
 from fairjudge.protocols import SharedCache
 
 _FIRST_WAIT_SECONDS = 0.05
@@ -25,20 +19,8 @@ class SharedCaching(SingleFlight):
     """`Caching` over a cache of several machines: what one of them asks, no other does.
 
     A request that another machine has under way is waited for. Where that one fails, the next asks
-    itself. The cache is read and written in threads, for the server it lies on is not near.
-
-    Parameters
-    ----------
-    cache : SharedCache
-        Such as `fairjudge.stores.replies.PostgresCache`. Budgets and retries belong inside, so that
-        hits are free.
-    warn : callable, optional
-        Told about a stored reply that no longer reads as one; it is asked for again.
-
-    Attributes
-    ----------
-    hits, misses : int
-        As for `Caching`; what another machine asked meanwhile is a hit.
+    itself. The cache is read and written in threads, for the server it lies on is not near. What
+    another machine asked meanwhile is a hit.
     """
 
     def __init__(self, *, cache: SharedCache, warn: Warn | None = None) -> None:
@@ -65,25 +47,24 @@ class SharedCaching(SingleFlight):
     async def _find_or_ask(self, key: str, request: Request, ask: Ask[Request, Reply]) -> Reply:
         ticket = uuid.uuid4().hex
         wait_seconds = _FIRST_WAIT_SECONDS
-        kind: type[Reply] = kind_of_reply(request)
-        while (found := await self._stored(key, kind)) is None:
+        while (found := await self._stored(key, request)) is None:
             if await asyncio.to_thread(self._cache.claim, key, ticket=ticket):
                 return await self._ask(key, request, ask)
             await asyncio.sleep(wait_seconds)
             wait_seconds = min(_LONGEST_WAIT_SECONDS, 2 * wait_seconds)
         self.hits += 1
-        return found
+        reply: Reply = found
+        return reply
 
     async def _ask(self, key: str, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """Ask, the claim being ours, and end it: with the reply, or without."""
         claimed = True
-        kind: type[Reply] = kind_of_reply(request)
         try:
             # It may have come before the claim.
-            found = await self._stored(key, kind)
-            if found is not None:
+            reply: Reply | None = await self._stored(key, request)
+            if reply is not None:
                 self.hits += 1
-                return found
+                return reply
             self.misses += 1
             reply = await ask(request)
             if is_kept(reply):
@@ -95,6 +76,6 @@ class SharedCaching(SingleFlight):
             if claimed:
                 await asyncio.to_thread(self._cache.release, key)
 
-    async def _stored(self, key: str, kind: type[Reply]) -> Reply | None:
+    async def _stored(self, key: str, request: AnyRequest) -> Any:
         value = await asyncio.to_thread(self._cache.get, key)
-        return stored_reply(key, value, kind, warn=self._warn)
+        return stored_reply(key, request, value, warn=self._warn)

@@ -35,7 +35,7 @@ class SystemOneBackend(ServerClient[JsonPoster]):
             "questions": questions_of(request),
         }
         try:
-            return read_decisions(request, await self._connections.get().post("/systemone", body))
+            return read_decisions(request, await self._connection.post("/systemone", body))
         except Exception as error:
             raise self._mapped(error) from None
 

@@ -52,13 +52,7 @@ def _as_wire(question: Question) -> dict[str, Any]:
 
 
 def read_decisions(request: DecisionRequest, reply: Any) -> Decisions:
-    """Return the answers of a reply in the System One format.
-
-    Raises
-    ------
-    MalformedReplyError
-        When the reply is not of the format, or probabilities do not add up to 1.
-    """
+    """Return the answers of a reply in the System One format, or raise `MalformedReplyError`."""
     if not isinstance(reply, Mapping) or not isinstance(reply.get("answers"), Mapping):
         raise MalformedReplyError("the reply holds no answers")
     model = reply.get("model")
@@ -95,10 +89,8 @@ def _by_option(question: Question, answer: Mapping[str, Any]) -> dict[str, float
 def distribution(question: Question, given: Mapping[str, float]) -> Distribution:
     """Return the probability of every option; those not `given` have 0.
 
-    Raises
-    ------
-    ValueError
-        When an option is not the question's, a probability is none, or they do not add up to 1.
+    Options that are not the question's, numbers that are no probabilities, and such as do not add
+    up to 1 raise `ValueError`.
     """
     unknown = set(given) - set(question.options)
     if unknown:

@@ -1,4 +1,4 @@
-"""A causal language model in this process; needs the extra ``[local]``."""
+"""Causal language models in this process, which write or decide; need the extra ``[local]``."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+import transformers
 
 from fairjudge.backends.chat_wire import cut_at
 from fairjudge.backends.generation import Generated, Sampling, generate, load_model, prompt_ids
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
 from fairjudge.backends.ports import Warn
-from fairjudge.errors import BackendError, ContextTooLongError, EmptyReplyError
-from fairjudge.protocols import Completion, CompletionRequest, ModelRef, TokenAlternatives, Usage
+from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
+from fairjudge.errors import (
+    BackendError,
+    ConfigurationError,
+    ContextTooLongError,
+    EmptyReplyError,
+)
+from fairjudge.protocols import (
+    Completion,
+    CompletionRequest,
+    DecisionRequest,
+    Decisions,
+    ModelRef,
+    TokenAlternatives,
+    Usage,
+)
 
 MAX_PROMPTS = 64
 BATCH_TOKENS_CPU = 8_192
@@ -33,27 +49,8 @@ class _Job:
         return len(self.prompt) + self.sampling.max_new_tokens
 
 
-class TransformersBackend:
-    """Generates in this process with a hub id, a folder or a GGUF file; on CUDA if there is one.
-
-    Requests that wait together and share their sampling parameters are generated in one batch.
-    A reply schema is not enforced: the text is the model's. Without a seed, sampling is seeded by
-    the sample index alone.
-
-    Parameters
-    ----------
-    target : ModelRef
-        Its model is what to load.
-    timeout_seconds : float, optional
-        Not used.
-    warn : callable, optional
-        Told when a batch did not fit the device's memory and was divided.
-
-    Raises
-    ------
-    ConfigurationError
-        When the model cannot be loaded.
-    """
+class _InProcess:
+    """A loaded model, and the one thread that it works in."""
 
     def __init__(
         self,
@@ -65,8 +62,26 @@ class TransformersBackend:
         self.target = target
         self._warn = warn
         self._loaded = load_model(target.model)
-        self._batch_tokens = BATCH_TOKENS_CUDA if self._loaded.on_cuda else BATCH_TOKENS_CPU
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="generate")
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="local-model")
+
+    async def aclose(self) -> None:
+        """Let the model go."""
+        self._thread.shutdown(wait=True, cancel_futures=True)
+
+
+class TransformersBackend(_InProcess):
+    """Generates in this process with a hub id, a folder or a GGUF file; on CUDA if there is one.
+
+    Requests that wait together and share their sampling parameters are generated in one batch.
+    A reply schema is not enforced: the text is the model's. Without a seed, sampling is seeded by
+    the sample index alone. ``warn`` is told when a batch did not fit the device's memory and was
+    divided. A model that cannot be loaded raises `ConfigurationError`.
+    """
+
+    def __init__(self, target: ModelRef, **options: Any) -> None:
+        super().__init__(target, **options)
+        on_cuda = self._loaded.model.device.type == "cuda"
+        self._batch_tokens = BATCH_TOKENS_CUDA if on_cuda else BATCH_TOKENS_CPU
         self._waiting: list[_Job] = []
         self._worker: asyncio.Task[None] | None = None
 
@@ -78,10 +93,6 @@ class TransformersBackend:
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
         return self._completion(request, job, await job.reply)
-
-    async def aclose(self) -> None:
-        """Let the model go."""
-        self._thread.shutdown(wait=True, cancel_futures=True)
 
     def _job(self, request: CompletionRequest) -> _Job:
         messages = [message.to_json() for message in request.messages]
@@ -191,3 +202,52 @@ def _fail(batch: Sequence[_Job], error: Exception) -> None:
             job.reply.set_exception(BackendError("one prompt does not fit the device's memory"))
         else:
             job.reply.set_exception(error)
+
+
+class TransformersDecisionBackend(_InProcess):
+    """Answers typed questions with transformers' decision pipeline.
+
+    A chat model's next-token probabilities of the options' labels, renormalized over the options:
+    one forward pass a question, no text. The model is a hub id, a folder or a GGUF file; where it
+    cannot be loaded, or transformers has no such pipeline, `ConfigurationError` is raised.
+    """
+
+    def __init__(self, target: ModelRef, **options: Any) -> None:
+        super().__init__(target, **options)
+        self._pipeline = _pipeline(self._loaded.model, self._loaded.tokenizer)
+
+    async def decide(self, request: DecisionRequest) -> Decisions:
+        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
+        check_target(request, self.target)
+        asked = {"state": state_of(request), "questions": questions_of(request)}
+        loop = asyncio.get_running_loop()
+        answers, n_tokens = await loop.run_in_executor(self._thread, self._decide, asked)
+        decisions = read_decisions(request, {"answers": answers, "model": self.target.model})
+        usage = Usage(input_tokens=n_tokens, output_tokens=0)
+        return decisions.model_copy(update={"usage": usage})
+
+    def _decide(self, asked: dict[str, Any]) -> tuple[dict[str, Any], int]:
+        try:
+            inputs = self._pipeline.preprocess(asked)
+            lengths = [prompt["input_ids"].shape[-1] for prompt, _ in inputs["prompts"]]
+            if max(lengths) > self._loaded.window_tokens:
+                raise ContextTooLongError(
+                    f"the prompt has {max(lengths)} tokens; {self.target} has room for "
+                    f"{self._loaded.window_tokens}"
+                )
+            with torch.inference_mode():
+                outputs = self._pipeline.forward(inputs)
+            return self._pipeline.postprocess(outputs), sum(lengths)
+        except (ValueError, torch.OutOfMemoryError) as error:
+            # ValueError: options whose labels are no single tokens of this model, and the like.
+            raise BackendError(f"{self.target} cannot decide this: {one_line(error)}") from error
+
+
+def _pipeline(model: Any, tokenizer: Any) -> Any:
+    try:
+        return transformers.pipeline("decision", model=model, tokenizer=tokenizer)
+    except KeyError as error:
+        raise ConfigurationError(
+            "backend 'transformers-decision' needs a transformers with the decision pipeline; "
+            f"{transformers.__version__} has none"
+        ) from error

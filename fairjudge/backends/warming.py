@@ -7,13 +7,10 @@ import contextlib
 import hashlib
 import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fairjudge.backends.ports import Ask, Middleware, Reply, Request
-from fairjudge.protocols import CompletionRequest, DecisionRequest
-
-Clock = Callable[[], float]
+from fairjudge.backends.ports import AnyRequest, Ask, Clock, Middleware, Reply, Request
+from fairjudge.protocols import CompletionRequest
 
 LEAST_CHARACTERS = 4096
 """About 1,024 tokens: providers keep no shorter beginning."""
@@ -24,7 +21,7 @@ _GATHERING_SECONDS = 0.05
 _MAX_BLOCKS = 4096
 
 
-def shared_texts(request: CompletionRequest | DecisionRequest) -> list[str]:
+def shared_texts(request: AnyRequest) -> list[str]:
     """Return what other requests are likely to begin with too, a text for each message.
 
     Nothing where it is too short.
@@ -37,7 +34,7 @@ def shared_texts(request: CompletionRequest | DecisionRequest) -> list[str]:
     return []
 
 
-def block_key(request: CompletionRequest | DecisionRequest) -> str | None:
+def block_key(request: AnyRequest) -> str | None:
     """Return what identifies the beginning that `request` shares, None where there is none.
 
     Providers read a schema before the messages, so requests with another one begin in another way.

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from fairjudge.backends.budgeting import Budget, Reservation, likely_usage
-from fairjudge.backends.limiting import Ending
-from fairjudge.backends.pacing import Allowance, Clock, Sleep
-from fairjudge.backends.ports import AnyRequest
+from fairjudge.backends.limiting import Ending, Limit
+from fairjudge.backends.pacing import Allowance
+from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.protocols import ModelRef, Usage
@@ -169,7 +169,7 @@ class ActorGate:
         return why
 
 
-class GateRates:
+class GateRates(Limit):
     """A `Limit` that admits an attempt when the cluster's gate says that it is its turn."""
 
     def __init__(self, gate: Gate | ActorGate) -> None:
@@ -181,11 +181,8 @@ class GateRates:
         if why is not None:
             raise ConfigurationError(why)
 
-    async def end(self, begun: None, ending: Ending) -> None:
-        """See `Limit`."""
 
-
-class GateLimit:
+class GateLimit(Limit):
     """A `Limit` that admits an attempt when the cluster's gate does."""
 
     def __init__(self, gate: Gate | ActorGate, *, worker: str) -> None:

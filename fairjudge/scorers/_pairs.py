@@ -27,18 +27,12 @@ class PairShape:
     before: tuple[int, ...]
     between: tuple[int, ...]
     after: tuple[int, ...]
-    types: tuple[int, int, int, int, int] | None
+    types: tuple[int, ...] | None
     fill: int
 
     @classmethod
     def of(cls, tokenizer: Any) -> Self:
-        """Find the shape in what `tokenizer` makes of a pair.
-
-        Raises
-        ------
-        ConfigurationError
-            If the two texts' own tokens are not found in it.
-        """
+        """Find the shape in what `tokenizer` makes of a pair, or raise `ConfigurationError`."""
         encode = tokenizer.backend_tokenizer.encode
         first = encode("a", add_special_tokens=False).ids
         second = encode("b", add_special_tokens=False).ids
@@ -54,7 +48,7 @@ class PairShape:
             before=tuple(ids[:start]),
             between=tuple(ids[start + len(first) : middle]),
             after=tuple(ids[end:]),
-            types=_five(marks[min(place, last)] for place in places) if takes_types else None,
+            types=tuple(marks[min(place, last)] for place in places) if takes_types else None,
             fill=int(tokenizer.pad_token_id or 0),
         )
 
@@ -133,8 +127,3 @@ def _place(part: list[int], whole: list[int], start: int) -> int:
         if part and whole[place : place + len(part)] == part:
             return place
     raise ConfigurationError("this tokenizer does not keep two texts' tokens apart in a pair")
-
-
-def _five(marks: Any) -> tuple[int, int, int, int, int]:
-    before, first, between, second, after = marks
-    return before, first, between, second, after

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.errors import ConfigurationError, InputError, MissingExtraError
 
 BATCH_TOKENS = 16384
 """Tokens, padding included, in one forward pass."""
@@ -42,6 +42,30 @@ class Pretrained:
         start = next((i for i in spread if dressed[i : i + len(bare)] == bare), 0)
         return list(dressed[:start]), list(dressed[start + len(bare) :])
 
+    @property
+    def room(self) -> int:
+        """How many tokens of a text go into the window beside the special ones."""
+        return self.window - int(self.tokenizer.num_special_tokens_to_add())
+
+    def tokens(self, text: str) -> list[int]:
+        """Return the ids of `text`, without special ones; raise `InputError` where it has none."""
+        encoded = self.tokenizer(encodable(text), add_special_tokens=False, verbose=False)
+        tokens: list[int] = encoded["input_ids"]
+        if not tokens:
+            raise InputError(f"text {text!r} has no token in the model's vocabulary")
+        return tokens
+
+    def padded(self, rows: Sequence[Sequence[int]]) -> tuple[Any, Any]:
+        """Return token ids and attention mask of shape (n, longest row), on the model's device."""
+        import torch
+
+        device, fill = self.model.device, self.tokenizer.pad_token_id or 0
+        width = max(len(row) for row in rows)
+        ids = torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows], device=device)
+        lengths = torch.tensor([len(row) for row in rows], device=device)
+        mask = (torch.arange(width, device=device)[None, :] < lengths[:, None]).long()
+        return ids, mask
+
 
 def load_pretrained(
     name: str,
@@ -52,27 +76,11 @@ def load_pretrained(
     half: bool = True,
     fingerprint: str | None = None,
 ) -> Pretrained:
-    """Load a model by hub id or folder.
+    """Load a model by hub id or folder, as the class `auto_class` of transformers.
 
-    Parameters
-    ----------
-    auto_class
-        The class in transformers that builds it, such as ``"AutoModel"``.
-    method
-        The scorer and its version; part of the fingerprint.
-    what
-        What errors call it.
-    half
-        Whether it runs in bfloat16 on CUDA.
-    fingerprint
-        Identity of weights and method; None hashes every weight and the tokenizer.
-
-    Raises
-    ------
-    MissingExtraError
-        torch or transformers is not installed.
-    ConfigurationError
-        The model cannot be loaded.
+    `method` names the scorer and its version, `what` the model in errors; `half` lets it run in
+    bfloat16 on CUDA. Without a `fingerprint`, every weight and the tokenizer are hashed. A model
+    that cannot be loaded raises `ConfigurationError`.
     """
     require_libraries(f"scorer {method!r}")
     import torch
@@ -145,17 +153,6 @@ def batches(lengths: Sequence[int], *, budget: int = BATCH_TOKENS) -> Iterator[l
         size = max(1, budget // max(1, lengths[order[start]]))
         yield order[start : start + size]
         start += size
-
-
-def padded(rows: Sequence[Sequence[int]], *, fill: int, device: Any) -> tuple[Any, Any]:
-    """Return token ids and attention mask of shape (n, longest row) as tensors on `device`."""
-    import torch
-
-    width = max(len(row) for row in rows)
-    ids = torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows], device=device)
-    lengths = torch.tensor([len(row) for row in rows], device=device)
-    mask = (torch.arange(width, device=device)[None, :] < lengths[:, None]).long()
-    return ids, mask
 
 
 def windows(tokens: Sequence[int], size: int, *, overlap: int) -> list[list[int]]:

@@ -64,12 +64,7 @@ class _Embeddings(nn.Module):  # type: ignore[misc]  # torch is untyped here
 class TrainedNetwork(nn.Module):  # type: ignore[misc]  # torch is untyped here
     """An encoder of pairs and four heads over it.
 
-    Parameters
-    ----------
-    vocabulary : int
-        Rows of the word embeddings.
-    dropout : float
-        Share of the embeddings' and the pooled vectors' entries dropped while training.
+    ``dropout`` is the share of the embeddings' and the pooled vectors' entries dropped in training.
     """
 
     def __init__(self, vocabulary: int = 30522, *, dropout: float = 0.1) -> None:
@@ -95,32 +90,6 @@ class TrainedNetwork(nn.Module):  # type: ignore[misc]  # torch is untyped here
         kept = mask[:, :, None].to(hidden.dtype)
         mean = (hidden * kept).sum(dim=1) / kept.sum(dim=1)
         return hidden, self.dropout(torch.cat((hidden[:, 0], mean), dim=1))
-
-
-def begin_from(state: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Return this network's weights, its heads left out, from those of a BERT in transformers."""
-    found = {
-        "embeddings.words.weight": state["embeddings.word_embeddings.weight"],
-        "embeddings.positions.weight": state["embeddings.position_embeddings.weight"],
-        "embeddings.types.weight": state["embeddings.token_type_embeddings.weight"][[0] * 6],
-    }
-    names = {
-        "attended": "attention.output.dense",
-        "attended_norm": "attention.output.LayerNorm",
-        "inner": "intermediate.dense",
-        "outer": "output.dense",
-        "outer_norm": "output.LayerNorm",
-    }
-    for part in ("weight", "bias"):
-        found[f"embeddings.norm.{part}"] = state[f"embeddings.LayerNorm.{part}"]
-        for number in range(LAYERS):
-            old = f"encoder.layer.{number}"
-            found[f"layers.{number}.attention.{part}"] = torch.cat(
-                [state[f"{old}.attention.self.{kind}.{part}"] for kind in ("query", "key", "value")]
-            )
-            for new, name in names.items():
-                found[f"layers.{number}.{new}.{part}"] = state[f"{old}.{name}.{part}"]
-    return found
 
 
 def quantised(state: dict[str, Tensor]) -> dict[str, Tensor]:

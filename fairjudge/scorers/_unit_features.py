@@ -19,15 +19,9 @@ _WINDOW = 30
 class UnitFeatures:
     """Shares of a unit's words that a passage has, and how near its nearest words are.
 
-    Parameters
-    ----------
-    embeddings
-        Of words and their pieces, shape (vocabulary, d), by the tokenizer's ids.
-    tokenizer
-        A fast tokenizer of transformers, lower-casing.
+    `embeddings` are those of words and their pieces, shape (vocabulary, d), by the ids of the
+    `tokenizer`, a fast one of transformers, lower-casing.
     """
-
-    names = ("content words", "content words in a window", "word pairs", "nearest words")
 
     def __init__(self, embeddings: NDArray[np.float32], tokenizer: Any) -> None:
         self._embeddings, self._tokenizer = embeddings, tokenizer

@@ -7,15 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.errors import InputError
-from fairjudge.scorers._pretrained import (
-    Pretrained,
-    batches,
-    encodable,
-    load_pretrained,
-    padded,
-    windows,
-)
+from fairjudge.scorers._pretrained import Pretrained, batches, load_pretrained, windows
 
 DEFAULT_MODEL = "facebook/bart-large-cnn"
 _IGNORED = -100
@@ -23,15 +15,7 @@ _OVERLAP = 64
 
 
 def load_bart_score(model: str | None = None) -> BartScore:
-    """Load a sequence-to-sequence model by hub id or folder.
-
-    Raises
-    ------
-    MissingExtraError
-        torch or transformers is not installed.
-    ConfigurationError
-        The model cannot be loaded.
-    """
+    """Load a sequence-to-sequence model by hub id or folder; raise as `load_pretrained`."""
     return BartScore(
         load_pretrained(
             model or DEFAULT_MODEL, auto_class="AutoModelForSeq2SeqLM", method="bart_score-v1"
@@ -56,20 +40,18 @@ class BartScore:
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): the score of each (source, summary), at most 0.
 
-        Raises
-        ------
-        InputError
-            A text has no token in the model's vocabulary.
+        A text without a token in the model's vocabulary raises `InputError`.
         """
         distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         rows: list[tuple[list[int], list[int]]] = []
         owners: list[tuple[int, int]] = []
-        texts = {text: self._tokens(text) for pair in distinct for text in pair}
-        room = self._loaded.window - self._loaded.tokenizer.num_special_tokens_to_add()
+        texts = {text: self._loaded.tokens(text) for pair in distinct for text in pair}
+        room = self._loaded.room
+        before, after = self._loaded.special
         for (source, summary), number in distinct.items():
             for piece, target in enumerate(windows(texts[summary], room, overlap=0)):
                 for window in windows(texts[source], room, overlap=min(_OVERLAP, room // 8)):
-                    rows.append((self._dressed(window), self._dressed(target)))
+                    rows.append(([*before, *window, *after], [*before, *target, *after]))
                     owners.append((number, piece))
         likelihoods = self._log_likelihoods(rows)
         best: dict[tuple[int, int], tuple[float, int]] = {}
@@ -82,30 +64,18 @@ class BartScore:
         scores: NDArray[np.float64] = sums[:, 0] / np.maximum(1.0, sums[:, 1])
         return scores[[distinct[pair] for pair in pairs]]
 
-    def _tokens(self, text: str) -> list[int]:
-        encoded = self._loaded.tokenizer(encodable(text), add_special_tokens=False, verbose=False)
-        tokens: list[int] = encoded["input_ids"]
-        if not tokens:
-            raise InputError(f"text {text!r} has no token in the model's vocabulary")
-        return tokens
-
-    def _dressed(self, tokens: list[int]) -> list[int]:
-        before, after = self._loaded.special
-        return [*before, *tokens, *after]
-
     def _log_likelihoods(self, rows: list[tuple[list[int], list[int]]]) -> list[float]:
         """Return the mean log-likelihood of each row's target tokens."""
         import torch
 
-        model, tokenizer = self._loaded.model, self._loaded.tokenizer
-        fill = tokenizer.pad_token_id or 0
         out = [0.0] * len(rows)
         for batch in batches([len(source) + len(target) for source, target in rows]):
-            ids, mask = padded([rows[i][0] for i in batch], fill=fill, device=model.device)
-            labels, kept = padded([rows[i][1] for i in batch], fill=fill, device=model.device)
+            ids, mask = self._loaded.padded([rows[i][0] for i in batch])
+            labels, kept = self._loaded.padded([rows[i][1] for i in batch])
             labels = labels.masked_fill(kept == 0, _IGNORED)
             with torch.inference_mode():
-                logits = model(input_ids=ids, attention_mask=mask, labels=labels).logits.float()
+                output = self._loaded.model(input_ids=ids, attention_mask=mask, labels=labels)
+                logits = output.logits.float()
                 losses = torch.nn.functional.cross_entropy(
                     logits.transpose(1, 2), labels, ignore_index=_IGNORED, reduction="none"
                 )

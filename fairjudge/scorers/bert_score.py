@@ -4,64 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.scorers._pretrained import (
-    Pretrained,
-    batches,
-    encodable,
-    load_pretrained,
-    padded,
-    windows,
-)
+from fairjudge.scorers._pretrained import Pretrained, batches, load_pretrained, windows
 
 DEFAULT_MODEL = "roberta-large"
-_LAYERS: Mapping[str, int] = MappingProxyType(
-    {
-        "roberta-large": 17,
-        "roberta-base": 10,
-        "bert-base-uncased": 9,
-        "bert-large-uncased": 18,
-        "distilbert-base-uncased": 5,
-        "microsoft/deberta-xlarge-mnli": 40,
-        "microsoft/deberta-large-mnli": 18,
-    }
-)
+_LAYERS: Mapping[str, int] = {
+    "roberta-large": 17,
+    "roberta-base": 10,
+    "bert-base-uncased": 9,
+    "bert-large-uncased": 18,
+    "distilbert-base-uncased": 5,
+    "microsoft/deberta-xlarge-mnli": 40,
+    "microsoft/deberta-large-mnli": 18,
+}
 """The layers that BERTScore's authors tuned; other models use their last layer."""
-_BASELINES: Mapping[tuple[str, int], float] = MappingProxyType({("roberta-large", 17): 0.83150584})
+_BASELINES: Mapping[tuple[str, int], float] = {("roberta-large", 17): 0.83150584}
 """Precision of random English sentence pairs, from BERTScore's authors; rescaling maps it to 0."""
 _Matrix: TypeAlias = NDArray[np.float32]
 
 
-def load_bert_score(model: str | None = None, *, layer: int | None = None) -> BertScore:
-    """Load an encoder by hub id or folder.
-
-    Parameters
-    ----------
-    layer
-        Hidden layer whose vectors are compared, 0 being the embeddings; by default the layer that
-        BERTScore's authors tuned for this model, else the last.
-
-    Raises
-    ------
-    MissingExtraError
-        torch or transformers is not installed.
-    ConfigurationError
-        The model cannot be loaded, or has no such layer.
-    """
+def load_bert_score(model: str | None = None) -> BertScore:
+    """Load an encoder by hub id or folder; raise as `load_pretrained`."""
     name = model or DEFAULT_MODEL
     loaded = load_pretrained(name, auto_class="AutoModel", method="bert_score-v1")
-    n_layers = int(loaded.model.config.num_hidden_layers)
-    chosen = layer if layer is not None else _LAYERS.get(name, n_layers)
-    if not 0 <= chosen <= n_layers:
-        raise ConfigurationError(f"{name!r} has layers 0 to {n_layers}, not {chosen!r}")
-    baseline = 0.0 if Path(name).is_dir() else _BASELINES.get((name, chosen), 0.0)
-    return BertScore(loaded, layer=chosen, baseline=baseline)
+    layer = _LAYERS.get(name, int(loaded.model.config.num_hidden_layers))
+    baseline = 0.0 if Path(name).is_dir() else _BASELINES.get((name, layer), 0.0)
+    return BertScore(loaded, layer=layer, baseline=baseline)
 
 
 class BertScore:
@@ -69,7 +41,8 @@ class BertScore:
 
     A text longer than the model's window is encoded in overlapping windows, and all of its tokens
     take part. Special tokens do not. The score is rescaled by ``(x - baseline) / (1 - baseline)``.
-    A pair's score depends on the pair alone (up to rounding, below 1e-3).
+    A pair's score depends on the pair alone (up to rounding, below 1e-3). Vectors are those of the
+    hidden ``layer``, 0 being the embeddings.
     """
 
     fingerprint: str
@@ -83,10 +56,7 @@ class BertScore:
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): the precision of each (source, summary), at most 1.
 
-        Raises
-        ------
-        InputError
-            A text has no token in the model's vocabulary.
+        A text without a token in the model's vocabulary raises `InputError`.
         """
         vectors = self._vectors(list(dict.fromkeys(text for pair in pairs for text in pair)))
         raw = [
@@ -97,15 +67,10 @@ class BertScore:
 
     def _vectors(self, texts: list[str]) -> dict[str, _Matrix]:
         """Return the unit vectors of each text's tokens, shape (n_tokens, d)."""
-        tokenizer = self._loaded.tokenizer
-        room = self._loaded.window - tokenizer.num_special_tokens_to_add()
         pieces: list[list[int]] = []
         owners: list[str] = []
         for text in texts:
-            tokens = tokenizer(encodable(text), add_special_tokens=False, verbose=False)
-            if not tokens["input_ids"]:
-                raise InputError(f"text {text!r} has no token in the model's vocabulary")
-            for window in windows(tokens["input_ids"], room, overlap=0):
+            for window in windows(self._loaded.tokens(text), self._loaded.room, overlap=0):
                 pieces.append(window)
                 owners.append(text)
         encoded = self._encode(pieces)
@@ -118,16 +83,15 @@ class BertScore:
         """Return each piece's token vectors, special tokens left out."""
         import torch
 
-        model, tokenizer = self._loaded.model, self._loaded.tokenizer
         before, after = self._loaded.special
         rows = [[*before, *piece, *after] for piece in pieces]
         out: list[_Matrix] = [np.zeros((0, 0), dtype=np.float32)] * len(rows)
         for batch in batches([len(row) for row in rows]):
-            ids, mask = padded(
-                [rows[i] for i in batch], fill=tokenizer.pad_token_id or 0, device=model.device
-            )
+            ids, mask = self._loaded.padded([rows[i] for i in batch])
             with torch.inference_mode():
-                output = model(input_ids=ids, attention_mask=mask, output_hidden_states=True)
+                output = self._loaded.model(
+                    input_ids=ids, attention_mask=mask, output_hidden_states=True
+                )
                 hidden = output.hidden_states[self._layer].float()
                 unit = torch.nn.functional.normalize(hidden, dim=-1).cpu().numpy()
             for i, vectors in zip(batch, unit, strict=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,17 +52,9 @@ def embedding_supports(
 ) -> Iterator[Support]:
     """Yield each summary's support by cosine similarity, in [-1, 1]: a similarity, no entailment.
 
-    Parameters
-    ----------
-    units
-        Units by (eid, system); the summary's sentences where absent.
-    on_cluster
-        Called with the number of clusters finished.
-
-    Yields
-    ------
-    Support
-        In the order of the clusters. A document without text supports nothing: 0.
+    They come in the order of the clusters. A summary that has no `units` is cut into its sentences;
+    a document without text supports nothing: 0. `on_cluster` is called with the number of clusters
+    finished.
     """
     jobs = list(_jobs(clusters, summaries, max_words, units))
     for start in range(0, len(jobs), _CLUSTERS_A_BLOCK):
@@ -73,7 +65,7 @@ def embedding_supports(
         for job in block:
             chunk_rows = vectors[[row[text] for text in job.chunks]]
             scores = chunk_rows @ vectors[[row[text] for text in job.units]].T
-            yield from _supports(job, np.clip(scores, -1.0, 1.0), kind_is_similarity=True)
+            yield from _supports(job, np.clip(scores, -1.0, 1.0), kind="similarity")
         on_cluster(len(block))
 
 
@@ -89,12 +81,8 @@ def entailment_supports(
 ) -> Iterator[Support]:
     """Yield each summary's support by entailment probability, with the arg-max variant of it.
 
-    Parameters
-    ----------
-    between_units
-        Whether to score the units against each other, which the variant ``"released"`` merges by.
-    units, on_cluster
-        As in `embedding_supports`.
+    `between_units` has the units scored against each other, which the variant ``"released"`` merges
+    by; all else is as in `embedding_supports`.
     """
     for job in _jobs(clusters, summaries, max_words, units):
         found = job.units
@@ -159,7 +147,7 @@ def _supports(
     *,
     arg_max: _FloatArray | None = None,
     between: _FloatArray | None = None,
-    kind_is_similarity: bool = False,
+    kind: Literal["entailment", "similarity"] = "entailment",
 ) -> Iterator[Support]:
     """Yield the support of each summary from scores of shape (n_chunks, n_distinct_units)."""
     column = {unit: place for place, unit in enumerate(job.units)}
@@ -176,7 +164,7 @@ def _supports(
             probabilities=documents[:, places],
             arg_max=None if counted is None else counted[:, places],
             between_units=None if between is None else between[np.ix_(places, places)],
-            kind="similarity" if kind_is_similarity else "entailment",
+            kind=kind,
         )
 
 

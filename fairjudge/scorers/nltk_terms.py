@@ -64,15 +64,7 @@ class NltkTerms:
 
 
 def load_nltk_terms() -> NltkTerms:
-    """Load NLTK and its data.
-
-    Raises
-    ------
-    MissingExtraError
-        NLTK is not installed.
-    ConfigurationError
-        Some of its data is not; the message names the packages and how they come.
-    """
+    """Load NLTK and its data; an error names what is not installed, and how it comes."""
     try:
         import nltk
         from nltk.corpus import stopwords
@@ -98,8 +90,7 @@ def load_nltk_terms() -> NltkTerms:
 
 
 def _check_data(nltk: Any) -> None:
-    missing = [package for path, package in DATA.items() if not _has(nltk, path)]
-    if missing:
+    if missing := [package for path, package in DATA.items() if not _has(nltk, path)]:
         raise ConfigurationError(
             f"--terms nltk needs NLTK's data, of which {', '.join(missing)} is missing; "
             f"install it by: python -m nltk.downloader {' '.join(missing)}"

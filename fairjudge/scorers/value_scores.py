@@ -21,7 +21,6 @@ class PairScorer(Protocol):
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return shape (n,) for (source, summary) pairs."""
-        ...
 
 
 def load_value_scorer(kind: Literal["bert_score", "bart_score"], model: str | None) -> PairScorer:

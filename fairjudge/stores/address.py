@@ -16,21 +16,10 @@ _HINT = "write it as postgresql://user@host:port/database"
 class StoreAddress:
     """The address of a PostgreSQL database.
 
-    Parameters
-    ----------
-    url : str
-        As libpq takes it: ``postgresql://user:password@host:port/database?sslmode=require``. Better
-        without a password: PGPASSWORD and ``~/.pgpass`` are read as ever.
-
-    Attributes
-    ----------
-    shown : str
-        User, host, port and database: all that messages and reports name.
-
-    Raises
-    ------
-    ConfigurationError
-        If it is no such URL. What was given is not repeated: it may hold a password.
+    ``url`` is as libpq takes it: ``postgresql://user:password@host:port/database?sslmode=require``.
+    Better without a password: PGPASSWORD and ``~/.pgpass`` are read as ever. ``shown`` is user,
+    host, port and database: all that messages and reports name. What is no such URL raises
+    `ConfigurationError`, which does not repeat it: it may hold a password.
     """
 
     url: str = field(repr=False)

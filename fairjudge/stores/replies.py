@@ -10,12 +10,11 @@ from __future__ import annotations
 import logging
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from fairjudge.cache import CacheReport, CacheStats
-from fairjudge.cache_rows import RefusedRowError, decode_row, encode_row
+from fairjudge.cache_rows import CacheReport, CacheStats, CheckedRow, check_row, encode_row
 from fairjudge.cache_secret import new_secret
 from fairjudge.errors import StoreError
 from fairjudge.stores.address import StoreAddress
@@ -77,22 +76,8 @@ class PostgresCache:
 
     What is damaged is never an answer: a bad row is moved to the table ``quarantine``, `warn` is
     told, and the entry counts as absent. Values are JSON with a checksum; nothing is ever pickled.
-    Safe to use from several threads.
-
-    Parameters
-    ----------
-    address : StoreAddress
-    warn : callable, optional
-        Called with one sentence. Default: a warning in the log ``fairjudge.stores.replies``.
-    lease_seconds : float, optional
-        How long after its last sign of life an owner's claims hold; by default `LEASE_SECONDS`.
-    patience_seconds : float, optional
-        As for `Server`.
-
-    Raises
-    ------
-    MissingExtraError, StoreError
-        As `Server`.
+    Safe to use from several threads. An owner's claims hold for ``lease_seconds`` after its last
+    sign of life. ``patience_seconds`` and what is raised are as for `Server`.
     """
 
     def __init__(
@@ -114,12 +99,8 @@ class PostgresCache:
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the value kept under `key`, or None."""
-        for (stored,) in self._server.run(_GET, (key,)):
-            problem, value = _read(key, stored)
-            if problem is None:
-                return value
-            self._move_aside(key, stored, problem)
-        return None
+        stored = ((key, value) for (value,) in self._server.run(_GET, (key,)))
+        return next((row.value for row in self._checked(stored) if row.problem is None), None)
 
     def put(self, key: str, value: Mapping[str, Any]) -> None:
         """Keep `value` under `key`, and end this cache's claim on it, in one step."""
@@ -147,12 +128,7 @@ class PostgresCache:
 
     def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield every sound (key, value) by key; bad rows are moved aside."""
-        for key, stored in self._rows():
-            problem, value = _read(key, stored)
-            if problem is None:
-                yield key, value
-            else:
-                self._move_aside(key, stored, problem)
+        return ((row.key, row.value) for row in self._checked(self._rows()) if row.problem is None)
 
     def stats(self) -> CacheStats:
         """Count what is there."""
@@ -167,13 +143,11 @@ class PostgresCache:
     def verify(self) -> CacheReport:
         """Read every row and move the bad ones aside."""
         n_sound, refused = 0, []
-        for key, stored in self._rows():
-            problem, _ = _read(key, stored)
-            if problem is None:
+        for row in self._checked(self._rows()):
+            if row.problem is None:
                 n_sound += 1
             else:
-                refused.append(f"{key}: {problem}")
-                self._move_aside(key, stored, problem)
+                refused.append(str(row))
         return CacheReport(n_sound=n_sound, refused=tuple(refused))
 
     def sync(self) -> None:
@@ -207,6 +181,14 @@ class PostgresCache:
             last = page[-1][0]
             yield from page
 
+    def _checked(self, rows: Iterable[tuple[str, bytes]]) -> Iterator[CheckedRow]:
+        """Yield every row, after moving it aside where it is bad."""
+        for key, stored in rows:
+            checked = check_row(key, stored, errors="surrogatepass")
+            if checked.problem is not None:
+                self._move_aside(key, stored, checked.problem)
+            yield checked
+
     def _move_aside(self, key: str, stored: bytes, problem: str) -> None:
         self._server.run(_MOVE_ASIDE, (key, stored, problem))
         self._warn(
@@ -226,11 +208,3 @@ class PostgresCache:
         while not self._closing.wait(self._lease_seconds / 5):
             with suppress(StoreError):  # whoever asks for something is told
                 self._server.run(_ALIVE, (self._owner, self._lease_seconds))
-
-
-def _read(key: str, stored: bytes) -> tuple[str | None, dict[str, Any]]:
-    """Return what is wrong with a row, or None and its value."""
-    try:
-        return None, decode_row(key, stored.decode("utf-8", "surrogatepass"))
-    except (RefusedRowError, ValueError) as error:
-        return str(error), {}

@@ -47,18 +47,7 @@ durable is written in order. A machine that lost power loses its lock within a m
 
 
 class StoredRun(RunStore):
-    """One run in the store; see `RunStore`.
-
-    Parameters
-    ----------
-    name : str
-        The run's name; the same name is the same run on every machine.
-    identity : mapping
-        As for `RunStore`.
-    address : StoreAddress
-    patience_seconds : float, optional
-        As for `Server`.
-    """
+    """One run in the store; the same name is the same run on every machine. See `RunStore`."""
 
     def __init__(
         self,
@@ -66,20 +55,17 @@ class StoredRun(RunStore):
         *,
         identity: Mapping[str, Any],
         address: StoreAddress,
-        patience_seconds: float | None = None,
     ) -> None:
         self._name = name.encode("utf-8", "replace").decode()
         super().__init__(Path(name), shown=f"{self._name} in {address}", identity=identity)
         self.address = address
         self._key = hashlib.sha256(self._name.encode()).hexdigest()[:32]
-        self._patience_seconds = patience_seconds
         self._opened: Server | None = None
         self._n_rows: dict[str, int] = {}
 
     def _open(self) -> None:
         self._opened = Server(
             self.address,
-            patience_seconds=self._patience_seconds,
             max_connections=1,  # the one that holds the lock
             prepare=self._lock,
         )
@@ -101,7 +87,7 @@ class StoredRun(RunStore):
         if self._opened is not None:
             yield self._opened
             return
-        server = Server(self.address, patience_seconds=self._patience_seconds)
+        server = Server(self.address)
         try:
             yield server
         finally:

@@ -81,13 +81,7 @@ CREATE TABLE IF NOT EXISTS {SCHEMA}.secrets (
 
 
 def driver() -> Any:
-    """Return psycopg.
-
-    Raises
-    ------
-    MissingExtraError
-        If it is not installed.
-    """
+    """Return psycopg, or raise `MissingExtraError`."""
     try:
         import psycopg
     except ImportError:
@@ -98,23 +92,10 @@ def driver() -> Any:
 class Server:
     """A few connections to one database, shared by threads; opened when needed.
 
-    Parameters
-    ----------
-    address : StoreAddress
-    patience_seconds : float
-        How long a statement waits for a server that went away; by default `PATIENCE_SECONDS`.
-        Where one has waited in vain, the next ones do not wait.
-    max_connections : int
-        More than so many statements at once wait for each other.
-    prepare : callable, optional
-        Called with every new connection before its first use.
-
-    Raises
-    ------
-    MissingExtraError
-        If psycopg is not installed.
-    StoreError
-        If the server cannot be reached now, or the tables cannot be made.
+    A statement waits ``patience_seconds`` (by default `PATIENCE_SECONDS`) for a server that went
+    away; where one has waited in vain, the next ones do not wait. More than ``max_connections`` at
+    once wait for each other. ``prepare`` is called with every new connection before its first use.
+    A server that cannot be reached now, and tables that cannot be made, raise `StoreError`.
     """
 
     def __init__(
@@ -135,13 +116,7 @@ class Server:
         self._make_tables()
 
     def run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Run one statement, which must bear repetition, and return its rows.
-
-        Raises
-        ------
-        StoreError
-            If the server stays away, or refuses.
-        """
+        """Run one statement, which must bear repetition; raise `StoreError` where it cannot be."""
         deadline = time.monotonic() + (0.0 if self._given_up else self._patience_seconds)
         wait_seconds = 0.1
         while True:

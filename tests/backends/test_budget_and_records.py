@@ -424,12 +424,12 @@ class TestReplay:
 class TestRegistry:
     def test_a_typo_gets_a_suggestion(self):
         with pytest.raises(ConfigurationError, match="did you mean 'openai'"):
-            open_backend("opneai:gpt-4o-mini")
+            resolve_target("opneai:gpt-4o-mini")
 
     @pytest.mark.parametrize("spec", ["openai", "openai:", "", ":m"])
     def test_what_is_no_spec_says_how_to_write_one(self, spec):
         with pytest.raises(ConfigurationError):
-            open_backend(spec)
+            resolve_target(spec)
 
     @pytest.mark.parametrize(
         "url", ["localhost:8000", "ftp://x/v1", "http://user:secret@h/v1", "http://h/v1?key=secret"]
@@ -476,15 +476,14 @@ class TestRegistry:
         assert others == {name for name in kinds if kinds[name] != "server"}
         assert others == {*loading, "replay"}
 
-    async def test_a_provider_of_ones_own(self, ask):
-        kind = type(backend_kinds()[0])(
-            provider="mine", path=f"{__name__}:Mine", what="a test's own backend"
-        )
+    async def test_a_provider_of_ones_own(self, ask, monkeypatch):
         import sys
 
-        sys.modules.setdefault(__name__, sys.modules[type(self).__module__])
-        target = resolve_target("mine:m", extra_kinds=[kind])
-        backend = open_backend(target, extra_kinds=[kind])
+        mine = EntryPoint(name="mine", value=f"{__name__}:Mine", group="fairjudge.backends")
+        monkeypatch.setattr(backends, "entry_points", lambda *, group: [mine])
+        monkeypatch.setitem(sys.modules, __name__, sys.modules[type(self).__module__])
+        target = resolve_target("mine:m")
+        backend = open_backend(target)
         assert (await backend.complete(ask(target))).text == "mine"
 
     def test_importing_the_package_imports_no_client(self):

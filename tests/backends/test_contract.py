@@ -176,7 +176,7 @@ async def test_an_unreachable_server_is_named(provider):
 def test_a_missing_key_names_its_variable(provider):
     model = "openai/gpt-4o-mini" if provider == "litellm" else "judge"
     with pytest.raises(ConfigurationError, match=KEYS[provider]):
-        open_backend(f"{provider}:{model}")
+        open_backend(resolve_target(f"{provider}:{model}"))
 
 
 @pytest.mark.parametrize("provider", given(*KEYS))

@@ -210,7 +210,7 @@ async def test_rounded_probabilities_are_made_to_add_up(stub):
 
 def test_a_systemone_backend_needs_a_server():
     with pytest.raises(ConfigurationError, match="--base-url"):
-        open_backend("systemone:decider")
+        open_backend(resolve_target("systemone:decider"))
 
 
 @pytest.fixture(scope="module")

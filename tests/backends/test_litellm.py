@@ -27,7 +27,7 @@ SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
 @pytest.mark.skipif(HERE, reason="the extra is installed")
 def test_without_the_extra_the_message_says_what_to_install():
     with pytest.raises(MissingExtraError, match=r"fairjudge\[litellm\]"):
-        open_backend("litellm:openai/gpt-4o-mini")
+        open_backend(resolve_target("litellm:openai/gpt-4o-mini"))
 
 
 @pytest.fixture
@@ -84,7 +84,7 @@ class TestLiteLLM:
 
     def test_an_unknown_provider_is_said(self):
         with pytest.raises(ConfigurationError, match="provider/model"):
-            open_backend("litellm:no-such-thing")
+            open_backend(resolve_target("litellm:no-such-thing"))
 
     def test_nothing_is_printed(self, stub):
         code = (

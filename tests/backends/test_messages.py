@@ -7,7 +7,7 @@ import pytest
 
 from fairjudge.backends.http import one_line
 from fairjudge.backends.posting import BrokenOffError
-from fairjudge.backends.sdk_errors import map_sdk_error
+from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.errors import ConnectionFailedError
 
 

@@ -182,7 +182,7 @@ async def test_a_reply_is_cut_at_the_window(backend, target, ask):
 
 def test_no_such_model_is_a_configuration_error(tmp_path):
     with pytest.raises(ConfigurationError, match="cannot load"):
-        open_backend(f"transformers:{tmp_path}/none")
+        open_backend(resolve_target(f"transformers:{tmp_path}/none"))
 
 
 def test_a_model_without_a_template_reads_plain_text(tmp_path):
