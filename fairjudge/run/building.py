@@ -12,11 +12,18 @@ from fairjudge.records import RunStore
 from fairjudge.run.build_work import check_any_usable
 from fairjudge.run.builders import BuildOptions, make_builder
 from fairjudge.run.built import BuildBook, Built
-from fairjudge.run.executors import executor_for
+from fairjudge.run.in_process import build_references
 from fairjudge.run.models import ModelOptions, Spent, nothing_spent, open_models
 from fairjudge.run.progress import SILENT, BuildProgress
 from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import bad_lines, check_writable, digest, open_run
+from fairjudge.run.runs import (
+    bad_lines,
+    check_writable,
+    digest,
+    noting_spent,
+    open_run,
+    seldom_collecting,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +127,22 @@ async def build_loaded(
             progress.begin(len(loaded.records))
             for eid in book.done:
                 progress.end(eid)
-            spent = await executor_for(model, models, budget=budget).build(
-                book, builder=builder, options=settled, progress=progress
-            )
+            if model.engine == "ray":
+                from fairjudge.run.ray_runs import build_on_ray
+
+                spent = build_on_ray(
+                    book, options=settled, model=model, budget=budget, progress=progress
+                )
+            else:
+                with noting_spent(run, models.spent), seldom_collecting():
+                    await build_references(
+                        book,
+                        builder=builder,
+                        options=settled,
+                        concurrency=model.concurrency,
+                        progress=progress,
+                    )
+                spent = models.spent()
         return _outcome(loaded, book, spent=spent, signature=builder.signature)
 
 

@@ -17,13 +17,15 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.aggregate import SystemScore, system_scores
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.leaderboards import rank_ranges
+from fairjudge.judges.ports import Judge
 from fairjudge.judges.promises import Promise
 from fairjudge.judges.ratings import Rating
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.records import RunStore, own_rows
-from fairjudge.run.executors import executor_for
+from fairjudge.run.in_process import judge_tasks
 from fairjudge.run.judges import (
     first_options,
+    make_fallback,
     make_judge,
     range_of,
     scale_range,
@@ -41,7 +43,13 @@ from fairjudge.run.models import (
 )
 from fairjudge.run.recorded import JudgementBook
 from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import bad_lines, check_writable, open_run
+from fairjudge.run.runs import (
+    bad_lines,
+    check_writable,
+    noting_spent,
+    open_run,
+    seldom_collecting,
+)
 
 _ENDS = "finished"
 """Rows that say what a start which left nothing to do had been told by its models."""
@@ -237,14 +245,44 @@ async def judge_material(
         span = scale_range(judge, plan)
         with opened as run:
             book = JudgementBook(run, tasks)
-            spent = await executor_for(model, models, budget=budget).judge(
-                book, judge=judge, options=options, plan=plan, progress=progress(len(tasks))
+            spent = await _judge(
+                book, material, judge, model, models, budget=budget, progress=progress
             )
             if first is not None:
                 spent = spent_together((first.spent(), spent))
             if book.is_finished:
                 run.append(_ENDS, {"signature": judge.signature, "scale_range": span})
         return _outcome(material, book, span=span, signature=judge.signature, spent=spent)
+
+
+async def _judge(
+    book: JudgementBook,
+    material: Material,
+    judge: Judge,
+    model: ModelOptions,
+    models: Models,
+    *,
+    budget: Budget | None,
+    progress: Progress,
+) -> Spent | None:
+    """Judge what `book` lacks, in this process or on a cluster."""
+    options, plan, told = material.options, material.plan, progress(len(material.tasks))
+    if model.engine == "ray":
+        from fairjudge.run.ray_runs import judge_on_ray
+
+        return judge_on_ray(
+            book, options=options, plan=plan, model=model, budget=budget, progress=told
+        )
+    with noting_spent(book.run, models.spent), seldom_collecting():
+        await judge_tasks(
+            book,
+            judge=judge,
+            fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
+            concurrency=model.concurrency,
+            progress=told,
+            sync=models.sync,
+        )
+    return models.spent()
 
 
 @asynccontextmanager

@@ -183,11 +183,7 @@ async def _judge(
     options = work.options
     with tempfile.TemporaryDirectory() as folder:
         paths = _written(work.files, Path(folder))
-        here = replace(
-            options,
-            prompt=paths.get("prompt"),
-            scale=paths.get("scale"),
-        )
+        here = replace(options, prompt=paths.get("prompt"), scale=paths.get("scale"))
         tasks = tuple(shard.tasks.values())
         judge = make_judge(models, here, plan=work.plan, tasks=tasks)
     found: dict[int, Judgement] = {}
@@ -220,11 +216,6 @@ def files_of(options: JudgeOptions) -> dict[str, tuple[str, bytes]]:
     """Return name and content of every file that `options` name, for machines that lack them."""
     named = {name: getattr(options, name) for name in ("prompt", "scale")}
     return {name: (path.name, path.read_bytes()) for name, path in named.items() if path}
-
-
-def without_files(options: JudgeOptions) -> JudgeOptions:
-    """Return `options` without the paths, which name nothing on another machine."""
-    return replace(options, prompt=None, scale=None)
 
 
 def _written(files: Mapping[str, tuple[str, bytes]], folder: Path) -> dict[str, Path]:
