@@ -22,7 +22,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
-from fairjudge.graphs.reference import Progress, Row, problem
+from fairjudge.graphs.reference import Progress, Row, problem, without_same_sources
 from fairjudge.references.claims import claim
 from fairjudge.references.ports import ArticleBuilder, Found, Question
 from fairjudge.references.rounds import (
@@ -34,7 +34,6 @@ from fairjudge.references.rounds import (
     with_places,
     without_places,
 )
-from fairjudge.references.same_sources import drop_same_sources
 from fairjudge.references.steps import (
     Validity,
     down_select,
@@ -306,21 +305,17 @@ def _go_on(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | s
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     """Name the questions that were not needed, and leave out where answers stood."""
-    validity = runtime.context.validity
+    deps = runtime.context
     questions = [QuestionAnswers.model_validate(row) for row in state.get("kept", [])]
     why = f"not needed: {counted(len(questions), 'question')} that more articles answer were kept"
     dropped = [
         {"question": row["question"], "why": why} for row in state["waiting"][state["n_sent"] :]
     ]
-    if validity.max_source_overlap is not None:
-        questions, same = drop_same_sources(
-            questions, runtime.context.articles, max_contained=validity.max_source_overlap
-        )
-        dropped += [{"question": q.question, "why": "answered by the same sources"} for q in same]
+    questions, same = without_same_sources(questions, deps.articles, deps.validity)
     return {
         "question_answers": [without_places(question).to_json() for question in questions],
         "kept_aids": state.get("kept_aids", []),
-        "dropped": dropped,
+        "dropped": [*dropped, *same],
     }
 
 
