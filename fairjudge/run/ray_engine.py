@@ -51,7 +51,7 @@ _MAX_DEATHS = 10
 class ClusterSpent:
     """What a cluster asked of a model, once it is done."""
 
-    totals: GateTotals | None = None
+    totals: GateTotals = field(default_factory=GateTotals)
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
 
@@ -59,13 +59,10 @@ class ClusterSpent:
         """Return it in the form of a run in one process; None for the embedded default."""
         if model.target is None:
             return None
-        if self.totals is None:
-            return Spent(n_calls=0, n_cached=self.n_cached, cost_usd=0.0, tokens=self.tokens)
-        known = self.totals.n_unpriced == 0
         return Spent(
             n_calls=self.totals.n_calls,
             n_cached=self.n_cached,
-            cost_usd=self.totals.cost_usd if known else None,
+            cost_usd=None if self.totals.n_unpriced else self.totals.cost_usd,
             tokens=self.tokens,
         )
 
@@ -105,13 +102,6 @@ def run_on_cluster(
 
     The cluster is that of RAY_ADDRESS, or the one this machine takes part in, or else one of this
     machine alone, for as long as this runs.
-
-    Raises
-    ------
-    MissingExtraError
-        If Ray, or what Ray Data needs, is not installed.
-    RunError
-        If the cluster cannot be used, or a shard cannot be done; what was yielded is done.
     """
     if not shards:
         return

@@ -94,7 +94,7 @@ def _work(
     with noting_spent(run, lambda: spent.spent(model)):
         for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
             record(row)
-    if budget is not None and spent.totals is not None:
+    if budget is not None:
         budget.book(**asdict(spent.totals))
     run.sync()
     return spent.spent(model)

@@ -23,7 +23,7 @@ from fairjudge.run.builders import SettledOptions, make_builder
 from fairjudge.run.judges import make_fallback, make_judge
 from fairjudge.run.material import JudgeOptions
 from fairjudge.run.models import ModelOptions, Models, open_models
-from fairjudge.run.ray_gate import ActorGate, GateLimit, GateRates
+from fairjudge.run.ray_gate import GateLimit, GateRates, remote_gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,17 +105,12 @@ class BuildingWork:
 class Worker:
     """Works on shards, one after the other, with models that stay open between them.
 
-    Parameters
-    ----------
-    work
-        What all shards have in common.
-    gate
-        The handle of the cluster's gate.
+    ``gate`` is the handle of the cluster's gate.
     """
 
     def __init__(self, work: JudgingWork | BuildingWork, gate: Any) -> None:
         self._work = work
-        self._gate = ActorGate(gate)
+        self._gate = remote_gate(gate)
         self._name = uuid.uuid4().hex
         self._loop = asyncio.new_event_loop()
         self._open = AsyncExitStack()
