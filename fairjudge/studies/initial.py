@@ -32,13 +32,7 @@ class FoundData:
     attributes: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, path: Path) -> None:
-        """Take note of a file; one that is none of these kinds is passed over.
-
-        Raises
-        ------
-        InputError
-            If it is one of these, and invalid.
-        """
+        """Take note of a file; one that is none of these kinds is passed over."""
         try:
             kind = recognise(path).kind
         except InputError:
@@ -66,13 +60,7 @@ class FoundData:
 
 
 def find_data(places: Sequence[Path]) -> FoundData:
-    """Return what the files, and the files right in the folders, of `places` hold.
-
-    Raises
-    ------
-    InputError
-        If a place is not there, or there is nothing to study.
-    """
+    """Return what the files, and the files right in the folders, of `places` hold."""
     found = FoundData()
     for path in _files(places):
         found.add(path)
