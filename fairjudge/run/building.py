@@ -67,13 +67,7 @@ def build_file(
     progress: BuildProgress = SILENT,
     budget: Budget | None = None,
 ) -> BuildOutcome:
-    """Build references for the clusters in `path` and write them to `output`; see `build_loaded`.
-
-    Raises
-    ------
-    FairJudgeError
-        If the file, the backend or the run folder cannot be used. Items that fail are outcomes.
-    """
+    """Build references for the clusters in `path` and write them; see `build_loaded`."""
     loaded = read_clusters(path, skip_bad=skip_bad)
     check_writable(output)
     outcome = run_to_end(
@@ -99,7 +93,7 @@ async def build_loaded(
     progress: BuildProgress = SILENT,
     budget: Budget | None = None,
 ) -> BuildOutcome:
-    """Build references for `loaded`; see `build_file`.
+    """Build references for `loaded`; items that fail are outcomes.
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -41,6 +41,7 @@ from fairjudge.run.models import (
     open_models,
     spent_together,
 )
+from fairjudge.run.progress import Progress, untold
 from fairjudge.run.recorded import JudgementBook
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import (
@@ -53,12 +54,6 @@ from fairjudge.run.runs import (
 
 _ENDS = "finished"
 """Rows that say what a start which left nothing to do had been told by its models."""
-Progress = Callable[[int], Callable[[int], None]]
-"""Called with the number of tasks; returns what is called with how many were finished."""
-
-
-def _silent(_total: int) -> Callable[[int], None]:
-    return lambda _done: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,23 +161,10 @@ def judge_files(
     model: ModelOptions,
     run: Path | None,
     skip_bad: bool,
-    progress: Progress = _silent,
+    progress: Progress = untold,
     budget: Budget | None = None,
 ) -> JudgeOutcome:
-    """Judge the summaries in some files against the references in another; write judgements.
-
-    Parameters
-    ----------
-    summaries : Path or sequence of Path
-        Several files are judged as if they were one.
-    budget : Budget, optional
-        What may be spent, where it is shared; by default what `model` allows.
-
-    Raises
-    ------
-    FairJudgeError
-        If a file, the backend or the run folder cannot be used. Items that fail are outcomes.
-    """
+    """Judge files of summaries, as if they were one, and write judgements; see `judge_material`."""
     check_writable(output)
     material = read_material(references, summaries, options=options, skip_bad=skip_bad)
     outcome = run_to_end(
@@ -199,10 +181,10 @@ async def judge_loaded(
     options: JudgeOptions,
     model: ModelOptions,
     run_folder: Path | None = None,
-    progress: Progress = _silent,
+    progress: Progress = untold,
     budget: Budget | None = None,
 ) -> JudgeOutcome:
-    """Judge `summaries` against `sources`; see `judge_files`."""
+    """Judge `summaries` against `sources`; see `judge_material`."""
     material = check_material(sources, summaries, options=options)
     return await judge_material(
         material, model=model, run_folder=run_folder, progress=progress, budget=budget
@@ -214,10 +196,10 @@ async def judge_material(
     *,
     model: ModelOptions,
     run_folder: Path | None = None,
-    progress: Progress = _silent,
+    progress: Progress = untold,
     budget: Budget | None = None,
 ) -> JudgeOutcome:
-    """Judge what `material` holds; see `judge_files`.
+    """Judge what `material` holds; items that fail are outcomes.
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
@@ -298,14 +280,21 @@ async def _opened(
             yield models, None
         return
     first_options(options, options.cascade)  # refuses before anything is opened
-    cheap, budget = first_model(model, options.cascade.stated), budget or model.budget()
-    for target in filter(None, (cheap.target, model.target)):
-        budget.check_priced(target)
+    cheap = first_model(model, options.cascade.stated)
+    budget = common_budget((cheap, model), budget or model.budget())
     async with (
         open_models(model, budget=budget) as models,
         open_models(cheap, budget=budget) as first,
     ):
         yield models, first
+
+
+def common_budget(models: Sequence[ModelOptions], budget: Budget | None) -> Budget:
+    """Return `budget`, or what the first of `models` may spend, for all; each must have a price."""
+    budget = budget or models[0].budget()
+    for target in filter(None, (model.target for model in models)):
+        budget.check_priced(target)
+    return budget
 
 
 def _finished(material: Material, *, model: ModelOptions, opened: RunStore) -> JudgeOutcome | None:
