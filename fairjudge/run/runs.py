@@ -45,14 +45,7 @@ def bad_lines(*files: Loaded[Any]) -> tuple[str, ...]:
 
 
 def check_writable(output: Path) -> None:
-    """Refuse an output that cannot be written, before any work is done for it.
-
-    Raises
-    ------
-    InputError
-        If its folder does not exist or cannot be written to, it is a folder itself, or its
-        extension asks for a format that records do not have.
-    """
+    """Refuse an output that cannot be written, before any work is done for it."""
     if str(output) == "-":
         return
     folder = output.parent
@@ -73,13 +66,7 @@ def check_writable(output: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` if it is not there.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made.
-    """
+    """Make `folder` if it is not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
