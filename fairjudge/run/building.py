@@ -17,6 +17,7 @@ from fairjudge.run.models import ModelOptions, Spent, nothing_spent, open_models
 from fairjudge.run.progress import SILENT, BuildProgress
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import (
+    RunOutcome,
     bad_lines,
     check_writable,
     digest,
@@ -27,18 +28,11 @@ from fairjudge.run.runs import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOutcome:
-    """What ``fairjudge build`` did. ``n_failed`` of ``n_steps`` model steps gave nothing.
-
-    ``was_finished``: an earlier start had left nothing to do.
-    """
+class BuildOutcome(RunOutcome):
+    """What ``fairjudge build`` did. ``n_failed`` of ``n_steps`` model steps gave nothing."""
 
     clusters: tuple[Built, ...]
-    bad_lines: tuple[str, ...]
-    spent: Spent | None
     signature: str
-    run: Path | str
-    was_finished: bool = False
 
     @property
     def n_without_questions(self) -> int:
@@ -104,13 +98,7 @@ async def build_loaded(
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }
-    opened = open_run(
-        run_folder,
-        cache_folder=model.cache_folder,
-        command="build",
-        identity=identity,
-        store=model.store,
-    )
+    opened = open_run(run_folder, command="build", model=model, identity=identity)
     finished = _finished(loaded, model=model, opened=opened)
     if finished is not None:
         return finished
@@ -122,7 +110,7 @@ async def build_loaded(
             for eid in book.done:
                 progress.end(eid)
             if model.engine == "ray":
-                from fairjudge.run.ray_runs import build_on_ray
+                from fairjudge.run.ray_engine import build_on_ray
 
                 spent = build_on_ray(
                     book, options=settled, model=model, budget=budget, progress=progress

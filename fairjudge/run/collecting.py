@@ -149,11 +149,7 @@ async def judge_planned(
     Several calls for one audit share a `budget`.
     """
     opened = open_run(
-        run,
-        cache_folder=model.cache_folder,
-        command="audit",
-        identity={"model": model.identity(), **identity},
-        store=model.store,
+        run, command="audit", model=model, identity={"model": model.identity(), **identity}
     )
     async with open_models(model, budget=budget) as models:
         options = JudgeOptions(aspect=plan.aspect, protocol=plan.protocol)

@@ -45,6 +45,7 @@ from fairjudge.run.progress import Progress, untold
 from fairjudge.run.recorded import JudgementBook
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import (
+    RunOutcome,
     bad_lines,
     check_writable,
     noting_spent,
@@ -57,14 +58,13 @@ _ENDS = "finished"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOutcome:
+class JudgeOutcome(RunOutcome):
     """What ``fairjudge judge`` did.
 
     ``judgements`` may be read anew from the run each time; ``ratings`` are what scores stand on.
     ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
-    least that are missing for it. ``was_finished``: an earlier start had left nothing to do.
-    ``derived`` are what checklists say under other protocols; they are written after
-    ``judgements``. ``references`` are what was judged against, for checklists.
+    least that are missing for it. ``derived`` are what checklists say under other protocols; they
+    are written after ``judgements``. ``references`` are what was judged against, for checklists.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -74,13 +74,9 @@ class JudgeOutcome:
     plan: JudgingPlan
     signature: str
     without_tasks: tuple[str, ...]
-    bad_lines: tuple[str, ...]
-    spent: Spent | None
-    run: Path | str
     derived: tuple[Judgement, ...] = field(default=(), repr=False)
     references: tuple[Reference, ...] = field(default=(), repr=False)
     n_missing: int = 0
-    was_finished: bool = False
 
     @property
     def all_judgements(self) -> tuple[Judgement, ...]:
@@ -205,10 +201,9 @@ async def judge_material(
     """
     opened = open_run(
         run_folder,
-        cache_folder=model.cache_folder,
         command="judge",
+        model=model,
         identity={**material.identity(), "model": model.identity()},
-        store=model.store,
     )
     finished = _finished(material, model=model, opened=opened)
     if finished is not None:
@@ -250,7 +245,7 @@ async def _judge(
     """Judge what `book` lacks, in this process or on a cluster."""
     options, plan, told = material.options, material.plan, progress(len(material.tasks))
     if model.engine == "ray":
-        from fairjudge.run.ray_runs import judge_on_ray
+        from fairjudge.run.ray_engine import judge_on_ray
 
         return judge_on_ray(
             book, options=options, plan=plan, model=model, budget=budget, progress=told

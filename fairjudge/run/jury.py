@@ -58,9 +58,8 @@ def judge_with_jury(
     material = read_material(references, summaries, options=options, skip_bad=skip_bad)
     opened = open_run(
         run,
-        cache_folder=members[0].cache_folder,
         command="judge",
-        store=members[0].store,
+        model=members[0],
         identity={
             **material.identity(),
             "members": names,

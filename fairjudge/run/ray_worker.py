@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairjudge.backends.limiting import Limit, Tokens
 from fairjudge.domain import Cluster, Judgement, JudgeTask
@@ -44,7 +44,10 @@ class BuildingShard:
     cluster: Cluster
 
 
-def as_row(shard: JudgingShard | BuildingShard) -> dict[str, bytes]:
+Shard: TypeAlias = JudgingShard | BuildingShard
+
+
+def as_row(shard: Shard) -> dict[str, bytes]:
     """Return `shard` as a row of Ray Data: bytes, in which Arrow looks for no schema.
 
     Pickled, as all that Ray moves: the articles that tasks share are there once.
@@ -52,9 +55,9 @@ def as_row(shard: JudgingShard | BuildingShard) -> dict[str, bytes]:
     return {"shard": pickle.dumps(shard)}
 
 
-def from_row(row: Mapping[str, bytes]) -> JudgingShard | BuildingShard:
+def from_row(row: Mapping[str, bytes]) -> Shard:
     """Return the shard of which `as_row` made `row`."""
-    shard: JudgingShard | BuildingShard = pickle.loads(row["shard"])  # noqa: S301  # nosec B301
+    shard: Shard = pickle.loads(row["shard"])  # noqa: S301  # nosec B301
     return shard
 
 
@@ -102,13 +105,16 @@ class BuildingWork:
     rated: bool = False
 
 
+Work: TypeAlias = JudgingWork | BuildingWork
+
+
 class Worker:
     """Works on shards, one after the other, with models that stay open between them.
 
     ``gate`` is the handle of the cluster's gate.
     """
 
-    def __init__(self, work: JudgingWork | BuildingWork, gate: Any) -> None:
+    def __init__(self, work: Work, gate: Any) -> None:
         self._work = work
         self._gate = remote_gate(gate)
         self._name = uuid.uuid4().hex
@@ -120,7 +126,7 @@ class Worker:
         """Work on the shard of which `as_row` made `row`, and return its outcome as a row."""
         return self.run(from_row(row)).as_row()
 
-    def run(self, shard: JudgingShard | BuildingShard) -> ShardOutcome:
+    def run(self, shard: Shard) -> ShardOutcome:
         """Work on one shard. A deliberate error is returned: Ray would wrap and pickle it."""
         n_cached, tokens = self._spent()
         try:
@@ -151,9 +157,7 @@ class Worker:
         return (0, Tokens()) if spent is None else (spent.n_cached, spent.tokens)
 
 
-def run_shard(
-    row: Mapping[str, bytes], *, work: JudgingWork | BuildingWork, gate: Any
-) -> dict[str, str]:
+def run_shard(row: Mapping[str, bytes], *, work: Work, gate: Any) -> dict[str, str]:
     """Work on one shard with models opened for it alone: what calls of an API need is light."""
     worker = Worker(work, gate)
     try:
@@ -162,13 +166,19 @@ def run_shard(
         worker.close()
 
 
-async def _rows(
-    shard: JudgingShard | BuildingShard, work: JudgingWork | BuildingWork, models: Models
-) -> tuple[dict[str, Any], ...]:
+async def _rows(shard: Shard, work: Work, models: Models) -> tuple[dict[str, Any], ...]:
     if isinstance(work, JudgingWork) and isinstance(shard, JudgingShard):
         return await _judge(shard, work, models)
     if isinstance(work, BuildingWork) and isinstance(shard, BuildingShard):
-        return (await _build(shard, work, models),)
+        builder = make_builder(models, work.options)
+        row = await build_one(
+            graph_for(builder),
+            shard.cluster,
+            builder=builder,
+            options=work.options,
+            concurrency=work.model.concurrency,
+        )
+        return (row,)
     raise TypeError(f"{type(shard).__name__} is no part of {type(work).__name__}")
 
 
@@ -193,17 +203,6 @@ async def _judge(
     return tuple(
         {"position": position, "judgement": found[place].to_json()}
         for place, position in enumerate(shard.pending)
-    )
-
-
-async def _build(shard: BuildingShard, work: BuildingWork, models: Models) -> dict[str, Any]:
-    builder = make_builder(models, work.options)
-    return await build_one(
-        graph_for(builder),
-        shard.cluster,
-        builder=builder,
-        options=work.options,
-        concurrency=work.model.concurrency,
     )
 
 

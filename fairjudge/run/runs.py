@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,23 @@ from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
 from fairjudge.records import RunFolder, RunStore
-from fairjudge.run.models import Spent
-from fairjudge.stores.address import StoreAddress
+from fairjudge.run.models import ModelOptions, Spent
 from fairjudge.stores.runs import StoredRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """What every run comes to, beside its results.
+
+    ``bad_lines`` were left out; ``spent`` is None for the embedded default. ``was_finished``: an
+    earlier start had left nothing to do.
+    """
+
+    bad_lines: tuple[str, ...]
+    spent: Spent | None
+    run: Path | str
+    was_finished: bool = False
+
 
 _NOT_OURS = (AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 """What LangGraph raises where a checkpoint holds something else than it wrote."""
@@ -74,25 +88,20 @@ def make_folder(folder: Path) -> None:
 
 
 def open_run(
-    folder: Path | None,
-    *,
-    cache_folder: Path,
-    command: str,
-    identity: Mapping[str, Any],
-    store: StoreAddress | None = None,
+    folder: Path | None, *, command: str, model: ModelOptions, identity: Mapping[str, Any]
 ) -> RunStore:
-    """Return the run's folder, not yet entered; with `store`, the run of that name there.
+    """Return the run's folder, not yet entered; the run of that name in `model`'s store, if any.
 
-    Without `folder` it lies under `cache_folder` and is named by the identity, so that the same
-    command finds it again and another command does not.
+    Without `folder` it lies beside the cache and is named by the identity, so that the same command
+    finds it again and another command does not.
     """
     whole = {"command": command, "version": __version__, **identity}
     text = json.dumps(whole, sort_keys=True)
     name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-    if store is not None:
+    if model.store is not None:
         named = name if folder is None else folder.as_posix()
-        return StoredRun(named, identity=whole, address=store)
-    return RunFolder(folder or cache_folder / "runs" / name, identity=whole)
+        return StoredRun(named, identity=whole, address=model.store)
+    return RunFolder(folder or model.cache_folder / "runs" / name, identity=whole)
 
 
 @contextmanager

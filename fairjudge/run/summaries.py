@@ -13,10 +13,17 @@ from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records import own_rows
-from fairjudge.run.models import Llm, ModelOptions, Spent, open_models
+from fairjudge.run.models import Llm, ModelOptions, open_models
 from fairjudge.run.progress import Progress, untold
 from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import bad_lines, check_writable, digest, noting_spent, open_run
+from fairjudge.run.runs import (
+    RunOutcome,
+    bad_lines,
+    check_writable,
+    digest,
+    noting_spent,
+    open_run,
+)
 from fairjudge.run.sweeping import Setting, read_sweeps
 from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
 
@@ -51,19 +58,12 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizeOutcome:
-    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first.
-
-    ``was_finished``: an earlier start had left nothing to do.
-    """
+class SummarizeOutcome(RunOutcome):
+    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first."""
 
     summaries: tuple[Summary, ...]
     failed: tuple[Failed, ...]
     systems: Mapping[str, Setting]
-    bad_lines: tuple[str, ...]
-    spent: Spent | None
-    run: Path | str
-    was_finished: bool = False
 
     def n_by_system(self) -> dict[str, int]:
         """Return how many summaries each system wrote."""
@@ -117,14 +117,13 @@ async def summarize_loaded(
         _check_attribute(loaded, setting.wishes.fair_attribute)
     opened = open_run(
         run_folder,
-        cache_folder=model.cache_folder,
         command="summarize",
+        model=model,
         identity={
             "options": asdict(options),
             "model": model.identity(),
             "clusters": digest(loaded.records),
         },
-        store=model.store,
     )
     async with open_models(model, budget=budget) as models:
         summarizers = _summarizers(models.llm, options)
