@@ -185,7 +185,8 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         staying = {question.question for question in asked}
         found = [one for one in found if state["questions"][one.index] in staying]
     claimed = claim(found, taken=_taken(state.get("kept", [])))
-    asked = [one for one in _asked(state, claimed.found) if one.question not in _names(dropped)]
+    gone = {row["question"] for row in dropped}
+    asked = [one for one in _asked(state, claimed.found) if one.question not in gone]
     if not state["round"]:
         return {"waiting": [question.to_json() for question in asked], "n_sent": 0}
     answered, later = split_by_share(asked, n_sources, deps.validity)
@@ -218,19 +219,13 @@ def _taken(kept: Sequence[Row]) -> list[Found]:
 
 def _asked(state: ArticleState, found: Sequence[Found]) -> list[QuestionAnswers]:
     """Return the questions of this round, each with its answers in one group."""
-    return [
-        _ungrouped(question, [one for one in found if one.index == index])
-        for index, question in enumerate(state["questions"])
-    ]
-
-
-def _names(dropped: Sequence[Row]) -> frozenset[str]:
-    return frozenset(row["question"] for row in dropped)
-
-
-def _ungrouped(question: str, found: Sequence[Found]) -> QuestionAnswers:
-    answers = tuple(Answer.model_validate(with_places(one)) for one in found)
-    return QuestionAnswers(question=question, answer_groups=(answers,) if answers else ())
+    asked = []
+    for index, question in enumerate(state["questions"]):
+        rows = [with_places(one) for one in found if one.index == index]
+        answers = tuple(map(Answer.model_validate, rows))
+        groups = (answers,) if answers else ()
+        asked.append(QuestionAnswers(question=question, answer_groups=groups))
+    return asked
 
 
 def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:

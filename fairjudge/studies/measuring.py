@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fairjudge.analysis.auditing import verbosity_report
 from fairjudge.api import audit, fairness
 from fairjudge.api.calibrating import calibrate
 from fairjudge.api.findings import Findings
@@ -87,19 +88,21 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
             "budget": place.budget,
         }
         here: dict[str, Any] = {"run": run, "skip_bad": place.skip_bad}
+        figures: dict[str, Any]
         match kind:
             case "verbosity":
                 given = AuditInput(references=sources, summaries=summaries, **here)
                 asked: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
-                rows = collect(given, probes=("extended",), **asked, **shared)
-                return _found(output, audit.verbosity(rows))
+                figures = verbosity_report(collect(given, probes=("extended",), **asked, **shared))
             case "order":
-                asking = order_report(
-                    sources, summaries, max_articles=3, n_shuffles=3, **here, **shared
+                figures = run_to_end(
+                    order_report(sources, summaries, max_articles=3, n_shuffles=3, **here, **shared)
                 )
             case "checks":
-                asking = checks_report(sources, summaries, aspect=plan.aspect, **here, **shared)
-        return _found(output, Findings(f"audit {kind}", run_to_end(asking)))
+                figures = run_to_end(
+                    checks_report(sources, summaries, aspect=plan.aspect, **here, **shared)
+                )
+        return _found(output, Findings(f"audit {kind}", figures))
 
     return Step(
         name=f"audit {kind}: {part.name}",
