@@ -24,10 +24,11 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.protocols import Completion, CompletionRequest
 from fairjudge.run import models
 from fairjudge.run.judging import judge_files
-from fairjudge.run.material import JudgeOptions
 
 SYSTEMS = 10
 """Summaries of each article."""
@@ -95,14 +96,14 @@ def write(path: Path, rows: Iterator[dict[str, Any]]) -> Path:
 
 def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
     """Judge the items in `folder`, and return what that took."""
-    options = {"backend": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
+    options = {"target": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
     wall, cpu = time.perf_counter(), time.process_time()
     outcome = judge_files(
         folder / "clusters.jsonl",
         folder / "summaries.jsonl",
         folder / f"{run}.jsonl",
         options=JudgeOptions(aspect="faithfulness", protocol="likert"),
-        model=models.ModelOptions(cache=folder / "cache", **options),
+        model=Model(cache=folder / "cache", **options),
         run=folder / run,
         skip_bad=False,
         progress=lambda _: lambda _: None,
@@ -122,16 +123,16 @@ def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
 
 def build(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
     """Build a reference for each pair in `folder`, and return what that took."""
-    from fairjudge.run.builders import BuildOptions
+    from fairjudge.options.building import BuildOptions
     from fairjudge.run.building import build_file
 
-    options = {"backend": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
+    options = {"target": "openai:mock", "base_url": "http://127.0.0.1:9/v1"} | model
     wall, cpu = time.perf_counter(), time.process_time()
     outcome = build_file(
         folder / "pairs.jsonl",
         folder / f"{run}.jsonl",
         options=BuildOptions(n_questions=1),
-        model=models.ModelOptions(cache=folder / "cache", **options),
+        model=Model(cache=folder / "cache", **options),
         run=folder / run,
         skip_bad=False,
     )
@@ -196,7 +197,7 @@ def main() -> None:
     parser.add_argument("--build", action="store_true")
     given = parser.parse_args()
     prepare(given.n, given.folder)
-    model: dict[str, Any] = {"concurrency": given.concurrency, "rpm": given.rpm}
+    model: dict[str, Any] = {"concurrency": given.concurrency, "requests_per_minute": given.rpm}
     answer = part_of_reference if given.build else verdict_on
     mock = _Mock(answer, dies_after=given.dies_after)
     if given.port is None:

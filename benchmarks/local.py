@@ -49,11 +49,13 @@ from fairjudge.analysis.calibrating import trained_support
 from fairjudge.datasets.readers import read_clusters
 from fairjudge.domain import Answer, Cluster, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.judges.trained import TrainedSupport, unit_of
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.models import Model
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.syntax import parse_texts
 from fairjudge.run.build_work import build_one, graph_for
-from fairjudge.run.builders import BuildOptions, make_builder
-from fairjudge.run.models import ModelOptions, open_models
+from fairjudge.run.builders import make_builder
+from fairjudge.run.models import open_models
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 from fairjudge.text.sentences import news_sentences
@@ -144,7 +146,7 @@ async def _build(clusters: Sequence[Cluster], *, identity: str) -> dict[str, lis
     lines = BUILT.read_text(encoding="utf-8").splitlines() if BUILT.is_file() else []
     rows = [row for row in map(json.loads, lines) if row["identity"] == identity]
     built: dict[str, list[dict[str, Any]]] = {row["eid"]: row["questions"] for row in rows}
-    async with open_models(ModelOptions()) as models:
+    async with open_models(Model()) as models:
         builder = make_builder(models, options)
         graph = graph_for(builder)
         for cluster in (one for one in clusters if one.eid not in built):

@@ -40,12 +40,13 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, Unscored
 from fairjudge.errors import ConfigurationError
+from fairjudge.options.models import Model
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
 from fairjudge.references.consolidation import Scorer, equivalence, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper
 from fairjudge.references.same_answers import p_same
-from fairjudge.run.models import ModelOptions, open_models
+from fairjudge.run.models import open_models
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 
@@ -169,7 +170,7 @@ def run(questions: dict[str, Labelled], scorer: str, score: Score) -> Report:
     )
 
 
-async def run_llm(questions: dict[str, Labelled], options: ModelOptions) -> Report:
+async def run_llm(questions: dict[str, Labelled], options: Model) -> Report:
     """Have a language model group every question's answers."""
     async with open_models(options) as models:
         if models.llm is None:
@@ -188,7 +189,7 @@ async def run_llm(questions: dict[str, Labelled], options: ModelOptions) -> Repo
         rows = await asyncio.gather(*(one(item) for item in questions.values()))
     by_qid = {row.qid: row for row in rows}
     return Report(
-        scorer=str(options.target),
+        scorer=str(options.llm),
         threshold=OWN_LABELS,
         development=tuple(by_qid[qid] for qid in DEVELOPMENT if qid in by_qid),
         invented=tuple(row for row in rows if row.qid[0] == "I"),
@@ -295,12 +296,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         reports.append(run(questions, "trained", by_trained_model(trained)))
         by = f"{by}; {trained.identity}"
     else:
-        model = ModelOptions(
-            backend=options.backend,
+        model = Model(
+            target=options.backend,
             base_url=options.base_url,
             cache=options.cache,
             concurrency=options.concurrency,
-            timeout_seconds=options.timeout,
+            timeout=options.timeout,
         )
         by = options.backend
         reports = [asyncio.run(run_llm(questions, model))]

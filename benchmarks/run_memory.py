@@ -25,8 +25,8 @@ from fairjudge.judges.leaderboards import rank_ranges
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.tasks import plan_tasks, resolve_plan
+from fairjudge.options.models import Model
 from fairjudge.run.in_process import judge_tasks
-from fairjudge.run.models import ModelOptions
 from fairjudge.run.recorded import JudgementBook
 from fairjudge.run.runs import open_run
 from fairjudge.text.sentences import sentence_texts
@@ -93,7 +93,7 @@ async def judge(n: int, folder: Path) -> str:
     before, begun = peak_mib(), time.perf_counter()
     work = tasks(n)
     planned = peak_mib()
-    model = ModelOptions(cache=folder)
+    model = Model(cache=folder)
     with open_run(folder / "run", command="judge", model=model, identity={}) as run:
         book = JudgementBook(run, work)
         await judge_tasks(

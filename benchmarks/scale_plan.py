@@ -36,11 +36,13 @@ from fairjudge.datasets.example import example_path
 from fairjudge.domain import JudgeTask
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.protocols import ModelRef
 from fairjudge.reports.tables import TextTable, columns, to_markdown
 from fairjudge.run.in_process import judge_tasks
-from fairjudge.run.material import JudgeOptions, read_material
-from fairjudge.run.models import ModelOptions, open_cache
+from fairjudge.run.material import read_material
+from fairjudge.run.models import open_cache
 from fairjudge.run.planning import Plan, plan_judging
 from fairjudge.run.recorded import JudgementBook
 from fairjudge.run.runs import open_run
@@ -102,7 +104,7 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
     opened = open_run(
         None if store is None else Path(uuid.uuid4().hex),
         command="judge",
-        model=ModelOptions(cache=folder, store=store),
+        model=Model(cache=folder, store=None if store is None else store.url),
         identity={},
     )
     work = tasks(N_MEASURED)
@@ -167,7 +169,7 @@ def planned() -> Plan:
         example_path("references.json"),
         example_path("summaries.jsonl"),
         options=OPTIONS,
-        models=[ModelOptions(backend=str(TARGET), cache=Path(tempfile.mkdtemp()))],
+        models=[Model(target=str(TARGET), cache=Path(tempfile.mkdtemp()))],
         skip_bad=False,
         seconds_per_call=1.5,
     )

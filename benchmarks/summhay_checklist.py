@@ -31,9 +31,10 @@ import numpy as np
 from fairjudge.domain import Answer, Judgement, JudgeTask, QuestionAnswers
 from fairjudge.judges.ports import Judge, Reply
 from fairjudge.judges.tasks import resolve_plan
+from fairjudge.options.models import Model
 from fairjudge.results import figure
 from fairjudge.run.judges import make_judge
-from fairjudge.run.models import ModelOptions, open_models
+from fairjudge.run.models import open_models
 from fairjudge.stats.clustered import clustered_mean, within
 
 DATA = Path(__file__).parents[2] / "shared/data/coverage/summhay_conversations.jsonl.gz"
@@ -113,7 +114,7 @@ async def judged(judge: Judge, task: JudgeTask) -> Judgement:
     return found if isinstance(found, Judgement) else judge.unscored(task, found)
 
 
-async def ask(items: Sequence[Item], model: ModelOptions) -> list[dict[str, Any]]:
+async def ask(items: Sequence[Item], model: Model) -> list[dict[str, Any]]:
     """Return one row a label, with what both ways said; None where unscored."""
     async with open_models(model) as models:
 
@@ -188,12 +189,12 @@ def main() -> None:
     if not given.data.exists():
         sys.exit(f"no labels at {given.data}: give them by --data")
     items = draw(given.data, n_labels=given.labels, seed=given.seed)
-    model = ModelOptions(
-        backend=given.backend,
+    model = Model(
+        target=given.backend,
         base_url=given.base_url,
         cache=given.cache,
         concurrency=given.concurrency,
-        timeout_seconds=given.timeout,
+        timeout=given.timeout,
     )
     rows = asyncio.run(ask(items, model))
     found = agreement(rows)

@@ -16,12 +16,11 @@ if TYPE_CHECKING:
     from fairjudge.api.building import References, abuild, build
     from fairjudge.api.calibrating import Calibration, calibrate
     from fairjudge.api.cascading import Cascade, cascade
-    from fairjudge.api.checking import check
+    from fairjudge.api.comparing import check, compare, rank
     from fairjudge.api.exporting import export
     from fairjudge.api.findings import Findings
     from fairjudge.api.importing import import_replies
     from fairjudge.api.judging import Judge, JudgeResult
-    from fairjudge.api.models import Model
     from fairjudge.api.reporting import report
     from fairjudge.api.summarizing import Summaries, asummarize, summarize
     from fairjudge.datasets import (
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from fairjudge.domain import Estimate, Undefined
     from fairjudge.errors import FairJudgeError
     from fairjudge.importing import import_file
+    from fairjudge.options.models import Model
     from fairjudge.studies.running import StudyResult, study
 
 del TYPE_CHECKING
@@ -51,13 +51,15 @@ _HOMES = {
     "calibrate": "api.calibrating",
     "Cascade": "api.cascading",
     "cascade": "api.cascading",
-    "check": "api.checking",
+    "check": "api.comparing",
+    "compare": "api.comparing",
+    "rank": "api.comparing",
     "export": "api.exporting",
     "Findings": "api.findings",
     "import_replies": "api.importing",
     "Judge": "api.judging",
     "JudgeResult": "api.judging",
-    "Model": "api.models",
+    "Model": "options.models",
     "report": "api.reporting",
     "Summaries": "api.summarizing",
     "summarize": "api.summarizing",
@@ -102,11 +104,13 @@ __all__ = [  # names that `__getattr__` finds
     "calibrate",
     "cascade",
     "check",
+    "compare",
     "example_path",
     "export",
     "fairness",
     "import_file",
     "import_replies",
+    "rank",
     "read_calibrators",
     "read_clusters",
     "read_judgements",

@@ -15,7 +15,8 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.datasets import read_judgements, read_labels
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
-from fairjudge.judges.promises import Promise, promise_of
+from fairjudge.judges.asking import Promise
+from fairjudge.judges.promises import promise_of
 from fairjudge.results import to_json
 
 

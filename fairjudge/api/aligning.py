@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
-from fairjudge.api.models import Model, as_model
+from fairjudge.options.models import Model, as_model
 
 
 async def aalign(
@@ -105,9 +105,10 @@ async def aalign(
     fairjudge.errors.InputError: 1 labelled document: align needs 25 or more, ...
     """
     from fairjudge.analysis.aligning import LabelReading
-    from fairjudge.api.options import checked
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_labels, read_summaries
+    from fairjudge.options.checking import checked
+    from fairjudge.options.judging import JudgeOptions
     from fairjudge.run.align_material import (
         AlignOptions,
         kinds_tried,
@@ -115,7 +116,6 @@ async def aalign(
         read_sources,
     )
     from fairjudge.run.aligning import align_loaded
-    from fairjudge.run.material import JudgeOptions
 
     asked = as_model(model)
     judging = checked(JudgeOptions, {"aspect": aspect, "protocol": protocol} | options, "align")
@@ -136,11 +136,11 @@ async def aalign(
         read_labels(labels),
         options=wanted,
     )
-    with bars(asked) as shown:
+    with bars(asked.progress) as shown:
         outcome = await align_loaded(
             material,
             options=wanted,
-            model=asked.options,
+            model=shown.told(asked),
             folder=None if folder is None else Path(folder),
             progress=shown.counter,
             budget=asked.budget,

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
-from fairjudge.api.models import Model, as_model
 from fairjudge.datasets import read_judgements, read_references, read_summaries
+from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
     from fairjudge.judges.probes import Probe
@@ -161,7 +161,9 @@ def parse(judgements: object) -> Findings:
     return Findings("audit parse", parse_report(read_judgements(judgements).records))
 
 
-def stability(judgements: object, *, variant: str = "variant", seed: int = 0) -> Findings:
+def stability(
+    judgements: object, *, variant: str = "variant", level: float = 0.95, seed: int = 0
+) -> Findings:
     """Measure how often a judge gives one item another verdict, again or by another prompt.
 
     Parameters
@@ -170,6 +172,8 @@ def stability(judgements: object, *, variant: str = "variant", seed: int = 0) ->
         Items judged more than once, or with the replies that ``samples`` kept.
     variant
         The field that names the prompt of a judgement.
+    level, seed
+        Of the intervals.
 
     Examples
     --------
@@ -182,7 +186,8 @@ def stability(judgements: object, *, variant: str = "variant", seed: int = 0) ->
     from fairjudge.analysis.stability import stability_report
 
     rows = read_judgements(judgements).records
-    return Findings("audit stability", stability_report(rows, variant=variant, seed=seed))
+    figures = stability_report(rows, variant=variant, level=level, seed=seed)
+    return Findings("audit stability", figures)
 
 
 def covered(judgements: object, references: object | None = None) -> Findings:
@@ -257,14 +262,14 @@ async def aorder(
     from fairjudge.run.probing import order_report
 
     asked = as_model(model)
-    with bars(asked) as shown:
+    with bars(asked.progress) as shown:
         figures = await order_report(
             clusters,
             summaries,
             max_articles=max_articles,
             n_shuffles=n_shuffles,
             run=None if run is None else Path(run),
-            model=asked.options,
+            model=shown.told(asked),
             progress=shown.counter("judging"),
             budget=asked.budget,
         )
@@ -316,13 +321,13 @@ async def achecks(
     from fairjudge.run.probing import checks_report
 
     asked = as_model(model)
-    with bars(asked) as shown:
+    with bars(asked.progress) as shown:
         figures = await checks_report(
             references,
             summaries,
             aspect=aspect,
             run=None if run is None else Path(run),
-            model=asked.options,
+            model=shown.told(asked),
             progress=shown.counter("judging"),
             budget=asked.budget,
         )

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairjudge.api.findings import Findings
-from fairjudge.api.models import Model, as_model
 from fairjudge.bias.reporting import BiasOptions
+from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
     from fairjudge.analysis.bias import Representation

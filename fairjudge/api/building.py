@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from fairjudge.api.blocking import blocking
-from fairjudge.api.models import Model, as_model
 from fairjudge.api.tables import Table
 from fairjudge.domain import Reference
+from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
@@ -97,8 +97,9 @@ async def abuild(
     run : path, optional
         Run folder, to be resumed by the same call; by default one under the cache.
     **options
-        As the options of ``fairjudge build``: ``n_questions``, ``pipeline``, ``consolidation``,
-        ``validity``, ``max_articles``, ``context_tokens``, ``post_filter``.
+        As the options of ``fairjudge build``: ``n_questions``, ``max_articles``, ``min_sources``,
+        ``consensus_filter``, ``merge_same_sources``, ``pipeline``, ``consolidation``,
+        ``context_tokens``, ``post_filter``.
 
     Raises
     ------
@@ -110,18 +111,18 @@ async def abuild(
     >>> import fairjudge as fj
     >>> references = fj.build(fj.example_path("clusters.json"), model="local")  # doctest: +SKIP
     """
-    from fairjudge.api.options import checked
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
-    from fairjudge.run.builders import BuildOptions
+    from fairjudge.options.building import BuildOptions
+    from fairjudge.options.checking import checked
     from fairjudge.run.building import build_loaded
 
     asked = as_model(model)
-    with bars(asked) as shown:
+    with bars(asked.progress) as shown:
         outcome = await build_loaded(
             read_clusters(clusters),
             options=checked(BuildOptions, options, "build"),
-            model=asked.options,
+            model=shown.told(asked),
             run_folder=None if run is None else Path(run),
             progress=shown,
             budget=asked.budget,

@@ -14,8 +14,8 @@ from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
-from fairjudge.reports.calibration_tables import calibration_tables
 from fairjudge.reports.figures import interval
+from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import with_findings
 from fairjudge.reports.tables import TextTable, columns
 
@@ -167,11 +167,15 @@ class Calibration:
         found = analysis_json(self.analysis, signature=signature, list_all=list_unmatched)
         return with_findings("calibrate", found)
 
+    def tables(self) -> tuple[TextTable, ...]:
+        """Return the tables that ``fairjudge calibrate`` prints."""
+        return tables_of("calibrate", self.to_dict())
+
     def __repr__(self) -> str:
-        return texts(calibration_tables(self.to_dict()))
+        return texts(self.tables())
 
     def _repr_html_(self) -> str:
-        return pages(calibration_tables(self.to_dict()))
+        return pages(self.tables())
 
 
 def calibrate(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairjudge.api.judging import JudgeResult
-from fairjudge.api.models import Model, as_model
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
 from fairjudge.datasets import check_summaries, read_clusters, read_summaries
@@ -15,6 +14,7 @@ from fairjudge.datasets._problems import describe
 from fairjudge.domain import Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.fairness.values import label_corpus
+from fairjudge.options.models import Model, as_model
 from fairjudge.reports.fairness_tables import coverage_tables, proportional_tables
 from fairjudge.reports.measured_findings import with_findings
 
@@ -157,7 +157,7 @@ def coverage(
     if isinstance(scorer, Model | str):
         model = as_model(scorer, argument="scorer")
         corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-        with bars(model) as shown:
+        with bars(model.progress) as shown:
             supports, name = model_supports(
                 corpus,
                 sources,

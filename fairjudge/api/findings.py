@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any, TypeGuard
 
 from fairjudge.api.tables import Table
+from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import findings_of, with_findings
-from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.reports.pages import table_html
+from fairjudge.reports.tables import TextTable, columns, number, to_text
 
 _LABELS = ("judge", "aspect", "protocol", "system", "system_a", "system_b", "probe", "name")
 
@@ -54,15 +57,20 @@ class Findings(Mapping[str, Any]):
         )
         return Table(rows, shown)
 
+    def tables(self) -> tuple[TextTable, ...]:
+        """Return the tables that the command prints."""
+        return tables_of(self.kind, self.figures)
+
     def to_pandas(self) -> Any:
         """Return the table as a ``pandas.DataFrame``."""
         return self.table().to_pandas()
 
     def __repr__(self) -> str:
-        return "\n".join([*self.findings, str(self.table())])
+        return "\n".join([*self.findings, *map(to_text, self.tables())])
 
     def _repr_html_(self) -> str:
-        return self.table()._repr_html_()
+        said = "".join(f"<p>{escape(one)}</p>" for one in self.findings)
+        return said + table_html(*self.tables())
 
 
 def _rows(

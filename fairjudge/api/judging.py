@@ -8,16 +8,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from fairjudge.api.models import Model, as_model
 from fairjudge.api.tables import Table, to_pandas, with_interval
 from fairjudge.domain import Judgement, ProtocolName, Reference
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
-    from fairjudge.judges.cascade import Thresholds
-    from fairjudge.judges.promises import Promise
-    from fairjudge.run.material import JudgeOptions
+    from fairjudge.judges.asking import Promise, Thresholds
+    from fairjudge.options.judging import JudgeOptions
     from fairjudge.run.models import Spent
 
 _SLICES = {
@@ -226,8 +225,8 @@ class Judge:
         preset: Literal["paper", "recommended"] | None = None,
         **options: Any,
     ) -> None:
-        from fairjudge.api.options import checked
-        from fairjudge.run.material import JudgeOptions
+        from fairjudge.options.checking import checked
+        from fairjudge.options.judging import JudgeOptions
 
         if options.get("cascade") is not None:
             options["cascade"] = _thresholds(options["cascade"])
@@ -277,12 +276,12 @@ class Judge:
             if asked.needs_questions
             else read_clusters(references, argument="references")
         )
-        with bars(model) as shown:
+        with bars(model.progress) as shown:
             outcome = await judge_loaded(
                 sources,
                 (read_summaries(summaries),),
                 options=asked,
-                model=model.options,
+                model=shown.told(model),
                 run_folder=None if run is None else Path(run),
                 progress=shown.counter("judging"),
                 budget=model.budget,

@@ -5,54 +5,96 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairjudge.run.progress import BuildProgress
+from fairjudge.text.printable import printable
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
-    from fairjudge.api.models import Model
+    from fairjudge.options.models import Model
+
+Advance = Callable[[int], None]
+"""Told how many more were done."""
 
 
 class Bars(BuildProgress):
-    """One bar a kind of work; without a display it takes no note."""
+    """One bar a kind of work; of a build one for all clusters, and one a stage of those under way.
 
-    def __init__(self, display: Progress | None) -> None:
-        self._display = display
-        self._clusters: Callable[[int], None] = lambda _done: None
+    Without a display it shows nothing.
+    """
 
-    def counter(self, what: str) -> Callable[[int], Callable[[int], None]]:
-        """Return what takes a total and returns what is told how many more were done."""
-        display = self._display
-        if display is None:
-            return lambda _total: lambda _done: None
+    def __init__(self, display: Progress | None = None) -> None:
+        from rich.progress import Progress
 
-        def begin(total: int) -> Callable[[int], None]:
-            bar = display.add_task(what, total=total)
-            return lambda done: display.update(bar, advance=done)
+        self._display = Progress(disable=True) if display is None else display
+        self._clusters: TaskID | None = None
+        self._stages: dict[str, dict[str, TaskID]] = {}
+        self._retries: Advance | None = None
+
+    @property
+    def console(self) -> Console:
+        """Where text goes that is to stand above the bars."""
+        return self._display.console
+
+    def counter(self, what: str) -> Callable[[int | None], Advance]:
+        """Return what is told how many there are, and returns what is told what was done."""
+
+        def begin(total: int | None) -> Advance:
+            bar = self._display.add_task(printable(what), total=total)
+            return lambda done: self._display.update(bar, advance=done)
 
         return begin
 
+    def told(self, model: Model) -> Model:
+        """Return `model` with its retries counted, in a bar of their own from the first one on."""
+        return replace(model, on_retry=self._retried)
+
+    def _retried(self, _kind: str) -> None:
+        self._retries = self._retries or self.counter("retries")(None)
+        self._retries(1)
+
     def begin(self, n_clusters: int) -> None:
         """See `BuildProgress`."""
-        self._clusters = self.counter("building")(n_clusters)
+        if n_clusters > 1:
+            self._clusters = self._display.add_task("clusters", total=n_clusters)
 
-    def end(self, eid: str) -> None:  # noqa: ARG002  # all clusters share a bar
+    def stages(self, eid: str) -> Callable[[str, int], None]:
         """See `BuildProgress`."""
-        self._clusters(1)
+        bars = self._stages[eid] = {}
+
+        def advance(stage: str, done: int) -> None:
+            if stage not in bars:
+                bars[stage] = self._display.add_task(printable(f"{eid}: {stage}"), total=None)
+            self._display.update(bars[stage], advance=done)
+
+        return advance
+
+    def end(self, eid: str) -> None:
+        """See `BuildProgress`."""
+        if self._clusters is None:
+            return
+        self._display.update(self._clusters, advance=1)
+        for bar in self._stages.pop(eid, {}).values():
+            self._display.remove_task(bar)
 
 
 @contextmanager
-def bars(model: Model) -> Iterator[Bars]:
-    """Show progress while the block runs: always, never, or on a terminal, as `model` says."""
-    wanted = sys.stderr.isatty() if model.progress is None else model.progress
-    if not wanted:
-        yield Bars(None)
-        return
+def bars(shown: bool | None) -> Iterator[Bars]:  # noqa: FBT001  # as `Model.progress` says it
+    """Show bars while the block runs: always, never, or where None on a terminal alone."""
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True, force_terminal=model.progress)
-    with Progress(console=console, transient=True) as display:
+    with Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True, force_terminal=shown),
+        disable=not (sys.stderr.isatty() if shown is None else shown),
+        transient=True,
+    ) as display:
         yield Bars(display)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from fairjudge.api.blocking import blocking
-from fairjudge.api.models import Model, as_model
 from fairjudge.api.tables import to_pandas
 from fairjudge.domain import Summary
+from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
     from fairjudge.run.models import Spent
@@ -59,11 +59,8 @@ async def asummarize(
     clusters: object,
     *,
     model: Model | str,
-    strategy: Literal["direct", "extract", "differences"] = "direct",
-    system: str | None = None,
-    temperature: float = 0.0,
     run: str | Path | None = None,
-    **wishes: Any,
+    **options: Any,
 ) -> Summaries:
     """Summarize each cluster.
 
@@ -73,16 +70,14 @@ async def asummarize(
     ----------
     clusters
         A path, or a list of clusters or dicts.
-    strategy
-        One call a cluster; extracts of each article first; or only what sources say differently.
-    system
-        What the summaries' ``system`` says; by default model and strategy.
-    temperature
-        Of the model.
     run : path, optional
         Run folder, to be resumed by the same call.
-    **wishes
-        ``n_sentences``, ``n_words``, ``fair_attribute``.
+    **options
+        As the options of ``fairjudge summarize``: ``strategy`` (``"direct"``, one call a cluster;
+        ``"extract"``, extracts of each article first; ``"differences"``, only what sources say
+        differently), ``temperature``, ``n_sentences``, ``n_words``, ``fair_attribute``, ``sweeps``
+        (variants, such as ``["temperature=0.5,1"]``), and ``system``, what the summaries' own
+        ``system`` says.
 
     Raises
     ------
@@ -94,23 +89,18 @@ async def asummarize(
     >>> import fairjudge as fj
     >>> fj.summarize("clusters.jsonl", model="openai:gpt-4o-mini")  # doctest: +SKIP
     """
-    from fairjudge.api.options import checked
     from fairjudge.api.progress import bars
     from fairjudge.datasets import read_clusters
-    from fairjudge.run.summaries import SummarizeOptions, summarize_loaded
-    from fairjudge.summarizing import Wishes
+    from fairjudge.options.checking import checked
+    from fairjudge.options.summarizing import SummarizeOptions
+    from fairjudge.run.summaries import summarize_loaded
 
     asked = as_model(model)
-    with bars(asked) as shown:
+    with bars(asked.progress) as shown:
         outcome = await summarize_loaded(
             read_clusters(clusters),
-            options=SummarizeOptions(
-                strategy=strategy,
-                wishes=checked(Wishes, wishes, "summarize"),
-                temperature=temperature,
-                system=system,
-            ),
-            model=asked.options,
+            options=checked(SummarizeOptions, options, "summarize"),
+            model=shown.told(asked),
             run_folder=None if run is None else Path(run),
             progress=shown.counter("summarizing"),
             budget=asked.budget,

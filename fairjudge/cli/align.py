@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
     from fairjudge.run.align_material import AlignMaterial, AlignOptions
     from fairjudge.run.aligning import AlignOutcome
-    from fairjudge.run.material import JudgeOptions
-    from fairjudge.run.models import ModelOptions
 
 
 def old_judge(
@@ -46,7 +46,6 @@ def old_judge(
 ) -> JudgeOptions:
     """Return what the old judge is."""
     from fairjudge.judges.criterion_files import read_criterion_file
-    from fairjudge.run.material import JudgeOptions
     from fairjudge.scales import load_scale
 
     if criterion is not None:
@@ -79,7 +78,7 @@ def align(
         ),
     ],
     judging: JudgeOptions,
-    model: ModelOptions,
+    model: Model,
     folder: Annotated[
         Path | None,
         typer.Option(
@@ -150,9 +149,8 @@ def align(
             --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
     """
     from fairjudge.analysis.aligning import LabelReading
-    from fairjudge.cli import display
+    from fairjudge.api.findings import Findings
     from fairjudge.datasets import read_labels, read_summaries
-    from fairjudge.reports.align_tables import align_tables
     from fairjudge.run.align_material import (
         AlignOptions,
         kinds_tried,
@@ -185,7 +183,7 @@ def align(
     outcome = _run(material, options, model, folder, quiet=quiet)
     report: dict[str, Any] = {**outcome.report, "spent": display.spent_json(outcome.spent)}
     report["command"] = _command(report["criterion"], judging, model, references, summaries)
-    display.report(report, json_file, tables=align_tables, kind="align")
+    display.found(Findings("align", report), json_file)
     if json_file != "-":
         _say_where(outcome, report["command"])
 
@@ -193,11 +191,10 @@ def align(
 def _plan(
     material: AlignMaterial,
     options: AlignOptions,
-    model: ModelOptions,
+    model: Model,
     seconds_per_call: float,
     json_file: str | None,
 ) -> None:
-    from fairjudge.cli import display
     from fairjudge.cli.plan import plan_report, plan_table
     from fairjudge.run.align_planning import plan_align
     from fairjudge.run.running import run_to_end
@@ -207,31 +204,28 @@ def _plan(
     )
     found = plan_report([planned], max_cost=model.max_cost, max_calls=model.max_calls)
     found["parts"] = material.sizes()
-    display.report(found, json_file, tables=lambda one: [plan_table(one)])
+    display.report(found, json_file, [plan_table(found)])
 
 
 def _run(
     material: AlignMaterial,
     options: AlignOptions,
-    model: ModelOptions,
+    model: Model,
     folder: Path | None,
     *,
     quiet: bool,
 ) -> AlignOutcome:
-    from fairjudge.api.progress import Bars
-    from fairjudge.cli import progress
     from fairjudge.run.aligning import align_loaded
     from fairjudge.run.running import run_to_end
 
-    with progress.display(quiet=quiet) as shown:
-        asked = replace(model, on_retry=progress.retries(shown))
+    with display.bars(quiet=quiet) as shown:
         return run_to_end(
             align_loaded(
                 material,
                 options=options,
-                model=asked,
+                model=shown.told(model),
                 folder=folder,
-                progress=Bars(shown).counter,
+                progress=shown.counter,
             )
         )
 
@@ -239,7 +233,7 @@ def _run(
 def _command(
     criterion: str | None,
     judging: JudgeOptions,
-    model: ModelOptions,
+    model: Model,
     references: Path,
     summaries: list[Path],
 ) -> str | None:
@@ -251,7 +245,7 @@ def _command(
     words += ["--criterion", criterion]
     if judging.reference_unit:
         words += ["--reference-unit", judging.reference_unit]
-    words += ["--backend", model.backend]
+    words += ["--backend", model.target]
     words += ["--base-url", model.base_url] if model.base_url else []
     return shlex.join([*words, "-o", "judgements.jsonl"])
 

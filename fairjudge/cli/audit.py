@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fairjudge.cli import audit_options as audit_opt
-from fairjudge.cli import audit_stability
+from fairjudge.cli import audit_stability, display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
-
-if TYPE_CHECKING:
-    from fairjudge.run.models import ModelOptions
+from fairjudge.options.models import Model
 
 app = Application(help="Audit a judge's biases, from stored judgements or new ones.")
 app.command("stability")(audit_stability.stability)
@@ -35,7 +34,7 @@ def position(
     summaries: audit_opt.Summaries = None,
     aspect: audit_opt.Aspect = "coverage",
     run: audit_opt.Run = None,
-    model: ModelOptions,
+    model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -48,9 +47,8 @@ def position(
 
         fairjudge audit position judgements.jsonl --labels labels.jsonl --json audit.json
     """
-    from fairjudge.analysis.auditing import position_report
-    from fairjudge.cli import display
-    from fairjudge.reports.audit_tables import position_tables
+    from fairjudge.api import audit
+    from fairjudge.datasets import read_labels
 
     material = audit_opt.material(
         judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
@@ -62,8 +60,8 @@ def position(
         model=model,
         quiet=quiet,
     )
-    report = position_report(rows, labels=labels, close_within=close_within, skip_bad=skip_bad)
-    display.report(report, json_file, tables=position_tables, kind="audit position")
+    people = read_labels(labels, skip_bad=skip_bad) if labels else None
+    display.found(audit.position(rows, labels=people, close_within=close_within), json_file)
     audit_opt.finish(rows, protocol="pairwise", limit=max_unscored)
 
 
@@ -85,7 +83,7 @@ def verbosity(
         ),
     ] = None,
     run: audit_opt.Run = None,
-    model: ModelOptions,
+    model: Model,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -97,9 +95,7 @@ def verbosity(
     --summaries. An unbiased judge prefers neither. Filler should never help; supported facts may
     help coverage, and unsupported ones should harm faithfulness.
     """
-    from fairjudge.analysis.auditing import verbosity_report
-    from fairjudge.cli import display
-    from fairjudge.reports.audit_tables import verbosity_tables
+    from fairjudge.api import audit
 
     material = audit_opt.material(
         judgements, references=references, summaries=summaries, run=run, skip_bad=skip_bad
@@ -112,8 +108,7 @@ def verbosity(
         model=model,
         quiet=quiet,
     )
-    report = verbosity_report(rows)
-    display.report(report, json_file, tables=verbosity_tables, kind="audit verbosity")
+    display.found(audit.verbosity(rows), json_file)
     audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
 
@@ -126,14 +121,11 @@ def parse(
     json_file: opt.Json = None,
 ) -> None:
     """Count the judgements without a score, by reason, and who scored the others."""
-    from fairjudge.analysis.auditing import parse_report
-    from fairjudge.cli import display
+    from fairjudge.api import audit
     from fairjudge.datasets import read_judgements
-    from fairjudge.reports.audit_tables import parse_tables
 
     rows = read_judgements(judgements, skip_bad=skip_bad).records
-    report = parse_report(rows)
-    display.report(report, json_file, tables=parse_tables, kind="audit parse")
+    display.found(audit.parse(rows), json_file)
     audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
 
@@ -149,14 +141,12 @@ def covered(
 
     Names the answers that each summary leaves out, and the outlets none of whose answers it has.
     """
-    from fairjudge.analysis.auditing import covered_report
-    from fairjudge.cli import display
-    from fairjudge.datasets import read_judgements
-    from fairjudge.reports.covered_tables import covered_tables
+    from fairjudge.api import audit
+    from fairjudge.datasets import read_judgements, read_references
 
-    rows = read_judgements(judgements, skip_bad=skip_bad).records
-    report = covered_report(rows, references, skip_bad=skip_bad)
-    display.report(report, json_file, tables=covered_tables, kind="audit covered")
+    rows = read_judgements(judgements, skip_bad=skip_bad)
+    sources = read_references(references, skip_bad=skip_bad)
+    display.found(audit.covered(rows, sources), json_file)
 
 
 @app.command("length")
@@ -174,14 +164,12 @@ def length(
     json_file: opt.Json = None,
 ) -> None:
     """Adjust win rates for length: as judged, by a model at equal length, and on matched pairs."""
-    from fairjudge.analysis.auditing import length_report
-    from fairjudge.cli import display
-    from fairjudge.datasets import read_judgements
-    from fairjudge.reports.audit_tables import length_tables
+    from fairjudge.api import audit
+    from fairjudge.datasets import read_judgements, read_summaries
 
-    rows = read_judgements(judgements, skip_bad=skip_bad).records
-    report = length_report(rows, summaries, matched_within=matched_within, skip_bad=skip_bad)
-    display.report(report, json_file, tables=length_tables, kind="audit length")
+    rows = read_judgements(judgements, skip_bad=skip_bad)
+    written = read_summaries(summaries, skip_bad=skip_bad)
+    display.found(audit.length(rows, written, matched_within=matched_within), json_file)
 
 
 @app.command("order")
@@ -197,7 +185,7 @@ def order(
         int, typer.Option(min=2, help="Orders in which each summary's articles are shown.")
     ] = 3,
     run: audit_opt.Run = None,
-    model: ModelOptions,
+    model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
@@ -207,25 +195,18 @@ def order(
     Rates leads of single articles with that article first, in the middle and last; and, given
     --summaries, those with their articles shuffled.
     """
-    from fairjudge.cli import display
-    from fairjudge.reports.audit_tables import order_tables
-    from fairjudge.run.probing import order_report
+    from fairjudge.api import audit
+    from fairjudge.datasets import read_clusters, read_summaries
 
-    report = audit_opt.shown(
-        lambda model, progress: order_report(
-            references,
-            summaries,
-            max_articles=max_articles,
-            n_shuffles=shuffles,
-            run=run,
-            skip_bad=skip_bad,
-            model=model,
-            progress=progress,
-        ),
-        model=model,
-        quiet=quiet,
+    found = audit.order(
+        read_clusters(references, skip_bad=skip_bad),
+        read_summaries(summaries, skip_bad=skip_bad) if summaries else None,
+        model=replace(model, progress=display.shown(quiet=quiet)),
+        max_articles=max_articles,
+        n_shuffles=shuffles,
+        run=run,
     )
-    display.report(report, json_file, tables=order_tables, kind="audit order")
+    display.found(found, json_file)
 
 
 @app.command("checks")
@@ -236,7 +217,7 @@ def checks(
     summaries: Annotated[Path, typer.Option(help="Summaries.")],
     aspect: audit_opt.Aspect = "coverage",
     run: audit_opt.Run = None,
-    model: ModelOptions,
+    model: Model,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
@@ -246,21 +227,15 @@ def checks(
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.
     """
-    from fairjudge.cli import display
-    from fairjudge.reports.audit_tables import checks_tables
-    from fairjudge.run.probing import checks_report
+    from fairjudge.api import audit
+    from fairjudge.datasets import read_clusters, read_references, read_summaries
 
-    report = audit_opt.shown(
-        lambda model, progress: checks_report(
-            references,
-            summaries,
-            aspect=aspect,
-            run=run,
-            skip_bad=skip_bad,
-            model=model,
-            progress=progress,
-        ),
-        model=model,
-        quiet=quiet,
+    read = read_references if aspect == "coverage" else read_clusters
+    found = audit.checks(
+        read(references, skip_bad=skip_bad),
+        read_summaries(summaries, skip_bad=skip_bad),
+        aspect=aspect,
+        model=replace(model, progress=display.shown(quiet=quiet)),
+        run=run,
     )
-    display.report(report, json_file, tables=checks_tables, kind="audit checks")
+    display.found(found, json_file)

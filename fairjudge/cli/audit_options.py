@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from fairjudge.cli import display
+from fairjudge.options.models import Model
+
 if TYPE_CHECKING:
     from fairjudge.domain import Judgement, ProtocolName
-    from fairjudge.run.collecting import AuditInput, Progress
-    from fairjudge.run.models import ModelOptions
+    from fairjudge.run.collecting import AuditInput
 
 Judgements: TypeAlias = Annotated[
     Path | None,
@@ -71,46 +72,26 @@ def rows(
     *,
     aspect: str,
     protocol: ProtocolName,
-    model: ModelOptions,
+    model: Model,
     quiet: bool,
     probes: tuple[str, ...] = (),
 ) -> tuple[Judgement, ...]:
     """Return the judgements, read or collected."""
-    from fairjudge.cli import progress
     from fairjudge.run.collecting import collect
 
-    with progress.display(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as shown:
         return collect(
             given,
             aspect=aspect,
             protocol=protocol,
             probes=probes,
-            model=replace(model, on_retry=progress.retries(shown)),
-            progress=lambda total: progress.counter(shown, "judging", total=total),
+            model=shown.told(model),
+            progress=shown.counter("judging"),
         )
 
 
 def finish(judged: Sequence[Judgement], *, protocol: str | None, limit: float) -> None:
     """End with exit code 3 where too many judgements have no score."""
-    from fairjudge.cli import display
-
     counted = [row for row in judged if protocol in {None, row.protocol}]
     n_unscored = sum(row.unscored is not None for row in counted)
     display.finish(n_unscored, len(counted), limit=limit, what=("judgement",))
-
-
-def shown(
-    report: Callable[[ModelOptions, Progress], Coroutine[Any, Any, dict[str, Any]]],
-    *,
-    model: ModelOptions,
-    quiet: bool,
-) -> dict[str, Any]:
-    """Return what `report` makes with `model`, under a progress bar."""
-    from fairjudge.cli import progress
-    from fairjudge.run.running import run_to_end
-
-    with progress.display(quiet=quiet) as bars:
-        counted = replace(model, on_retry=progress.retries(bars))
-        return run_to_end(
-            report(counted, lambda total: progress.counter(bars, "judging", total=total))
-        )

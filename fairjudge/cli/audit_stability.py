@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 
 
@@ -35,11 +36,9 @@ def stability(
 
         fairjudge audit stability judgements.jsonl --json stability.json
     """
-    from fairjudge.analysis.stability import stability_report
-    from fairjudge.cli import display
+    from fairjudge.api import audit
     from fairjudge.datasets import read_judgements
-    from fairjudge.reports.stability_tables import stability_tables
 
-    rows = read_judgements(judgements, skip_bad=skip_bad).records
-    report = stability_report(rows, variant=variant, level=level, seed=seed or 0)
-    display.report(report, json_file, tables=stability_tables, kind="audit stability")
+    rows = read_judgements(judgements, skip_bad=skip_bad)
+    found = audit.stability(rows, variant=variant, level=level, seed=seed or 0)
+    display.found(found, json_file)

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
+from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
     from fairjudge.analysis.bias import MadeInputs
-    from fairjudge.bias.reporting import BiasOptions
     from fairjudge.reports.tables import TextTable
 
 app = Application(
@@ -49,15 +50,7 @@ _Seed: TypeAlias = Annotated[int, typer.Option(help="Of all random draws.")]
 _Resamples: TypeAlias = Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")]
 
 
-def drawing(*, resamples: _Resamples = 2000, seed: _Seed = 0) -> BiasOptions:
-    """Return how intervals are drawn."""
-    from fairjudge.bias.reporting import BiasOptions
-
-    return BiasOptions(seed=seed, n_resamples=resamples)
-
-
 @app.command("words")
-@opt.taking(options=drawing)
 def words(
     clusters: _Clusters,
     *,
@@ -76,7 +69,8 @@ def words(
             "--controls", help="Add the Random, Lead, Topic and Sexist summarizers for comparison."
         ),
     ] = False,
-    options: BiasOptions,
+    resamples: _Resamples = 2000,
+    seed: _Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -87,25 +81,22 @@ def words(
 
         fairjudge bias words clusters.jsonl --summaries summaries.jsonl --controls
     """
-    from fairjudge.analysis.bias import measure_words
-    from fairjudge.bias.to_json import words_json
-    from fairjudge.cli import display
-    from fairjudge.reports.bias_tables import words_tables
+    from fairjudge.api import bias
+    from fairjudge.datasets import read_clusters, read_summaries
 
-    report = measure_words(
-        clusters,
-        summaries,
+    found = bias.words(
+        read_clusters(clusters, skip_bad=skip_bad),
+        read_summaries(summaries, skip_bad=skip_bad),
         lists=lists,
         reference=reference,
         controls=controls,
-        skip_bad=skip_bad,
-        options=options,
+        n_resamples=resamples,
+        seed=seed,
     )
-    display.report(words_json(report), json_file, tables=words_tables, kind="bias words")
+    display.found(found, json_file)
 
 
 @app.command("entities")
-@opt.taking(options=drawing)
 def entities(
     clusters: _Inputs,
     *,
@@ -132,7 +123,8 @@ def entities(
         str | None,
         typer.Option(help="spaCy pipeline by name or folder, instead of the packaged English one."),
     ] = None,
-    options: BiasOptions,
+    resamples: _Resamples = 2000,
+    seed: _Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -144,26 +136,23 @@ def entities(
 
         fairjudge bias entities inputs.jsonl --summaries s.jsonl --census census1990
     """
-    from fairjudge.analysis.bias import measure_entities
-    from fairjudge.bias.to_json import entities_json
-    from fairjudge.cli import display
-    from fairjudge.reports.bias_tables import entities_tables
+    from fairjudge.api import bias
+    from fairjudge.datasets import read_clusters, read_summaries
 
-    report = measure_entities(
-        clusters,
-        summaries,
+    found = bias.entities(
+        read_clusters(clusters, skip_bad=skip_bad),
+        read_summaries(summaries, skip_bad=skip_bad),
         census=census,
         names=names,
         lookup=lookup,
         pipeline=pipeline,
-        skip_bad=skip_bad,
-        options=options,
+        n_resamples=resamples,
+        seed=seed,
     )
-    display.report(entities_json(report), json_file, tables=entities_tables, kind="bias entities")
+    display.found(found, json_file)
 
 
 @app.command("distinguishability")
-@opt.taking(options=drawing)
 def distinguishability(
     clusters: _Inputs,
     *,
@@ -180,7 +169,8 @@ def distinguishability(
             help="Leave scikit-learn's English stop words out of the counts, as the paper's code.",
         ),
     ] = False,
-    options: BiasOptions,
+    resamples: _Resamples = 2000,
+    seed: _Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -191,26 +181,19 @@ def distinguishability(
 
         fairjudge bias distinguishability inputs.jsonl --summaries s.jsonl
     """
-    from fairjudge.analysis.bias import measure_distinguishability
-    from fairjudge.bias.to_json import distinguishability_json
-    from fairjudge.cli import display
-    from fairjudge.reports.bias_tables import distinguishability_tables
+    from fairjudge.api import bias
+    from fairjudge.datasets import read_clusters, read_summaries
 
-    report = measure_distinguishability(
-        clusters,
-        summaries,
+    found = bias.distinguishability(
+        read_clusters(clusters, skip_bad=skip_bad),
+        read_summaries(summaries, skip_bad=skip_bad),
         representation=representation,
-        embedding_model=embedding_model,
+        model=Model(embedding_model=embedding_model),
         drop_stop_words=drop_stop_words,
-        skip_bad=skip_bad,
-        options=options,
+        n_resamples=resamples,
+        seed=seed,
     )
-    display.report(
-        distinguishability_json(report),
-        json_file,
-        tables=distinguishability_tables,
-        kind="bias distinguishability",
-    )
+    display.found(found, json_file)
 
 
 def making(
@@ -280,24 +263,22 @@ def inputs(
 
         fairjudge bias inputs ontonotes/ -o inputs.jsonl --census census1990
     """
-    from fairjudge.analysis.bias import make_inputs, measure_inputs
-    from fairjudge.bias.to_json import inputs_json
-    from fairjudge.cli import display
+    from fairjudge.analysis.bias import make_inputs
+    from fairjudge.api import bias
+    from fairjudge.datasets import read_clusters
     from fairjudge.reports.bias_tables import inputs_tables
 
     if output is None:
         if len(sources) != 1:
             raise typer.BadParameter("give one file of clusters, or -o to make inputs")
-        report = measure_inputs(sources[0], lists=lists, skip_bad=skip_bad)
-        display.report(
-            inputs_json(report), json_file, tables=lambda found: inputs_tables(found, limit=top)
-        )
+        found = bias.inputs(read_clusters(sources[0], skip_bad=skip_bad), lists=lists)
+        display.report(found.to_dict(), json_file, inputs_tables(found, limit=top))
         return
     made = make_inputs(sources, output, **how)
     display.report(
         _made_json(made, design=how["design"]),
         json_file,
-        tables=lambda _: [] if str(output) == "-" else [_made_table(made, output=output)],
+        [] if str(output) == "-" else [_made_table(made, output=output)],
     )
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
     from fairjudge.domain import Judgement
-    from fairjudge.reports.tables import TextTable
 
 
 def calibrate(
@@ -91,9 +91,9 @@ def calibrate(
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
     """
     from fairjudge.api import calibrating
-    from fairjudge.cli import display
     from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
     from fairjudge.records import write_output
+    from fairjudge.reports.kinds import tables_of
     from fairjudge.reports.tables import to_markdown
 
     if support and (summaries is None or clusters is None):
@@ -117,9 +117,10 @@ def calibrate(
     report = found.to_dict(
         list_unmatched=list_unmatched, judgements=judgements.name, labels=labels.name
     )
-    display.report(report, json_file, tables=_tables, kind="calibrate")
+    tables = tables_of("calibrate", report)
+    display.report(report, json_file, tables)
     if markdown is not None:
-        write_output(markdown, "\n".join(map(to_markdown, _tables(report))))
+        write_output(markdown, "\n".join(map(to_markdown, tables)))
     if html is not None:
         write_output(html, _page(report, rows.records))
     if save is not None:
@@ -163,18 +164,6 @@ def _family(text: str) -> tuple[str, str]:
     if not (name and found and pattern):
         raise typer.BadParameter(f"expected NAME=PATTERN, got {text!r}", param_hint="--family")
     return name, pattern
-
-
-def _tables(report: Mapping[str, Any]) -> list[TextTable]:
-    from fairjudge.reports.calibration_tables import calibration_tables
-    from fairjudge.reports.disagreement_tables import disagreement_tables
-    from fairjudge.reports.rates_tables import rates_tables
-
-    return [
-        *calibration_tables(report),
-        *rates_tables(report),
-        *disagreement_tables(report),
-    ]
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 
 
@@ -69,7 +70,7 @@ def cascade(
 
         fairjudge cascade --local pairs.jsonl --labels labels.jsonl --guarantee 0.9 -o kept.json
     """
-    from fairjudge.cli import display
+    from fairjudge.api.findings import Findings
     from fairjudge.records import write_output
 
     if guarantee is not None:
@@ -89,13 +90,12 @@ def cascade(
         if ask is not None:
             lines = [json.dumps(row, ensure_ascii=False) for row in kept.escalated]
             write_output(ask, "".join(line + "\n" for line in lines))
-        display.report(kept.report, json_file, tables=lambda _: (), kind="cascade --guarantee")
+        display.found(Findings("cascade --guarantee", kept.report), json_file)
         return
     if judged is None:
         raise typer.BadParameter("--judged is needed, or --guarantee")
     if ask is not None:
         raise typer.BadParameter("--ask needs --guarantee")
-    from fairjudge.reports.calibration_tables import cascade_tables
     from fairjudge.run.routing import cascade_report
 
     report = cascade_report(
@@ -109,4 +109,4 @@ def cascade(
     )
     thresholds = {"low": report["low"], "high": report["high"]}
     write_output(output, json.dumps(thresholds) + "\n")
-    display.report(report, json_file, tables=cascade_tables, kind="cascade")
+    display.found(Findings("cascade", report), json_file)

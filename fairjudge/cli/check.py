@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.cli import audit_options, display
 from fairjudge.cli import options as opt
 
 WORSE = 4
@@ -52,27 +53,24 @@ def check(
 
         fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
     """
-    from fairjudge.analysis.checking import check_report, without_texts
-    from fairjudge.cli import audit_options, display
+    from fairjudge.analysis.checking import without_texts
+    from fairjudge.api import comparing
     from fairjudge.datasets import read_judgements, read_labels, write_records
-    from fairjudge.reports.check_tables import check_tables
 
-    after, before = (
-        read_judgements(path, skip_bad=skip_bad).records for path in (judgements, baseline)
-    )
-    report = check_report(
+    after = read_judgements(judgements, skip_bad=skip_bad)
+    found = comparing.check(
         after,
-        before,
         read_labels(labels, skip_bad=skip_bad),
+        baseline=read_judgements(baseline, skip_bad=skip_bad),
         margin=margin,
         annotators=tuple(annotators or ("*",)),
         label_scale=opt.label_scale(label_scale),
         level=level,
         seed=seed or 0,
     )
-    display.report(report, json_file, tables=check_tables)
+    display.found(found, json_file)
     if save is not None:
-        write_records(save, without_texts(after))
-    if report["verdict"] == "worse" or (strict and report["verdict"] == "cannot tell"):
+        write_records(save, without_texts(after.records))
+    if found["verdict"] == "worse" or (strict and found["verdict"] == "cannot tell"):
         raise typer.Exit(WORSE)
-    audit_options.finish(after, protocol=None, limit=max_unscored)
+    audit_options.finish(after.records, protocol=None, limit=max_unscored)

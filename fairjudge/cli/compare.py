@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 
 
@@ -32,19 +33,17 @@ def compare(
 
         fairjudge compare apart.jsonl together.jsonl --html compared.html
     """
-    from fairjudge.analysis.comparing import comparison_report
-    from fairjudge.cli import display
+    from fairjudge.api import comparing
     from fairjudge.datasets import read_judgements
     from fairjudge.records import write_output
-    from fairjudge.reports.comparison_tables import comparison_tables
     from fairjudge.run.runs import check_writable
 
     if html is not None:
         check_writable(html)
-    one, other = (read_judgements(path, skip_bad=skip_bad).records for path in (first, second))
-    report = comparison_report(one, other, level=level, seed=seed or 0)
+    runs = (read_judgements(path, skip_bad=skip_bad) for path in (first, second))
+    found = comparing.compare(*runs, level=level, seed=seed or 0)
     if html is not None:
         from fairjudge.reports.comparison_page import comparison_page
 
-        write_output(html, comparison_page(report))
-    display.report(report, json_file, tables=comparison_tables, kind="compare")
+        write_output(html, comparison_page(found.figures))
+    display.found(found, json_file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,10 @@ from fairjudge.reports.tables import TextTable, columns, print_table
 from fairjudge.text.printable import counted, shows_on_terminal
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from fairjudge.api.findings import Findings
+    from fairjudge.api.progress import Bars
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.built import Built
     from fairjudge.run.judging import JudgeOutcome
@@ -41,27 +45,30 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     write_output(Path(target), text)
 
 
-def report(
-    found: Json,
-    json_file: str | None,
-    *,
-    tables: Callable[[Json], Iterable[TextTable]],
-    kind: str = "",
-) -> None:
-    """Show findings and `tables`, unless the JSON goes to standard output, and write the JSON.
+def found(result: Findings, json_file: str | None) -> None:
+    """Show what a call found, unless the JSON goes to standard output, and write the JSON."""
+    report(result.to_dict(), json_file, result.tables())
 
-    Parameters
-    ----------
-    kind
-        The command, such as ``"audit position"``, by which findings are made.
-    """
-    from fairjudge.reports.measured_findings import findings_of, with_findings
 
+def report(figures: Json, json_file: str | None, tables: Iterable[TextTable]) -> None:
+    """Show findings and `tables`, unless the JSON goes to standard output, and write the JSON."""
     if json_file != "-":
-        say_findings(findings_of(kind, found))
-        for table in tables(found):
+        say_findings(figures.get("findings", ()))
+        for table in tables:
             print_table(table)
-    write_json(json_file, with_findings(kind, found))
+    write_json(json_file, figures)
+
+
+def shown(*, quiet: bool) -> bool | None:
+    """Return `fairjudge.Model.progress`: on a terminal, unless --quiet."""
+    return False if quiet else None
+
+
+def bars(*, quiet: bool) -> AbstractContextManager[Bars]:
+    """Show progress bars on a terminal, unless --quiet."""
+    from fairjudge.api.progress import bars
+
+    return bars(shown(quiet=quiet))
 
 
 def say_findings(found: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairjudge.cli import fairness_changes, fairness_checks, fairness_compare
+from fairjudge.cli import display, fairness_changes, fairness_checks, fairness_compare
 from fairjudge.cli import fairness_options as fair_opt
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
@@ -74,11 +74,10 @@ def coverage(
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
     from fairjudge.analysis.fairness import COVERAGE_SCORERS, coverage_fairness, parse_scorer
-    from fairjudge.cli import display, progress
+    from fairjudge.api.findings import Findings
     from fairjudge.fairness.coverage_json import coverage_json
-    from fairjudge.reports.fairness_tables import coverage_tables
 
-    with progress.display(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as shown:
         outcome = coverage_fairness(
             source,
             scorer=parse_scorer(scorer, COVERAGE_SCORERS),
@@ -87,11 +86,11 @@ def coverage(
             human=human,
             save_supports=save_supports,
             units=units,
-            progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
+            progress=shown.counter("scoring clusters"),
         )
-    report = coverage_json(outcome.report)
-    display.report(report, json_file, tables=coverage_tables, kind="fairness coverage")
-    _finish(report, outcome.bad_lines, max_unscored)
+    found = Findings("fairness coverage", coverage_json(outcome.report))
+    display.found(found, json_file)
+    _finish(found, outcome.bad_lines, max_unscored)
 
 
 @app.command("proportional")
@@ -131,27 +130,24 @@ def proportional(
         parse_scorer,
         proportional_fairness,
     )
-    from fairjudge.cli import display, progress
+    from fairjudge.api.findings import Findings
     from fairjudge.fairness.proportional_json import proportional_json
-    from fairjudge.reports.fairness_tables import proportional_tables
 
-    with progress.display(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as shown:
         outcome = proportional_fairness(
             source,
             scorer=parse_scorer(scorer, PROPORTIONAL_SCORERS),
             options=options,
             human=human,
-            progress=lambda total: progress.counter(shown, "scoring sets", total=total),
+            progress=shown.counter("scoring sets"),
         )
-    report = proportional_json(outcome.report)
-    display.report(report, json_file, tables=proportional_tables, kind="fairness proportional")
-    _finish(report, outcome.bad_lines, max_unscored)
+    found = Findings("fairness proportional", proportional_json(outcome.report))
+    display.found(found, json_file)
+    _finish(found, outcome.bad_lines, max_unscored)
 
 
 def _finish(report: Mapping[str, Any], bad_lines: Sequence[BadLine], limit: float) -> None:
     """Name skipped lines, and say by the exit code whether too much is unscored."""
-    from fairjudge.cli import display
-
     for bad in bad_lines:
         say(f"skipped line {bad.line}: {bad.problem}", err=True)
     excluded = report["excluded"]

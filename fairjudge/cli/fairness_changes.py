@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
-from fairjudge.reports.fairness_tables import SHARES, changes_tables
+from fairjudge.reports.fairness_tables import SHARES
 
 if TYPE_CHECKING:
     from fairjudge.analysis.fairness_changes import ChangeReport
@@ -44,15 +45,11 @@ def compare(
         fairjudge fairness compare coverage.json --baseline gpt-4o-mini-direct
     """
     from fairjudge.analysis.fairness_changes import changes_of_files
-    from fairjudge.cli import display
+    from fairjudge.api.findings import Findings
 
     found = changes_of_files(reports, baseline=baseline, seed=seed, n_resamples=resamples)
-    display.report(
-        _json(found, seed=seed, resamples=resamples),
-        json_file,
-        tables=changes_tables,
-        kind="fairness compare",
-    )
+    figures = _json(found, seed=seed, resamples=resamples)
+    display.found(Findings("fairness compare", figures), json_file)
 
 
 def _scale(change: Change) -> float:

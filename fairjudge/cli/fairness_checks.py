@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import fairness_options as fair_opt
 from fairjudge.cli import options as opt
-from fairjudge.reports.fairness_tables import changes_table
-from fairjudge.reports.figures import bounds, tally
-from fairjudge.reports.tables import TextTable, columns, number
-from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
     from fairjudge.fairness.chunk_size import ChunkSizes
@@ -46,12 +42,12 @@ def chunk_size(
     """
     from fairjudge.analysis.fairness import parse_scorer
     from fairjudge.analysis.supporting import SUPPORT_SCORERS
-    from fairjudge.cli import display, progress
+    from fairjudge.api.findings import Findings
     from fairjudge.run.fairness_checks import tune_chunk_size
 
     chosen = parse_scorer(scorer, SUPPORT_SCORERS)
     tried = _sizes(sizes)
-    with progress.display(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as shown:
         found = tune_chunk_size(
             clusters,
             summaries,
@@ -59,14 +55,9 @@ def chunk_size(
             sizes=tried,
             seed=seed,
             skip_bad=skip_bad,
-            progress=lambda total: progress.counter(shown, "scoring clusters", total=total),
+            progress=shown.counter("scoring clusters"),
         )
-    display.report(
-        _chunk_json(found),
-        json_file,
-        tables=lambda report: [_chunk_table(report)],
-        kind="fairness chunk-size",
-    )
+    display.found(Findings("fairness chunk-size", _chunk_json(found)), json_file)
 
 
 def oracle(
@@ -100,10 +91,10 @@ def oracle(
         fairjudge fairness oracle clusters.jsonl --attribute sentiment --documents 4
     """
     from fairjudge.analysis.fairness import parse_scorer
-    from fairjudge.cli import display, progress
+    from fairjudge.api.findings import Findings
     from fairjudge.run.fairness_checks import ORACLE_SCORERS, check_oracle
 
-    with progress.display(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as shown:
         found = check_oracle(
             clusters,
             attribute=attribute,
@@ -113,14 +104,9 @@ def oracle(
             seed=seed,
             output=output,
             skip_bad=skip_bad,
-            progress=lambda total: progress.counter(shown, "scoring sets", total=total),
+            progress=shown.counter("scoring sets"),
         )
-    display.report(
-        _oracle_json(found),
-        json_file,
-        tables=lambda report: [_oracle_table(found, report)],
-        kind="fairness oracle",
-    )
+    display.found(Findings("fairness oracle", _oracle_json(found)), json_file)
 
 
 def _sizes(text: str) -> tuple[int, ...]:
@@ -128,30 +114,6 @@ def _sizes(text: str) -> tuple[int, ...]:
     if not all(part.isdecimal() for part in parts):
         raise typer.BadParameter(f"expected whole numbers, not {text!r}", param_hint="--sizes")
     return tuple(sorted({int(part) for part in parts}))
-
-
-def _chunk_table(report: Mapping[str, Any]) -> TextTable:
-    heads = ("words", "clusters", "share", "95 % interval")
-    return TextTable(
-        title="Share of summary sentences that some document supports, by chunk size",
-        columns=columns("system", *heads, "", numbers=heads),
-        rows=tuple(
-            (
-                system,
-                str(one["max_words"] or "sentence"),
-                str(one.get("n", 0)),
-                number(one["value"], digits=3),
-                bounds(one, digits=3),
-                "best" if one["max_words"] == found["best"] else "",
-            )
-            for system, found in {"all": report, **report["systems"]}.items()
-            for one in found["identified"]
-        ),
-        notes=(
-            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
-            f"Signature: {report['signature']}",
-        ),
-    )
 
 
 def _chunk_json(found: ChunkReport) -> dict[str, Any]:
@@ -177,23 +139,6 @@ def _sizes_json(found: ChunkSizes) -> dict[str, Any]:
             for size, share in found.identified.items()
         ],
     }
-
-
-def _oracle_table(found: OracleReport, report: Mapping[str, Any]) -> TextTable:
-    excluded = tally(found.excluded)
-    return changes_table(
-        f"Biased beside balanced pseudo-summaries of {found.n_sets} sets; a sound scorer finds the "
-        "biased far above 0",
-        report["measures"],
-        sides=("balanced", "biased"),
-        notes=(
-            f"Pseudo-summaries join {counted(found.n_documents, 'document')}, "
-            "or as many as there are.",
-            *((f"Sets left out: {excluded}.",) if excluded else ()),
-            *(f"{note[:1].upper()}{note[1:]}." for note in found.notes),
-            f"Signature: {found.signature}",
-        ),
-    )
 
 
 def _oracle_json(found: OracleReport) -> dict[str, Any]:

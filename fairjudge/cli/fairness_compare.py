@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
-from fairjudge.reports.fairness_tables import agreement_table, overall_table
 
 if TYPE_CHECKING:
     from fairjudge.fairness.agreement import ScorerAgreement
@@ -32,25 +32,21 @@ def overall(
         fairjudge fairness overall amazon.json tweets.json --measure coverage_parity
     """
     from fairjudge.analysis.fairness_compare import overall_of_files
-    from fairjudge.cli import display
+    from fairjudge.api.findings import Findings
     from fairjudge.domain import Undefined
     from fairjudge.results import figure
 
     found = overall_of_files(reports, measure=measure)
-    display.report(
-        {
-            "measure": measure,
-            "systems": {
-                system: figure(score)
-                if isinstance(score, Undefined)
-                else {"value": score.value, "normalised": dict(score.normalised)}
-                for system, score in found.items()
-            },
+    figures = {
+        "measure": measure,
+        "systems": {
+            system: figure(score)
+            if isinstance(score, Undefined)
+            else {"value": score.value, "normalised": dict(score.normalised)}
+            for system, score in found.items()
         },
-        json_file,
-        tables=lambda report: [overall_table(report)],
-        kind="fairness overall",
-    )
+    }
+    display.found(Findings("fairness overall", figures), json_file)
 
 
 def agreement(
@@ -65,16 +61,12 @@ def agreement(
     fairjudge fairness agreement by_embedding.json by_entailment.json
     """
     from fairjudge.analysis.fairness_compare import agreement_of_files
-    from fairjudge.cli import display
+    from fairjudge.api.findings import Findings
 
     found = agreement_of_files(first, second, seed=seed)
     named = {"equal_coverage": found.equal_coverage, "coverage_parity": found.coverage_parity}
-    display.report(
-        {name: _json(result) for name, result in named.items()},
-        json_file,
-        tables=lambda report: [agreement_table(report)],
-        kind="fairness agreement",
-    )
+    figures = {name: _json(result) for name, result in named.items()}
+    display.found(Findings("fairness agreement", figures), json_file)
 
 
 def _json(result: ScorerAgreement) -> dict[str, Any]:

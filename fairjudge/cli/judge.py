@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+from typing import Annotated, Any, Literal
 
 import typer
 
+from fairjudge.cli import display, judge_display
 from fairjudge.cli import options as opt
+from fairjudge.judges.asking import AskedAspect
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 
-if TYPE_CHECKING:
-    from fairjudge.run.material import JudgeOptions
-    from fairjudge.run.models import ModelOptions
 
-
+@opt.taking(given=opt.fields_of(JudgeOptions))
 def judge_options(
     *,
     aspect: Annotated[
@@ -33,35 +33,7 @@ def judge_options(
             "verdicts that may lean on one another; 'fairjudge compare' tells how much.",
         ),
     ] = False,
-    protocol: Annotated[
-        Literal["likert", "binary", "pairwise", "checklist"] | None,
-        typer.Option(
-            help="How verdicts are given; or choose a --preset. 'checklist' (coverage) says of "
-            "each answer whether it is covered, and by which words."
-        ),
-    ] = None,
-    preset: Annotated[
-        Literal["recommended", "paper", "budget", "granular"] | None,
-        typer.Option(
-            help="Protocol and units: 'paper', 'budget' and 'granular' are what DiverseSumm's "
-            "comparison recommends; 'recommended' is 'paper' with a checklist for coverage."
-        ),
-    ] = None,
-    reference_unit: Annotated[
-        Literal["article", "articles", "qa_pairs", "qa_pair"] | None,
-        typer.Option(
-            help="What one question to the judge is about: one article or all (faithfulness), all "
-            "QA pairs or one (coverage)."
-        ),
-    ] = None,
-    text_unit: Annotated[
-        Literal["summary", "sentence"] | None,
-        typer.Option(help="Whole summaries, or their sentences (faithfulness, all articles)."),
-    ] = None,
-    prompt: Annotated[
-        Path | None, typer.Option(help="Your own prompt template, for any aspect.")
-    ] = None,
-    scale: Annotated[Path | None, typer.Option(help="Your own scale (TOML).")] = None,
+    given: dict[str, Any],
     criterion: Annotated[
         list[Path] | None,
         typer.Option(
@@ -69,10 +41,6 @@ def judge_options(
             "with --together."
         ),
     ] = None,
-    fallback: Annotated[
-        Literal["entailment", "embedding", "none"],
-        typer.Option(help="Local scorer that fills in what the judge leaves unscored, marked so."),
-    ] = "none",
     cascade: Annotated[
         Path | None,
         typer.Option(
@@ -81,99 +49,33 @@ def judge_options(
             "the --backend what that one is not sure of."
         ),
     ] = None,
-    cascade_scorer: Annotated[
-        Literal["embedding", "entailment"], typer.Option(help="The local scorer of --cascade.")
-    ] = "embedding",
-    derive: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[likert|pairwise]",
-            help="Also write what the checklists say under this protocol, without a call; may be "
-            "given twice.",
-        ),
-    ] = None,
-    temperature: Annotated[
-        float | None,
-        typer.Option(min=0.0, max=2.0, help="By default 0, and 1 where samples are drawn."),
-    ] = None,
-    samples: Annotated[
-        int, typer.Option(min=1, max=100, help="Replies to each question; the score is their mean.")
-    ] = 1,
-    repeats: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=100,
-            help="Judge every item so often, each a judgement of its own; 'audit stability' tells "
-            "how much they differ.",
-        ),
-    ] = 1,
-    prompt_variants: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            max=3,
-            help="Judge every item by so many wordings of the built-in prompt, all saying the "
-            "same.",
-        ),
-    ] = 1,
-    paraphrase: Annotated[
-        list[Path] | None,
-        typer.Option(help="A wording of your own: every item is judged by it too. Repeatable."),
-    ] = None,
-    expected: Annotated[
-        bool,
-        typer.Option(
-            "--expected",
-            help="Score by the probabilities of the answers' tokens where the backend gives them, "
-            "else by --samples.",
-        ),
-    ] = False,
 ) -> JudgeOptions | None:
     """Return what is asked of the judge; None where no aspect is named."""
-    from fairjudge.judges.checklist import Derived
     from fairjudge.judges.criterion_files import read_criterion_file
     from fairjudge.judges.promises import read_cascade
-    from fairjudge.judges.together import AskedAspect
-    from fairjudge.run.material import JudgeOptions
     from fairjudge.scales import load_scale
 
     aspects, own = list(aspect or ()), [read_criterion_file(path) for path in criterion or ()]
     if not together and (len(aspects) > 1 or len(own) > 1):
         raise typer.BadParameter("several aspects need --together, or a run of 'judge' each")
-    if own and together:
-        protocol = protocol or load_scale(own[0].scale).protocol
-    elif own:
+    if own and not together:
         (one,) = own
-        aspects, prompt, scale = aspects or [one.aspect], prompt or one.prompt, scale or one.scale
-        protocol = protocol or load_scale(scale).protocol
+        aspects = aspects or [one.aspect]
+        given |= {name: given[name] or getattr(one, name) for name in ("prompt", "scale")}
+    if own:
+        scale = own[0].scale if together else given["scale"]
+        given["protocol"] = given["protocol"] or load_scale(scale).protocol
     asked = (
         *(AskedAspect(aspect=name) for name in aspects),
         *(AskedAspect(aspect=one.aspect, rule=one.rule, scale=one.scale) for one in own),
     )
     if not asked:
         return None
-    if not set(derive or ()) <= set(get_args(Derived)):
-        raise typer.BadParameter("--derive takes 'likert' or 'pairwise'")
     return JudgeOptions(
         aspect=asked[0].aspect,
         together=asked if together else (),
-        protocol=protocol,
-        preset=preset,
-        reference_unit=reference_unit,
-        text_unit=text_unit,
-        prompt=prompt,
-        scale=scale,
-        fallback=fallback,
-        temperature=float(samples > 1) if temperature is None else temperature,
-        samples=samples,
-        repeats=repeats,
-        prompt_variants=prompt_variants,
-        paraphrases=tuple(paraphrase or ()),
-        token_probabilities=expected,
         cascade=None if cascade is None else read_cascade(cascade),
-        cascade_scorer=cascade_scorer,
-        derive=cast("tuple[Derived, ...]", tuple(dict.fromkeys(derive or ()))),
+        **given,
     )
 
 
@@ -193,7 +95,7 @@ def judge(
     ],
     output: opt.Output,
     judging: JudgeOptions | None,
-    models: Sequence[ModelOptions],
+    models: Sequence[Model],
     jury: Annotated[
         Literal["mean", "median", "majority"],
         typer.Option(help="What several --backend say together; each member's verdict is kept."),
@@ -216,20 +118,14 @@ def judge(
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
     """
-    from fairjudge.cli import display, judge_display, progress
     from fairjudge.run.judging import judge_files
     from fairjudge.run.jury import judge_with_jury
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
-    with progress.display(quiet=quiet) as shown:
-        counted_retries = progress.retries(shown)
-        models = [replace(model, on_retry=counted_retries) for model in models]
-
-        def counted(total: int) -> progress.Advance:
-            return progress.counter(shown, "judging", total=total)
-
+    with display.bars(quiet=quiet) as shown:
+        models = [shown.told(model) for model in models]
         if len(models) > 1:
             outcome = judge_with_jury(
                 references,
@@ -240,7 +136,7 @@ def judge(
                 rule=jury,
                 run=run,
                 skip_bad=skip_bad,
-                progress=counted,
+                progress=shown.counter("judging"),
             )
         else:
             outcome = judge_files(
@@ -251,7 +147,7 @@ def judge(
                 model=models[0],
                 run=run,
                 skip_bad=skip_bad,
-                progress=counted,
+                progress=shown.counter("judging"),
             )
     judge_display.show_judged(
         outcome, outcome.by_aspect(judging), output=output, json_file=json_file

@@ -8,15 +8,28 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 
+from fairjudge.declaring import Declared, declared
+from fairjudge.options.models import Model
+
 if TYPE_CHECKING:
-    from fairjudge.run.models import ModelOptions
     from fairjudge.stores.address import StoreAddress
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 Output: TypeAlias = Annotated[
     Path,
@@ -35,12 +48,6 @@ Backends: TypeAlias = Annotated[
         "--backend",
         help="Model that judges: 'local' (default: bundled, no LLM, no API key) or provider:model, "
         "such as openai:gpt-4o-mini; repeat for a jury. 'fairjudge backends' lists the providers.",
-    ),
-]
-BaseUrl: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        help="Base URL of the API instead of the provider's own, e.g. http://localhost:8000/v1."
     ),
 ]
 Run: TypeAlias = Annotated[
@@ -69,56 +76,9 @@ Engine: TypeAlias = Annotated[
         help="Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."
     ),
 ]
-Concurrency: TypeAlias = Annotated[
-    int,
-    typer.Option(
-        min=1, max=4096, help="Maximum concurrent requests; reduced for a while after a 429."
-    ),
-]
-Timeout: TypeAlias = Annotated[
-    float, typer.Option(min=0.001, help="Timeout of one request, in seconds.")
-]
-MaxWait: TypeAlias = Annotated[
-    float,
-    typer.Option(
-        min=0,
-        help="Longest Retry-After to wait for, in seconds; an item for which the server asks for "
-        "more is left without a result.",
-    ),
-]
 Seed: TypeAlias = Annotated[
     int | None,
     typer.Option(help="Passed to models that take a seed; part of the cache key."),
-]
-MaxOutputTokens: TypeAlias = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="Maximum tokens of one reply, reasoning tokens included; by default 1024 for "
-        "verdicts and summaries, 2048 for units, and 2048 to 8000 for the steps of a build.",
-    ),
-]
-MaxCost: TypeAlias = Annotated[
-    float | None, typer.Option(min=0, help="Maximum cost of the requests, in US dollars.")
-]
-MaxCalls: TypeAlias = Annotated[
-    int | None,
-    typer.Option(min=0, help="Maximum number of requests to the model, retries included."),
-]
-Rpm: TypeAlias = Annotated[
-    int | None, typer.Option("--rpm", min=1, help="Maximum requests per minute.")
-]
-Tpm: TypeAlias = Annotated[
-    int | None,
-    typer.Option("--tpm", min=1, help="Maximum tokens per minute, of prompts and replies."),
-]
-Prices: TypeAlias = Annotated[
-    Path | None,
-    typer.Option(
-        help="Your own prices (TOML: [[price]] with model, input and output in US dollars per "
-        "million tokens, date, source, and where they differ cached_input, cache_write); they hold "
-        "at any --base-url."
-    ),
 ]
 MaxUnscored: TypeAlias = Annotated[
     float,
@@ -177,11 +137,11 @@ def store_address(url: str | None) -> StoreAddress | None:
 
 
 def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Give a command the options that functions declare, and call it with what they return.
+    """Give a command the options that others declare, and call it with what is made of them.
 
     ``@taking(model=models)`` puts the parameters of `models` in place of the command's parameter
-    ``model``, so that several commands take the same options without repeating them. A function
-    that declares options may take those of another in the same way.
+    ``model``, so that several commands take the same options without repeating them. A bundle may
+    take the options of another in the same way; `options_of` makes one of a dataclass.
     """
 
     def decorate(command: Callable[..., R]) -> Callable[..., R]:
@@ -197,22 +157,79 @@ def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callab
         every = [
             parameter for own in _parameters(command) for parameter in declared.get(own.name, [own])
         ]
-        called.__dict__["__signature__"] = inspect.Signature(every)
-        called.__annotations__ = {parameter.name: parameter.annotation for parameter in every}
-        return called
+        return _signed(called, every)
 
     return decorate
 
 
+def options_of(kind: Callable[..., T]) -> Callable[..., T]:
+    """Return the bundle of a dataclass whose fields are options; it makes one of them."""
+    fields = fields_of(kind)
+    return _signed(lambda **given: kind(**fields(**given)), _parameters(fields))
+
+
+def fields_of(kind: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
+    """Return the bundle of those fields of a dataclass that are options; it makes a dict."""
+    options = declared(kind)
+
+    def by_name(**given: Any) -> dict[str, Any]:
+        return {
+            one.name: tuple(dict.fromkeys(given[one.name] or ()))
+            if one.several
+            else given[one.name]
+            for one in options
+        }
+
+    return _signed(by_name, [_parameter(one) for one in options])
+
+
+def _signed(
+    function: Callable[..., R], parameters: Sequence[inspect.Parameter]
+) -> Callable[..., R]:
+    function.__dict__["__signature__"] = inspect.Signature(parameters)
+    function.__annotations__ = {one.name: one.annotation for one in parameters}
+    return function
+
+
+def _parameter(option: Declared) -> inspect.Parameter:
+    """Return an option of a command, such as Typer takes it."""
+    hint, said = option.hint, option.opt
+    more: dict[str, Any] = {"metavar": said.metavar}
+    if option.several:
+        (each, _) = get_args(hint)
+        if get_origin(each) is Literal:  # of which Typer takes no list
+            names = get_args(each)
+            each, more = str, {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(names)}
+        hint = list[each] | None  # type: ignore[valid-type]
+    shown = typer.Option(
+        *([said.flag] if said.flag else []),
+        help=said.help or None,
+        min=said.ge,
+        max=said.le,
+        **more,
+    )
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=None if option.several else option.default,
+        annotation=Annotated[hint, shown],
+    )
+
+
+def _one_of(names: Sequence[str]) -> Callable[[str], str]:
+    def parse(given: str) -> str:
+        if given not in names:
+            raise typer.BadParameter(f"{given!r} is not one of {', '.join(map(repr, names))}.")
+        return given
+
+    return parse
+
+
 _FOR_TYPES = (
     "BiasOptions",
-    "BuildOptions",
     "CoverageOptions",
     "FairnessInput",
-    "JudgeOptions",
-    "ModelOptions",
     "ProportionalOptions",
-    "StoreAddress",
 )
 """Commands import these for type checkers alone: to import them here would slow every command."""
 
@@ -226,48 +243,18 @@ def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
     ]
 
 
-def models(
-    *,
-    cache: CacheDir = None,
-    store: Store = None,
-    concurrency: Concurrency = 8,
-    base_url: BaseUrl = None,
-    timeout: Timeout = 300.0,
-    max_wait: MaxWait = 120.0,
-    seed: Seed = None,
-    max_output_tokens: MaxOutputTokens = None,
-    max_cost: MaxCost = None,
-    max_calls: MaxCalls = None,
-    rpm: Rpm = None,
-    tpm: Tpm = None,
-    prices: Prices = None,
-) -> ModelOptions:
+@taking(given=fields_of(Model))
+def models(*, cache: CacheDir = None, store: Store = None, given: dict[str, Any]) -> Model:
     """Return what all that calls models has in common."""
-    from fairjudge.run.models import ModelOptions
-
-    return ModelOptions(
-        cache=cache,
-        store=store_address(store),
-        concurrency=concurrency,
-        base_url=base_url,
-        timeout_seconds=timeout,
-        max_wait_seconds=max_wait,
-        seed=seed,
-        max_output_tokens=max_output_tokens,
-        max_cost=max_cost,
-        max_calls=max_calls,
-        rpm=rpm,
-        tpm=tpm,
-        prices=prices,
-    )
+    return Model(cache=cache, store=store, **given)
 
 
 @taking(model=models)
 def one_model(
-    *, backend: Backend = "local", embedding_model: EmbeddingModel = None, model: ModelOptions
-) -> ModelOptions:
-    """Return the options of the one model of a command."""
-    return replace(model, backend=backend, embedding_model=embedding_model)
+    *, backend: Backend = "local", embedding_model: EmbeddingModel = None, model: Model
+) -> Model:
+    """Return the one model of a command."""
+    return replace(model, target=backend, embedding_model=embedding_model)
 
 
 @taking(model=models)
@@ -277,13 +264,13 @@ def judges(
     embedding_model: EmbeddingModel = None,
     entailment_model: EntailmentModel = None,
     engine: Engine = "local",
-    model: ModelOptions,
-) -> Sequence[ModelOptions]:
-    """Return the options of each model that judges: several are a jury."""
+    model: Model,
+) -> Sequence[Model]:
+    """Return each model that judges: several are a jury."""
     shared = replace(
         model, embedding_model=embedding_model, entailment_model=entailment_model, engine=engine
     )
-    return [replace(shared, backend=name) for name in backend or ["local"]]
+    return [replace(shared, target=name) for name in backend or ["local"]]
 
 
 def check_targets(output: Path | None, json_file: str | None) -> None:

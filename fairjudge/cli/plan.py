@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
-from fairjudge.cli.build import build_options
 from fairjudge.cli.judge import NO_ASPECT, judge_options
 from fairjudge.cli.terminal import say
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.printable import counted
 
 if TYPE_CHECKING:
-    from fairjudge.run.builders import BuildOptions
-    from fairjudge.run.material import JudgeOptions
-    from fairjudge.run.models import ModelOptions
     from fairjudge.run.planning import Plan
 
 
-@opt.taking(judging=judge_options, building=build_options, models=opt.judges)
+@opt.taking(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
 def plan(
     clusters: Annotated[
         Path | None, typer.Argument(help="Clusters, to plan 'fairjudge build'.")
@@ -40,7 +40,7 @@ def plan(
     judging: JudgeOptions | None,
     building: BuildOptions,
     jury: Annotated[str, typer.Option(help="As in judge; does not change the plan.")] = "mean",
-    models: Sequence[ModelOptions],
+    models: Sequence[Model],
     seconds_per_call: Annotated[
         float, typer.Option(min=0.0, help="Assumed duration of a request, in seconds.")
     ] = 2.0,
@@ -64,7 +64,6 @@ def plan(
     """
     # The same arguments as the command that is planned; these change no call.
     del output, run, jury, max_unscored, quiet
-    from fairjudge.cli import display
     from fairjudge.run.batches import write_batch
     from fairjudge.run.planning import plan_building, plan_judging
 
@@ -92,7 +91,7 @@ def plan(
     report = plan_report(plans, max_cost=models[0].max_cost, max_calls=models[0].max_calls)
     if batch is not None:
         write_batch(batch, {key: asked for one in plans for key, asked in one.requests.items()})
-    display.report(report, json_file, tables=lambda found: [plan_table(found)])
+    display.report(report, json_file, [plan_table(report)])
 
 
 _SUMMED = (
@@ -185,7 +184,6 @@ def load_batch(
     Write the batch by 'fairjudge plan ... --batch calls.jsonl', have it run, load its results, and
     run the same 'judge' command with the same --cache: it asks only for what is missing.
     """
-    from fairjudge.cli import display
     from fairjudge.run.batches import import_batch
     from fairjudge.run.models import open_cache, print_warning
 

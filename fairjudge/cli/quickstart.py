@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.cli import display, judge_display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 
@@ -26,13 +27,12 @@ def quickstart(
     gets facts wrong.
     """
     from fairjudge.analysis.reporting import make_report
-    from fairjudge.cli import display, judge_display, progress
     from fairjudge.datasets import example_path
-    from fairjudge.run.builders import BuildOptions
+    from fairjudge.options.building import BuildOptions
+    from fairjudge.options.judging import JudgeOptions
+    from fairjudge.options.models import Model
     from fairjudge.run.building import build_file
     from fairjudge.run.judging import judge_files
-    from fairjudge.run.material import JudgeOptions
-    from fairjudge.run.models import ModelOptions
     from fairjudge.run.runs import make_folder
 
     make_folder(output)
@@ -40,13 +40,10 @@ def quickstart(
     shutil.copyfile(example_path("clusters.json"), clusters)
     shutil.copyfile(example_path("summaries.jsonl"), summaries)
     references = output / "references.jsonl"
-    model = ModelOptions()
-
-    def counted(total: int) -> progress.Advance:
-        return progress.counter(shown, "judging", total=total)
+    model = Model()
 
     say(f"$ fairjudge build {clusters} -o {references}\n")
-    with progress.display(quiet=quiet) as shown:
+    with display.bars(quiet=quiet) as shown:
         built = build_file(
             clusters,
             references,
@@ -54,7 +51,7 @@ def quickstart(
             model=model,
             run=None,
             skip_bad=False,
-            progress=progress.BuildBars(shown),
+            progress=shown,
         )
     display.built(built, output=references, json_file=str(output / "references.report.json"))
 
@@ -64,7 +61,7 @@ def quickstart(
             f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"
             f"    --aspect {aspect} --protocol likert -o {judgements}\n"
         )
-        with progress.display(quiet=quiet) as shown:
+        with display.bars(quiet=quiet) as shown:
             judged = judge_files(
                 references,
                 summaries,
@@ -73,7 +70,7 @@ def quickstart(
                 model=model,
                 run=None,
                 skip_bad=False,
-                progress=counted,
+                progress=shown.counter("judging"),
             )
         report = str(output / f"{aspect}.report.json")
         judge_display.show_judged(judged, (judged,), output=judgements, json_file=report)

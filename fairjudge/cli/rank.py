@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.cli import audit_options, display
 from fairjudge.cli import options as opt
 
 
@@ -28,12 +29,9 @@ def rank(
 
         fairjudge rank pairs.jsonl --json ranking.json
     """
-    from fairjudge.analysis.ranking import ranking_report
-    from fairjudge.cli import audit_options, display
+    from fairjudge.api import comparing
     from fairjudge.datasets import read_judgements
-    from fairjudge.reports.ranking_tables import ranking_tables
 
-    rows = read_judgements(judgements, skip_bad=skip_bad).records
-    report = ranking_report(rows, level=level, seed=seed or 0)
-    display.report(report, json_file, tables=ranking_tables, kind="rank")
-    audit_options.finish(rows, protocol="pairwise", limit=max_unscored)
+    rows = read_judgements(judgements, skip_bad=skip_bad)
+    display.found(comparing.rank(rows, level=level, seed=seed or 0), json_file)
+    audit_options.finish(rows.records, protocol="pairwise", limit=max_unscored)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.options.models import Model
 from fairjudge.text.printable import counted
-
-if TYPE_CHECKING:
-    from fairjudge.run.models import ModelOptions
 
 
 @opt.taking(model=opt.models)
@@ -22,7 +20,7 @@ def split(
     *,
     output: opt.Output,
     backend: opt.Backend = "local",
-    model: ModelOptions,
+    model: Model,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Split summaries to atomic content units, one fact each, by an LLM; locally to sentences.
@@ -35,7 +33,7 @@ def split(
     found = split_file(
         summaries,
         output,
-        model=replace(model, backend=backend),
+        model=replace(model, target=backend),
         skip_bad=skip_bad,
     )
     n_units = sum(len(one.units) for _, one in found)

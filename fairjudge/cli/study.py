@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
@@ -75,9 +76,6 @@ def run(
 
         fairjudge study study.toml --plan
     """
-    from fairjudge.api.progress import Bars
-    from fairjudge.cli import progress
-    from fairjudge.cli.display import finish, report
     from fairjudge.studies.files import read_study
     from fairjudge.studies.planning import plan_study
     from fairjudge.studies.running import budget_left, folder_of
@@ -85,41 +83,37 @@ def run(
     asked = read_study(file, cache=cache)
     where = folder_of(asked, folder)
     if plan:
-        with progress.display(quiet=quiet) as shown:
+        with display.bars(quiet=quiet) as shown:
             planned = plan_study(
                 asked,
                 where,
                 skip_bad=skip_bad,
                 seconds_per_call=seconds_per_call,
-                progress=Bars(shown),
+                progress=shown,
             )
         left = budget_left(asked, where)
         found = _plan_json(planned, usd_left=left.usd_left, calls_left=left.calls_left)
-        report(found, json_file, tables=lambda found: [_plan_table(found)])
+        display.report(found, json_file, [_plan_table(found)])
         return
     opt.check_targets(None, json_file)
     result = _run(asked, where, skip_bad=skip_bad, quiet=quiet, silent=json_file == "-")
     _show(result, json_file)
-    finish(result.n_lost, result.n_items, limit=max_unscored)
+    display.finish(result.n_lost, result.n_items, limit=max_unscored)
 
 
 def _run(asked: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: bool) -> StudyResult:
-    from fairjudge.api.progress import Bars
-    from fairjudge.cli import progress
     from fairjudge.studies.running import run_study
 
     def tell(one: StepResult) -> None:
         if not silent and one.seconds is not None:
             shown.console.print(f"{one.name}: {one.done.told}", markup=False, highlight=False)
 
-    with progress.display(quiet=quiet) as shown:
-        counted_retries = progress.retries(shown)
-        asked = asked.asking(lambda model: replace(model, on_retry=counted_retries))
-        return run_study(asked, folder, skip_bad=skip_bad, progress=Bars(shown), tell=tell)
+    with display.bars(quiet=quiet) as shown:
+        asked = asked.asking(shown.told)
+        return run_study(asked, folder, skip_bad=skip_bad, progress=shown, tell=tell)
 
 
 def _show(result: StudyResult, json_file: str | None) -> None:
-    from fairjudge.cli.display import write_json
 
     if json_file != "-":
         say("\nIn short:")
@@ -131,7 +125,7 @@ def _show(result: StudyResult, json_file: str | None) -> None:
         say(f"All starts together: {counted(result.n_calls, 'call')}, cost: {cost}")
         say(f"Page: {result.report}")
         say(f"Files: {result.folder}")
-    write_json(
+    display.write_json(
         json_file,
         {
             "findings": list(result.findings),

@@ -26,6 +26,10 @@ _EXPECTED = {
     "model_type": "an object",
     "model_attributes_type": "an object",
 }
+_BOUNDS = {
+    "greater_than_equal": "{:g} or more",
+    "less_than_equal": "{:g} or less",
+}
 _PLAIN = {
     "missing": "missing",
     "too_short": "must not be empty",
@@ -55,6 +59,9 @@ def _problem(details: list[ErrorDetails]) -> str:
         return message + _found(first["input"]) if message.startswith("expected a") else message
     if first["type"] == "literal_error":
         return f"expected {first['ctx']['expected']}{_found(first['input'])}"
+    if first["type"] in _BOUNDS:
+        bound = next(iter(first["ctx"].values()))
+        return f"expected {_BOUNDS[first['type']].format(bound)}{_found(first['input'])}"
     if first["type"] in _PLAIN:
         return _PLAIN[first["type"]]
     known = dict.fromkeys(_EXPECTED[item["type"]] for item in details if item["type"] in _EXPECTED)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.asking import Thresholds
 from fairjudge.judges.ports import Judge, Reply, writing
-
-Thresholds: TypeAlias = tuple[float, float]
-"""The local scores at or below the first and at or above the second of which no LLM is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

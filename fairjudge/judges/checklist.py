@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, groupby, pairwise
 from statistics import fmean
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from fairjudge.domain import (
     Answer,
@@ -20,13 +20,13 @@ from fairjudge.domain import (
     Unscored,
     Verdict,
 )
+from fairjudge.judges.asking import Derived
 from fairjudge.parsing import read_objects, whole_number
 from fairjudge.prompting import Fenced
 from fairjudge.text.quoting import find_quote
 
 GROUPS_A_CALL = 25
 """Groups of answers that one call asks about."""
-Derived: TypeAlias = Literal["likert", "pairwise"]
 
 LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
 """Share covered below which a summary is rated 1, and up to which 2, 3 and 4; above, 5."""

@@ -17,55 +17,11 @@ from typing import Any
 
 from fairjudge.calibration.answers import Answer, answers, max_answers
 from fairjudge.domain import Judgement, JudgeTask, Order, Unscored, Verdict
-from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.errors import InputError
 from fairjudge.inputs import read_file
-from fairjudge.judges.cascade import Thresholds, thresholds_from
+from fairjudge.judges.asking import Promise, Thresholds
+from fairjudge.judges.cascade import thresholds_from
 from fairjudge.judges.ports import Judge, Reply, WritingJudge, writing
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
-    """From which confidence on the answers of a judge may be kept, and how it must be asked.
-
-    ``signature`` is that of the judgements on which it was fitted, None where there were several;
-    ``repeats`` how many of them an item had, in each order of a pair; ``n_answers`` is as in
-    `answers`. ``threshold`` is None where nothing may be kept.
-    """
-
-    judge: str
-    aspect: str
-    protocol: str
-    threshold: float | None
-    signature: str | None
-    repeats: int
-    n_answers: int
-
-    @property
-    def stated(self) -> dict[str, str]:
-        """Return the parts of the signature by name."""
-        parts = (part.partition(":") for part in (self.signature or "").split("|"))
-        return {name: value for name, _, value in parts if name}
-
-    def check(self, judge: Judge) -> None:
-        """Refuse a judge that the promise was not made for.
-
-        Raises
-        ------
-        ConfigurationError
-            If it is signed otherwise, the library's version apart.
-        """
-        own = replace(self, signature=judge.signature).stated
-        fitted = self.stated
-        names = [name for name in dict.fromkeys([*fitted, *own]) if name != "version"]
-        other = [name for name in names if fitted.get(name) != own.get(name)]
-        if other:
-            differ = ", ".join(
-                f"{name} {fitted.get(name)!r}, now {own.get(name)!r}" for name in other
-            )
-            raise ConfigurationError(
-                f"the promise was made for another judge than {judge.name}: {differ}; fit it again "
-                "on judgements of this one"
-            )
 
 
 def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:

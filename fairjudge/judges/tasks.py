@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Literal, TypeAlias, get_args
+from typing import TypeAlias, get_args
 
 from fairjudge.domain import (
     Article,
@@ -22,11 +22,9 @@ from fairjudge.domain import (
     Summary,
 )
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.asking import Preset, ReferenceUnit, TextUnit
 from fairjudge.text.usable import worth_reading
 
-ReferenceUnit: TypeAlias = Literal["article", "articles", "qa_pairs", "qa_pair"]
-TextUnit: TypeAlias = Literal["summary", "sentence"]
-Preset: TypeAlias = Literal["recommended", "paper", "budget", "granular"]
 SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
 
 _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {

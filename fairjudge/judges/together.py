@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, ProtocolName, Unscored
@@ -24,18 +23,6 @@ from fairjudge.signature import signature
 OUTPUT_TOKENS_PER_CRITERION = 1024
 """Room for the reasons and the verdict on one criterion."""
 _BUILT_IN = ("coverage", "faithfulness")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedAspect:
-    """An aspect that is to be judged with others; a built-in one by its name alone.
-
-    ``rule`` says in a few sentences what one of one's own asks, ``scale`` is its file.
-    """
-
-    aspect: str
-    rule: str | None = None
-    scale: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

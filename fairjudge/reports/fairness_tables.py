@@ -276,3 +276,46 @@ def _change_notes(report: Json) -> Iterator[str]:
 def _cells(found: Json, digits: int) -> tuple[str, str]:
     """Return value and interval, dashes where there are none."""
     return number(found.get("value"), digits=digits), bounds(found, digits=digits)
+
+
+def chunk_size_table(report: Json) -> TextTable:
+    """Return the share of supported sentences by system and chunk size."""
+    heads = ("words", "clusters", "share", "95 % interval")
+    return TextTable(
+        title="Share of summary sentences that some document supports, by chunk size",
+        columns=columns("system", *heads, "", numbers=heads),
+        rows=tuple(
+            (
+                system,
+                str(one["max_words"] or "sentence"),
+                str(one.get("n", 0)),
+                number(one["value"], digits=3),
+                bounds(one, digits=3),
+                "best" if one["max_words"] == found["best"] else "",
+            )
+            for system, found in {"all": report, **report["systems"]}.items()
+            for one in found["identified"]
+        ),
+        notes=(
+            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
+            f"Signature: {report['signature']}",
+        ),
+    )
+
+
+def oracle_table(report: Json) -> TextTable:
+    """Return the measures of biased beside those of balanced pseudo-summaries."""
+    excluded = tally(report["excluded_by_reason"])
+    return changes_table(
+        f"Biased beside balanced pseudo-summaries of {report['n']} sets; a sound scorer finds the "
+        "biased far above 0",
+        report["measures"],
+        sides=("balanced", "biased"),
+        notes=(
+            f"Pseudo-summaries join {counted(report['documents'], 'document')}, "
+            "or as many as there are.",
+            *((f"Sets left out: {excluded}.",) if excluded else ()),
+            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
+            f"Signature: {report['signature']}",
+        ),
+    )

@@ -29,8 +29,9 @@ from fairjudge.domain import Label, ProtocolName, Record, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.candidates import KINDS, CandidateKind, RatedItem
 from fairjudge.judges.criteria import fence_articles, fence_questions
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.run.align_pairs import Item, note_of, preferences, preferred, systems_of
-from fairjudge.run.material import JudgeOptions, Sources
+from fairjudge.run.material import Sources
 from fairjudge.run.runs import digest
 
 PartName: TypeAlias = Literal["examples", "development", "test"]

@@ -12,6 +12,8 @@ from fairjudge.judges.candidates import (
     stand_ins,
 )
 from fairjudge.judges.criteria import Criterion
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.run.align_material import AlignMaterial, AlignOptions, PartName
 from fairjudge.run.aligning import (
     base_criterion,
@@ -21,8 +23,8 @@ from fairjudge.run.aligning import (
     writing_llm,
 )
 from fairjudge.run.judges import make_judge
-from fairjudge.run.material import JudgeOptions, check_material
-from fairjudge.run.models import Llm, ModelOptions, Models
+from fairjudge.run.material import check_material
+from fairjudge.run.models import Llm, Models
 from fairjudge.run.planning import READABLE, SHORT, Plan, ask_all, planned, summed
 
 _ASSUMES = (
@@ -36,7 +38,7 @@ async def plan_align(
     material: AlignMaterial,
     *,
     options: AlignOptions,
-    model: ModelOptions,
+    model: Model,
     seconds_per_call: float,
 ) -> Plan:
     """Return what ``fairjudge align`` would ask the model, less what the cache holds."""

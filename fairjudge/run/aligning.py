@@ -27,6 +27,8 @@ from fairjudge.judges.candidates import (
     scale_text,
 )
 from fairjudge.judges.criteria import Criterion
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.outcomes import complete_or_unscored
 from fairjudge.records import RunFolder, RunStore, write_atomically
 from fairjudge.run.align_material import AlignMaterial, AlignOptions, PartName
@@ -39,8 +41,7 @@ from fairjudge.run.align_record import (
 )
 from fairjudge.run.judges import criterion_of
 from fairjudge.run.judging import judge_loaded
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import Llm, ModelOptions, Models, Spent, open_models, spent_together
+from fairjudge.run.models import Llm, Models, Spent, open_models, spent_together
 from fairjudge.run.progress import Progress, untold
 from fairjudge.run.runs import digest, make_folder, noting_spent
 from fairjudge.text.printable import counted
@@ -68,7 +69,7 @@ async def align_loaded(
     material: AlignMaterial,
     *,
     options: AlignOptions,
-    model: ModelOptions,
+    model: Model,
     folder: Path | None = None,
     progress: Counters = lambda _what: untold,
     budget: Budget | None = None,
@@ -88,7 +89,7 @@ async def align_loaded(
             folder=where,
             run=run,
             progress=progress,
-            budget=budget or model.budget(),
+            budget=budget or model.budget,
         )
         report = await work.report()
         return AlignOutcome(report=report, spent=spent_together(work.spent), folder=where)
@@ -98,7 +99,7 @@ async def align_loaded(
 class _Work:
     material: AlignMaterial
     options: AlignOptions
-    model: ModelOptions
+    model: Model
     folder: Path
     run: RunStore
     progress: Counters
@@ -121,7 +122,7 @@ class _Work:
         base = {
             "aspect": self.options.judging.aspect,
             "protocol": self.options.judging.plan().protocol,
-            "judge": self.model.backend,
+            "judge": self.model.target,
             "parts": self.material.sizes(),
             "candidates": [
                 {"name": one.name, "kind": one.kind, "about": one.about}

@@ -13,9 +13,9 @@ from fairjudge.domain import Article, Cluster
 from fairjudge.errors import InputError
 from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
 from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
+from fairjudge.options.building import PAPER_ARTICLES, SettledOptions
 from fairjudge.outcomes import RETRYABLE
 from fairjudge.references.ports import ArticleBuilder, Builder
-from fairjudge.run.builders import PAPER_ARTICLES, SettledOptions
 from fairjudge.run.built import n_by_reason
 from fairjudge.run.runs import resume, start
 from fairjudge.text.printable import counted

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
 
 from fairjudge.errors import ConfigurationError
+from fairjudge.options.building import Consolidation, SettledOptions
 from fairjudge.prompting import load_template
 from fairjudge.references.asker import Asker
 from fairjudge.references.embedded import (
@@ -26,63 +25,9 @@ from fairjudge.references.llm import (
 )
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import ArticleBuilder, Builder, Consolidator, Grouper
-from fairjudge.references.steps import Validity
 from fairjudge.references.writing import LlmClusterWriter
 from fairjudge.run.models import Llm, Models
 from fairjudge.signature import signature
-
-Consolidation: TypeAlias = Literal["embedding", "llm"]
-Pipeline: TypeAlias = Literal["article", "paper"]
-"""One call an article for all questions, or one for each question and article as in the paper."""
-
-
-PAPER_ARTICLES = 10
-"""The articles that DiverseSumm keeps of a cluster: those that answer most questions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOptions:
-    """What shapes references, whoever builds them; see the help of ``fairjudge build``.
-
-    ``n_questions`` are wanted by the pipeline by article (12 where it is None), and asked by the
-    paper's (20). Where ``consolidation`` is None, the model groups in the first and embeddings in
-    the second. Where ``max_articles`` is None, the first keeps all articles, the second 10.
-    ``context_tokens`` is what all articles may take for questions to be written on all.
-    """
-
-    max_articles: int | None = None
-    n_questions: int | None = None
-    validity: Validity = field(default_factory=Validity)
-    pipeline: Pipeline = "article"
-    context_tokens: int = 100_000
-    consolidation: Consolidation | None = None
-    post_filter: bool = True
-
-    def settled(self, *, llm: bool) -> SettledOptions:
-        """Return these options with their defaults for a language model or the local parts."""
-        by_article = llm and self.pipeline == "article"
-        return SettledOptions(
-            max_articles=self.max_articles or (None if by_article else PAPER_ARTICLES),
-            n_questions=self.n_questions or (12 if by_article else 20),
-            validity=self.validity,
-            pipeline="article" if by_article else "paper",
-            context_tokens=self.context_tokens,
-            consolidation=self.consolidation or ("llm" if by_article else "embedding"),
-            post_filter=self.post_filter,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettledOptions:
-    """`BuildOptions` of which none is open."""
-
-    max_articles: int | None
-    n_questions: int
-    validity: Validity
-    pipeline: Pipeline
-    context_tokens: int
-    consolidation: Consolidation
-    post_filter: bool
 
 
 def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBuilder:

@@ -8,12 +8,14 @@ from pathlib import Path
 from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.models import Model
 from fairjudge.records import RunStore
 from fairjudge.run.build_work import check_any_usable
-from fairjudge.run.builders import BuildOptions, make_builder
+from fairjudge.run.builders import make_builder
 from fairjudge.run.built import BuildBook, Built
 from fairjudge.run.in_process import build_references
-from fairjudge.run.models import ModelOptions, Spent, nothing_spent, open_models
+from fairjudge.run.models import Spent, nothing_spent, open_models
 from fairjudge.run.progress import SILENT, BuildProgress
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import (
@@ -55,7 +57,7 @@ def build_file(
     output: Path,
     *,
     options: BuildOptions,
-    model: ModelOptions,
+    model: Model,
     run: Path | None,
     skip_bad: bool,
     progress: BuildProgress = SILENT,
@@ -82,7 +84,7 @@ async def build_loaded(
     loaded: Loaded[Cluster],
     *,
     options: BuildOptions,
-    model: ModelOptions,
+    model: Model,
     run_folder: Path | None = None,
     progress: BuildProgress = SILENT,
     budget: Budget | None = None,
@@ -92,7 +94,7 @@ async def build_loaded(
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
     check_any_usable(loaded)
-    settled = options.settled(llm=model.target is not None)
+    settled = options.settled(llm=model.llm is not None)
     identity = {
         "options": asdict(settled),
         "model": model.identity(),
@@ -128,9 +130,7 @@ async def build_loaded(
         return _outcome(loaded, book, spent=spent, signature=builder.signature)
 
 
-def _finished(
-    loaded: Loaded[Cluster], *, model: ModelOptions, opened: RunStore
-) -> BuildOutcome | None:
+def _finished(loaded: Loaded[Cluster], *, model: Model, opened: RunStore) -> BuildOutcome | None:
     """Return what the run came to where every cluster is built, else None."""
     if not opened.may_hold(BuildBook.ROWS):
         return None

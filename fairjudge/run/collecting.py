@@ -20,12 +20,13 @@ from fairjudge.errors import InputError
 from fairjudge.inputs import read_file
 from fairjudge.judges.probes import add_probes
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.records import CHANGED
 from fairjudge.run.in_process import judge_tasks
 from fairjudge.run.judges import make_judge
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions, open_models
-from fairjudge.run.progress import Progress as Progress  # noqa: PLC0414  # it was here
+from fairjudge.run.models import open_models
+from fairjudge.run.progress import Progress
 from fairjudge.run.recorded import ROWS, JudgementBook
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import digest, noting_spent, open_run
@@ -52,7 +53,7 @@ def collect(
     aspect: str,
     protocol: ProtocolName,
     probes: tuple[str, ...],
-    model: ModelOptions,
+    model: Model,
     progress: Progress,
     budget: Budget | None = None,
 ) -> tuple[Judgement, ...]:
@@ -63,7 +64,7 @@ def collect(
     if given.judgements is not None:
         return read_judgements(given.judgements, skip_bad=given.skip_bad).records
     if given.references is None or given.summaries is None:
-        return recorded_judgements(given.run, store=model.store)
+        return recorded_judgements(given.run, store=model.address)
     plan = resolve_plan(aspect, protocol=protocol)
     read: Any = read_references if plan.needs_questions else read_clusters
     clusters: tuple[Cluster, ...] = read(given.references, skip_bad=given.skip_bad).records
@@ -138,7 +139,7 @@ async def judge_planned(
     tasks: Sequence[JudgeTask],
     *,
     plan: JudgingPlan,
-    model: ModelOptions,
+    model: Model,
     run: Path | None,
     identity: Mapping[str, Any],
     progress: Progress,

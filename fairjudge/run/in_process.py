@@ -10,9 +10,9 @@ from typing import Any
 from fairjudge.domain import Cluster, Judgement
 from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
 from fairjudge.judges.ports import Judge
+from fairjudge.options.building import SettledOptions
 from fairjudge.references.ports import ArticleBuilder, Builder
 from fairjudge.run.build_work import build_one, graph_for
-from fairjudge.run.builders import SettledOptions
 from fairjudge.run.built import BuildBook
 from fairjudge.run.checkpoints import checkpoints
 from fairjudge.run.progress import SILENT, BuildProgress

@@ -9,7 +9,8 @@ from typing import Literal
 
 from fairjudge.domain import JudgeTask
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.cascade import CascadeJudge, Thresholds
+from fairjudge.judges.asking import Fallback, Promise, Thresholds
+from fairjudge.judges.cascade import CascadeJudge
 from fairjudge.judges.checklist_judge import ChecklistJudge
 from fairjudge.judges.criteria import Criterion, builtin_criterion
 from fairjudge.judges.decision import decision_judge
@@ -17,7 +18,7 @@ from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.local import LocalJudge, Support
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.promises import Promise, PromisedCascade
+from fairjudge.judges.promises import PromisedCascade
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.judges.together import (
     StatedCriterion,
@@ -27,8 +28,9 @@ from fairjudge.judges.together import (
 )
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.judges.variants import VariantsJudge
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
-from fairjudge.run.material import Fallback, JudgeOptions, prompt_variants
+from fairjudge.run.material import prompt_variants
 from fairjudge.run.models import Llm, Models
 from fairjudge.scales import Scale, load_scale
 
@@ -109,7 +111,7 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
         target=models.llm.target,
         criteria=criteria,
         items=tasks_of_items(tasks),
-        temperature=options.temperature,
+        temperature=options.sampling_temperature,
         **models.llm.sampling,
     )
 
@@ -127,7 +129,7 @@ def _writing(llm: Llm, criterion: Criterion, options: JudgeOptions) -> LlmJudge:
         backend=llm.backend,
         target=llm.target,
         criterion=criterion,
-        temperature=options.temperature,
+        temperature=options.sampling_temperature,
         samples=options.samples,
         token_probabilities=options.token_probabilities,
         **llm.sampling,
@@ -147,7 +149,10 @@ def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
     if llm.decides is not None:
         raise ConfigurationError("a checklist is written: a decision model cannot give one")
     return ChecklistJudge(
-        backend=llm.backend, target=llm.target, temperature=options.temperature, **llm.sampling
+        backend=llm.backend,
+        target=llm.target,
+        temperature=options.sampling_temperature,
+        **llm.sampling,
     )
 
 

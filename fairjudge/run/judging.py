@@ -15,12 +15,14 @@ from fairjudge.datasets import Loaded, write_records
 from fairjudge.domain import Judgement, Reference, Summary
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.aggregate import SystemScore, system_scores
+from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.leaderboards import rank_ranges
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.promises import Promise
 from fairjudge.judges.ratings import Rating
 from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.records import RunStore, own_rows
 from fairjudge.run.in_process import judge_tasks
 from fairjudge.run.judges import (
@@ -31,9 +33,8 @@ from fairjudge.run.judges import (
     scale_range,
     stated_criteria,
 )
-from fairjudge.run.material import JudgeOptions, Material, Sources, check_material, read_material
+from fairjudge.run.material import Material, Sources, check_material, read_material
 from fairjudge.run.models import (
-    ModelOptions,
     Models,
     Spent,
     first_model,
@@ -154,7 +155,7 @@ def judge_files(
     output: Path,
     *,
     options: JudgeOptions,
-    model: ModelOptions,
+    model: Model,
     run: Path | None,
     skip_bad: bool,
     progress: Progress = untold,
@@ -175,7 +176,7 @@ async def judge_loaded(
     summaries: Sequence[Loaded[Summary]],
     *,
     options: JudgeOptions,
-    model: ModelOptions,
+    model: Model,
     run_folder: Path | None = None,
     progress: Progress = untold,
     budget: Budget | None = None,
@@ -190,7 +191,7 @@ async def judge_loaded(
 async def judge_material(
     material: Material,
     *,
-    model: ModelOptions,
+    model: Model,
     run_folder: Path | None = None,
     progress: Progress = untold,
     budget: Budget | None = None,
@@ -236,7 +237,7 @@ async def _judge(
     book: JudgementBook,
     material: Material,
     judge: Judge,
-    model: ModelOptions,
+    model: Model,
     models: Models,
     *,
     budget: Budget | None,
@@ -264,7 +265,7 @@ async def _judge(
 
 @asynccontextmanager
 async def _opened(
-    model: ModelOptions, options: JudgeOptions, *, budget: Budget | None
+    model: Model, options: JudgeOptions, *, budget: Budget | None
 ) -> AsyncIterator[tuple[Models, Models | None]]:
     """Open the models that judge, and those of the first judge of a cascade under a promise.
 
@@ -276,7 +277,7 @@ async def _opened(
         return
     first_options(options, options.cascade)  # refuses before anything is opened
     cheap = first_model(model, options.cascade.stated)
-    budget = common_budget((cheap, model), budget or model.budget())
+    budget = common_budget((cheap, model), budget or model.budget)
     async with (
         open_models(model, budget=budget) as models,
         open_models(cheap, budget=budget) as first,
@@ -284,15 +285,15 @@ async def _opened(
         yield models, first
 
 
-def common_budget(models: Sequence[ModelOptions], budget: Budget | None) -> Budget:
+def common_budget(models: Sequence[Model], budget: Budget | None) -> Budget:
     """Return `budget`, or what the first of `models` may spend, for all; each must have a price."""
-    budget = budget or models[0].budget()
-    for target in filter(None, (model.target for model in models)):
+    budget = budget or models[0].budget
+    for target in filter(None, (model.llm for model in models)):
         budget.check_priced(target)
     return budget
 
 
-def _finished(material: Material, *, model: ModelOptions, opened: RunStore) -> JudgeOutcome | None:
+def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:
     """Return what the run came to where nothing is left to ask of anybody, else None."""
     if not opened.may_hold(_ENDS):
         return None

@@ -14,13 +14,15 @@ from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.aggregate import system_scores, with_pair_verdicts
+from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.juries import JuryRule, jury
-from fairjudge.judges.promises import Promise
 from fairjudge.judges.ratings import rating_of
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.run.judging import JudgeOutcome, common_budget, judge_material
-from fairjudge.run.material import JudgeOptions, read_material
-from fairjudge.run.models import ModelOptions, spent_together
+from fairjudge.run.material import read_material
+from fairjudge.run.models import spent_together
 from fairjudge.run.progress import Progress
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import check_writable, open_run
@@ -32,7 +34,7 @@ def judge_with_jury(
     output: Path,
     *,
     options: JudgeOptions,
-    members: Sequence[ModelOptions],
+    members: Sequence[Model],
     rule: JuryRule,
     run: Path | None,
     skip_bad: bool,
@@ -50,7 +52,7 @@ def judge_with_jury(
         raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
     if isinstance(options.cascade, Promise):
         raise ConfigurationError("--cascade with a promise takes one --backend: the better judge")
-    names = [member.backend for member in members]
+    names = [member.target for member in members]
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
     budget = common_budget(members, budget)

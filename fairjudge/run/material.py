@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from fairjudge.datasets import (
     Loaded,
@@ -17,115 +17,18 @@ from fairjudge.datasets import (
     read_references,
     read_summaries,
 )
-from fairjudge.domain import Cluster, JudgeTask, ProtocolName, Reference, Summary
+from fairjudge.domain import Cluster, JudgeTask, Reference, Summary
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.inputs import read_file
-from fairjudge.judges.cascade import Thresholds
-from fairjudge.judges.checklist import Derived
 from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
-from fairjudge.judges.promises import Promise
-from fairjudge.judges.tasks import (
-    JudgingPlan,
-    Preset,
-    ReferenceUnit,
-    TextUnit,
-    plan_tasks,
-    repeated,
-    resolve_plan,
-)
-from fairjudge.judges.together import AskedAspect, together_tasks
+from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
+from fairjudge.judges.together import together_tasks
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
 from fairjudge.run.runs import digest
 from fairjudge.text.sentences import sentence_texts
 
-Fallback: TypeAlias = Literal["entailment", "embedding", "none"]
 Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOptions:
-    """What is asked of the judge; see the help of ``fairjudge judge``."""
-
-    aspect: str
-    protocol: ProtocolName | None = None
-    preset: Preset | None = None
-    reference_unit: ReferenceUnit | None = None
-    text_unit: TextUnit | None = None
-    prompt: Path | None = None
-    scale: Path | None = None
-    fallback: Fallback = "none"
-    temperature: float = 0.0
-    samples: int = 1
-    token_probabilities: bool = False
-    cascade: Thresholds | Promise | None = None
-    cascade_scorer: Literal["embedding", "entailment"] = "embedding"
-    derive: tuple[Derived, ...] = ()
-    repeats: int = 1
-    prompt_variants: int = 1
-    paraphrases: tuple[Path, ...] = ()
-    together: tuple[AskedAspect, ...] = ()
-
-    def plan(self) -> JudgingPlan:
-        """Return the row of the table of protocols that these options mean."""
-        plan = resolve_plan(
-            self.aspect,
-            protocol=self.protocol,
-            reference_unit=self.reference_unit,
-            text_unit=self.text_unit,
-            preset=self.preset,
-        )
-        if self.derive and plan.protocol != "checklist":
-            raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
-        return plan
-
-    @property
-    def needs_questions(self) -> bool:
-        """Whether summaries are judged against questions and answers, not articles alone."""
-        return any(plan.needs_questions for plan in self.plans())
-
-    def plans(self) -> tuple[JudgingPlan, ...]:
-        """Return the plan of each aspect: of one, or of those that are judged together.
-
-        Raises
-        ------
-        ConfigurationError
-            If an option does not go with several.
-        """
-        if not self.together:
-            return (self.plan(),)
-        self._check_together()
-        return tuple(
-            replace(
-                self,
-                aspect=one.aspect,
-                reference_unit=None if one.aspect == "coverage" else "articles",
-                together=(),
-            ).plan()
-            for one in self.together
-        )
-
-    def _check_together(self) -> None:
-        asked = {
-            "--preset": self.preset,
-            "--reference-unit": self.reference_unit,
-            "--text-unit": self.text_unit,
-            "--prompt": self.prompt,
-            "--scale": self.scale,
-            "--fallback": self.fallback != "none",
-            "--cascade": self.cascade,
-            "--derive": self.derive,
-            "--samples": self.samples > 1,
-            "--expected": self.token_probabilities,
-            "--prompt-variants": self.prompt_variants > 1,
-            "--paraphrase": self.paraphrases,
-        }
-        for option in (name for name, value in asked.items() if value):
-            raise ConfigurationError(f"{option} does not go with --together")
-        names = [one.aspect for one in self.together]
-        if len(names) < 2 or len(set(names)) < len(names):
-            raise ConfigurationError(
-                f"--together takes two or more different aspects, not {names!r}"
-            )
 
 
 def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Template]:

@@ -9,23 +9,21 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from math import fsum
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict
 
-from fairjudge.backends import LOCAL, asks_a_server, decides, open_backend, resolve_target
+from fairjudge.backends import LOCAL, asks_a_server, decides, open_backend
 from fairjudge.backends.budgeting import Budget, BudgetLimit
 from fairjudge.backends.caching import Caching
-from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS, DEFAULT_TIMEOUT_SECONDS
 from fairjudge.backends.limiting import Concurrency, Limit, Limiting, StoreCheck, TokenCount, Tokens
 from fairjudge.backends.pacing import AdaptiveLimiter
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.backends.ports import Middleware, Pipeline
-from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.retrying import Retrying, RetryPolicy, kind_of
 from fairjudge.backends.sharing import SharedCaching
 from fairjudge.backends.warming import Warming
-from fairjudge.cache import ReplyCache, default_cache_dir
+from fairjudge.cache import ReplyCache
 from fairjudge.cache_files import AnyCache
 from fairjudge.errors import BackendError, CacheError
+from fairjudge.options.models import Model, Sampling
 from fairjudge.protocols import (
     Backend,
     DecisionBackend,
@@ -38,84 +36,6 @@ from fairjudge.run.interrupts import answering_first, ending_well
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.replies import PostgresCache
 from fairjudge.text.printable import printable
-
-Engine: TypeAlias = Literal["local", "ray"]
-"""Where items are worked on: in this process, or sharded over a Ray cluster."""
-
-
-class Sampling(TypedDict, total=False):
-    """What requests for text share; a limit that is not given is left to whoever asks."""
-
-    seed: int | None
-    max_output_tokens: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelOptions:
-    """Which models answer, where replies are kept, and what may be spent.
-
-    ``on_retry`` is told in a word what was retried (`fairjudge.backends.retrying.kind_of`).
-    ``planner`` answers in place of the model, and asks nobody.
-    """
-
-    backend: str = LOCAL
-    base_url: str | None = None
-    embedding_model: str | None = None
-    entailment_model: str | None = None
-    cache: Path | None = None
-    store: StoreAddress | None = None
-    engine: Engine = "local"
-    concurrency: int = 8
-    seed: int | None = None
-    max_output_tokens: int | None = None
-    max_cost: float | None = None
-    max_calls: int | None = None
-    rpm: int | None = None
-    tpm: int | None = None
-    prices: Path | None = None
-    timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS
-    max_wait_seconds: float = DEFAULT_MAX_WAIT_SECONDS
-    on_retry: Callable[[str], None] | None = field(default=None, compare=False)
-    planner: PlanningBackend | None = field(default=None, compare=False)
-
-    @property
-    def cache_folder(self) -> Path:
-        """Return the folder of the reply cache and of unnamed runs."""
-        return self.cache or default_cache_dir()
-
-    @property
-    def target(self) -> ModelRef | None:
-        """Return the model that answers, None for the embedded default."""
-        if self.backend == LOCAL:
-            return None
-        return resolve_target(self.backend, base_url=self.base_url)
-
-    def budget(self) -> Budget:
-        """Return a budget of what these options let be spent; several models may share one."""
-        prices = load_prices(self.prices)
-        return Budget(max_calls=self.max_calls, max_cost_usd=self.max_cost, prices=prices)
-
-    def identity(self) -> dict[str, Any]:
-        """Return what can change a result; budgets, concurrency and folders cannot."""
-        target = self.target
-        return {
-            "target": self._default() if target is None else target.model_dump(mode="json"),
-            "embedding_model": self.embedding_model,
-            "entailment_model": self.entailment_model,
-            **self.sampling,
-        }
-
-    def _default(self) -> str:
-        from fairjudge.scorers.trained_models import trained_identity
-
-        return trained_identity()
-
-    @property
-    def sampling(self) -> Sampling:
-        """Return what goes into every request for text."""
-        limit = self.max_output_tokens
-        found: Sampling = {"seed": self.seed}
-        return found if limit is None else {**found, "max_output_tokens": limit}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,9 +64,9 @@ class Spent:
     tokens: Tokens = field(default_factory=Tokens)
 
 
-def nothing_spent(options: ModelOptions) -> Spent | None:
+def nothing_spent(options: Model) -> Spent | None:
     """Return what a start spent that asked nobody, None for the embedded default."""
-    return None if options.target is None else Spent(n_calls=0, n_cached=0, cost_usd=0.0)
+    return None if options.llm is None else Spent(n_calls=0, n_cached=0, cost_usd=0.0)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -154,7 +74,7 @@ class Models:
     """The models of a run; local ones are loaded when they are first asked for."""
 
     llm: Llm | None
-    _options: ModelOptions
+    _options: Model
     _ledger: _Ledger | None = None
     _cache: AnyCache | None = None
     _embedder: Embedder | None = field(default=None)
@@ -228,7 +148,7 @@ class _Ledger:
 
 @asynccontextmanager
 async def open_models(
-    options: ModelOptions,
+    options: Model,
     *,
     budget: Budget | None = None,
     limits: Sequence[Limit] | None = None,
@@ -250,20 +170,20 @@ async def open_models(
     CacheError
         If a reply could not be kept: no call begins after that, and those under way are answered.
     """
-    target = options.target
+    target = options.llm
     if target is None:
         yield Models(llm=None, _options=options)
         return
     if options.planner is not None:
         yield Models(llm=_llm(options.planner, target, options), _options=options)
         return
-    ledger = _Ledger(budget or options.budget(), on_retry=options.on_retry)
+    ledger = _Ledger(budget or options.budget, on_retry=options.on_retry)
     ledger.budget.check_priced(target)
-    cache = open_cache(options.cache_folder, store=options.store, warn=print_warning)
+    cache = open_cache(options.cache_folder, store=options.address, warn=print_warning)
     try:
         client = open_backend(
             target,
-            timeout_seconds=options.timeout_seconds,
+            timeout_seconds=options.timeout,
             warn=print_warning,
             secret=cache.secret(),
         )
@@ -272,9 +192,9 @@ async def open_models(
         raise
     limiter = AdaptiveLimiter(
         limit=options.concurrency,
-        requests_per_minute=options.rpm,
-        tokens_per_minute=options.tpm,
-        max_wait_seconds=options.max_wait_seconds,
+        requests_per_minute=options.requests_per_minute,
+        tokens_per_minute=options.tokens_per_minute,
+        max_wait_seconds=options.max_wait,
     )
     count = TokenCount()
     if limits is None:
@@ -288,7 +208,7 @@ async def open_models(
         caching = _caching(cache, unkept=unkept)
         warming: list[Middleware] = [Warming()] if asks_a_server(target) else []
         retrying = Retrying(
-            policy=RetryPolicy(max_wait_seconds=options.max_wait_seconds),
+            policy=RetryPolicy(max_wait_seconds=options.max_wait),
             ends_unmet=True,
             retried=ledger.retried,
             warn=print_warning,
@@ -307,7 +227,7 @@ async def open_models(
             cache.close()
 
 
-def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, options: ModelOptions) -> Llm:
+def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, options: Model) -> Llm:
     return Llm(
         backend=backend,
         target=target,
@@ -316,12 +236,12 @@ def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, options: ModelOp
     )
 
 
-def first_model(options: ModelOptions, stated: Mapping[str, str]) -> ModelOptions:
+def first_model(options: Model, stated: Mapping[str, str]) -> Model:
     """Return the options of the model whose signature said `stated`, all else as in `options`."""
     limit, seed = stated.get("max_output_tokens"), stated.get("seed")
     return replace(
         options,
-        backend=stated.get("judge", LOCAL),
+        target=stated.get("judge", LOCAL),
         base_url=stated.get("base_url"),
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),

@@ -10,32 +10,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairjudge.backends.planning import PlanningBackend, stand_in
-from fairjudge.backends.pricing import CACHED_FROM, load_prices
+from fairjudge.backends.pricing import CACHED_FROM
 from fairjudge.datasets import read_clusters
 from fairjudge.domain import Answer, Article, JudgeTask, Reference
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.asking import Promise
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.promises import Promise
 from fairjudge.judges.tasks import repeated
+from fairjudge.options.building import BuildOptions, SettledOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.protocols import CompletionRequest, DecisionRequest
 from fairjudge.records import RunFolder
 from fairjudge.references.embedded import GroupsAlone
 from fairjudge.references.ports import ArticleBuilder, Builder, Groups
 from fairjudge.references.replies import sort_groups
 from fairjudge.run.build_work import check_any_usable
-from fairjudge.run.builders import BuildOptions, SettledOptions, make_builder
+from fairjudge.run.builders import make_builder
 from fairjudge.run.built import BuildBook
 from fairjudge.run.in_process import build_references
 from fairjudge.run.judges import first_options, make_judge
-from fairjudge.run.material import JudgeOptions, read_material
-from fairjudge.run.models import (
-    ModelOptions,
-    Models,
-    first_model,
-    open_cache,
-    open_models,
-    print_warning,
-)
+from fairjudge.run.material import read_material
+from fairjudge.run.models import Models, first_model, open_cache, open_models, print_warning
 from fairjudge.run.running import run_to_end
 from fairjudge.text.printable import counted
 
@@ -69,7 +65,7 @@ def plan_judging(
     summaries: Path | Sequence[Path],
     *,
     options: JudgeOptions,
-    models: Sequence[ModelOptions],
+    models: Sequence[Model],
     skip_bad: bool,
     seconds_per_call: float,
 ) -> tuple[Plan, ...]:
@@ -79,7 +75,7 @@ def plan_judging(
     """
     material = read_material(references, summaries, options=options, skip_bad=skip_bad)
 
-    async def one(model: ModelOptions, asked: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
+    async def one(model: Model, asked: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
         async with planned(model) as (opened, planner):
             await ask_all(make_judge(opened, asked, plan=material.plan, tasks=tasks), tasks)
             return summed(planner, model, seconds_per_call, assumes=_judging_assumes(options))
@@ -104,7 +100,7 @@ def plan_building(
     clusters: Path,
     *,
     options: BuildOptions,
-    model: ModelOptions,
+    model: Model,
     skip_bad: bool,
     seconds_per_call: float,
 ) -> tuple[Plan, ...]:
@@ -125,7 +121,7 @@ def plan_references(
     clusters: Path,
     *,
     options: BuildOptions,
-    model: ModelOptions,
+    model: Model,
     skip_bad: bool,
     seconds_per_call: float,
 ) -> tuple[Plan, tuple[Reference, ...]]:
@@ -220,12 +216,12 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
     return (*said, rest) if checks else said
 
 
-def _calls(model: ModelOptions) -> bool:
-    return model.target is not None
+def _calls(model: Model) -> bool:
+    return model.llm is not None
 
 
 @asynccontextmanager
-async def planned(model: ModelOptions) -> AsyncIterator[tuple[Models, PlanningBackend]]:
+async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]:
     """Open the local models, with a backend in place of the language model that asks nobody."""
     with planning(model) as planner:
         async with open_models(replace(model, planner=planner)) as models:
@@ -233,9 +229,9 @@ async def planned(model: ModelOptions) -> AsyncIterator[tuple[Models, PlanningBa
 
 
 @contextmanager
-def planning(model: ModelOptions) -> Iterator[PlanningBackend]:
+def planning(model: Model) -> Iterator[PlanningBackend]:
     """Yield what takes the place of `model`, beside the cache that it would use."""
-    cache = open_cache(model.cache_folder, store=model.store, warn=print_warning)
+    cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         yield PlanningBackend(cache=cache, secret=cache.secret(), reply=stand_in)
     finally:
@@ -244,20 +240,20 @@ def planning(model: ModelOptions) -> Iterator[PlanningBackend]:
 
 def summed(
     planner: PlanningBackend,
-    model: ModelOptions,
+    model: Model,
     seconds_per_call: float,
     *,
     assumes: tuple[str, ...],
 ) -> Plan:
     """Return what was counted in place of `model`."""
-    prices, target = load_prices(model.prices), model.target
+    prices, target = model.price_list, model.llm
     if target is None:
         raise ConfigurationError("the embedded default calls no model; there is nothing to plan")
     price = prices.price(target)
     usage = planner.usage(cached_from=CACHED_FROM if price is None else price.cached_from)
     n_calls = len(planner.requests)
     return Plan(
-        model=model.backend,
+        model=model.target,
         n_calls=n_calls,
         n_cached=len(planner.cached),
         input_tokens=planner.input_tokens,

@@ -12,9 +12,9 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.metamorphic import check_results, checks
 from fairjudge.judges.order_probes import order_bias, place_tasks, shuffle_tasks
 from fairjudge.judges.tasks import resolve_plan
+from fairjudge.options.models import Model
 from fairjudge.results import figure
 from fairjudge.run.collecting import judge_planned
-from fairjudge.run.models import ModelOptions
 from fairjudge.run.progress import Progress
 from fairjudge.run.runs import digest
 from fairjudge.stats.intervals import wilson
@@ -29,7 +29,7 @@ async def order_report(
     n_shuffles: int,
     run: Path | None,
     skip_bad: bool = False,
-    model: ModelOptions,
+    model: Model,
     progress: Progress,
     budget: Budget | None = None,
 ) -> dict[str, Any]:
@@ -76,7 +76,7 @@ async def checks_report(
     aspect: str,
     run: Path | None,
     skip_bad: bool = False,
-    model: ModelOptions,
+    model: Model,
     progress: Progress,
     budget: Budget | None = None,
 ) -> dict[str, Any]:
@@ -99,7 +99,7 @@ async def checks_report(
         "summaries": digest(written),
     }
     judged: dict[str, Judgement] = {}
-    budget = model.budget() if budget is None else budget
+    budget = model.budget if budget is None else budget
     for name, plan in plans.items():
         tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
         if tasks:

@@ -28,12 +28,13 @@ from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.errors import MissingExtraError, RunError
 from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.building import SettledOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.records import RunStore
-from fairjudge.run.builders import SettledOptions
 from fairjudge.run.built import BuildBook
 from fairjudge.run.interrupts import ending_at_once
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions, Spent
+from fairjudge.run.models import Spent
 from fairjudge.run.progress import BuildProgress
 from fairjudge.run.ray_gate import Gate, GateTotals
 from fairjudge.run.ray_worker import (
@@ -65,7 +66,7 @@ def judge_on_ray(
     *,
     options: JudgeOptions,
     plan: JudgingPlan,
-    model: ModelOptions,
+    model: Model,
     budget: Budget | None,
     progress: Callable[[int], None],
 ) -> Spent | None:
@@ -93,7 +94,7 @@ def build_on_ray(
     book: BuildBook,
     *,
     options: SettledOptions,
-    model: ModelOptions,
+    model: Model,
     budget: Budget | None,
     progress: BuildProgress,
 ) -> Spent | None:
@@ -123,7 +124,7 @@ def _work(
     if budget is not None:
         left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
         work = replace(work, model=left)
-    in_actors = loads or model.target is None or loads_its_model(model.target)
+    in_actors = loads or model.llm is None or loads_its_model(model.llm)
     spent = ClusterSpent()
     with noting_spent(run, lambda: spent.spent(model)):
         for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
@@ -142,9 +143,9 @@ class ClusterSpent:
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
 
-    def spent(self, model: ModelOptions) -> Spent | None:
+    def spent(self, model: Model) -> Spent | None:
         """Return it in the form of a run in one process; None for the embedded default."""
-        if model.target is None:
+        if model.llm is None:
             return None
         return Spent(
             n_calls=self.totals.n_calls,
@@ -211,9 +212,16 @@ def _run(
     gate = _start_gate(ray, work.model)
     model = work.model
     ungated = replace(
-        model, max_calls=None, max_cost=None, rpm=None, tpm=None, prices=None, on_retry=None
+        model,
+        max_calls=None,
+        max_cost=None,
+        requests_per_minute=None,
+        tokens_per_minute=None,
+        prices=None,
+        on_retry=None,
+        spending=None,
     )
-    rated = model.rpm is not None or model.tpm is not None
+    rated = model.requests_per_minute is not None or model.tokens_per_minute is not None
     worked_on = _in_actors if in_actors else _in_tasks
     how = worked_on(ray, replace(work, model=ungated, rated=rated), gate, len(shards))
     try:
@@ -269,16 +277,16 @@ def _in_actors(ray: Any, work: Work, gate: Any, n_shards: int) -> dict[str, Any]
     }
 
 
-def _start_gate(ray: Any, model: ModelOptions) -> Any:
+def _start_gate(ray: Any, model: Model) -> Any:
     """Start the gate on this machine: it must not die with a worker's."""
     from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-    rates = {"requests": model.rpm, "tokens": model.tpm}
+    rates = {"requests": model.requests_per_minute, "tokens": model.tokens_per_minute}
     here = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
     remote = ray.remote(num_cpus=0, max_concurrency=100_000)(Gate)
     return remote.options(
         name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=here
-    ).remote(max_concurrent=model.concurrency, budget=model.budget(), rates=rates)
+    ).remote(max_concurrent=model.concurrency, budget=model.new_budget(), rates=rates)
 
 
 @contextmanager

@@ -18,11 +18,13 @@ from fairjudge.domain import Cluster, Judgement, JudgeTask
 from fairjudge.errors import FairJudgeError
 from fairjudge.graphs.judge import JudgeDeps, build_chunk_graph
 from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.building import SettledOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.run.build_work import build_one, graph_for
-from fairjudge.run.builders import SettledOptions, make_builder
+from fairjudge.run.builders import make_builder
 from fairjudge.run.judges import make_fallback, make_judge
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions, Models, open_models
+from fairjudge.run.models import Models, open_models
 from fairjudge.run.ray_gate import GateLimit, GateRates, remote_gate
 
 
@@ -92,7 +94,7 @@ class JudgingWork:
     options: JudgeOptions
     files: Mapping[str, tuple[str, bytes]]
     plan: JudgingPlan
-    model: ModelOptions
+    model: Model
     rated: bool = False
 
 
@@ -101,7 +103,7 @@ class BuildingWork:
     """How shards of a building run are worked on."""
 
     options: SettledOptions
-    model: ModelOptions
+    model: Model
     rated: bool = False
 
 

@@ -21,8 +21,9 @@ from fairjudge import __version__
 from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
+from fairjudge.options.models import Model
 from fairjudge.records import RunFolder, RunStore
-from fairjudge.run.models import ModelOptions, Spent
+from fairjudge.run.models import Spent
 from fairjudge.stores.runs import StoredRun
 
 
@@ -88,7 +89,7 @@ def make_folder(folder: Path) -> None:
 
 
 def open_run(
-    folder: Path | None, *, command: str, model: ModelOptions, identity: Mapping[str, Any]
+    folder: Path | None, *, command: str, model: Model, identity: Mapping[str, Any]
 ) -> RunStore:
     """Return the run's folder, not yet entered; the run of that name in `model`'s store, if any.
 
@@ -98,9 +99,9 @@ def open_run(
     whole = {"command": command, "version": __version__, **identity}
     text = json.dumps(whole, sort_keys=True)
     name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-    if model.store is not None:
+    if model.address is not None:
         named = name if folder is None else folder.as_posix()
-        return StoredRun(named, identity=whole, address=model.store)
+        return StoredRun(named, identity=whole, address=model.address)
     return RunFolder(folder or model.cache_folder / "runs" / name, identity=whole)
 
 

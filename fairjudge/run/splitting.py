@@ -9,13 +9,14 @@ from typing import Any
 from fairjudge.datasets import read_summaries, write_jsonl
 from fairjudge.domain import Summary
 from fairjudge.judges.units import Split, split_units
-from fairjudge.run.models import ModelOptions, open_models
+from fairjudge.options.models import Model
+from fairjudge.run.models import open_models
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import check_writable
 
 
 def split_file(
-    summaries: Path, output: Path, *, model: ModelOptions, skip_bad: bool
+    summaries: Path, output: Path, *, model: Model, skip_bad: bool
 ) -> tuple[tuple[Summary, Split], ...]:
     """Split the summaries and write ``{eid, system, units, split_by}``, one a line."""
     loaded = read_summaries(summaries, skip_bad=skip_bad).records

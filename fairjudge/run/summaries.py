@@ -12,8 +12,10 @@ from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.records import own_rows
-from fairjudge.run.models import Llm, ModelOptions, open_models
+from fairjudge.run.models import Llm, open_models
 from fairjudge.run.progress import Progress, untold
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import (
@@ -24,28 +26,10 @@ from fairjudge.run.runs import (
     noting_spent,
     open_run,
 )
-from fairjudge.run.sweeping import Setting, read_sweeps
-from fairjudge.summarizing import Strategy, Summarizer, Wishes, has_attribute
+from fairjudge.run.sweeping import Setting, settings_of
+from fairjudge.summarizing import Summarizer, has_attribute
 
 _ROWS = "summaries"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizeOptions:
-    """How summaries are written; see the help of ``fairjudge summarize``.
-
-    ``sweeps`` ask for variants beside the summarizer that the other options describe.
-    """
-
-    strategy: Strategy = "direct"
-    wishes: Wishes = Wishes()  # noqa: RUF009  # frozen
-    temperature: float = 0.0
-    system: str | None = None
-    sweeps: tuple[str, ...] = ()
-
-    def settings(self) -> tuple[Setting, ...]:
-        """Return what is to be written: the command's own setting first."""
-        return read_sweeps(self.sweeps, wishes=self.wishes, temperature=self.temperature)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +60,7 @@ def summarize_file(
     output: Path,
     *,
     options: SummarizeOptions,
-    model: ModelOptions,
+    model: Model,
     run: Path | None,
     skip_bad: bool,
     progress: Progress,
@@ -102,7 +86,7 @@ async def summarize_loaded(
     loaded: Loaded[Cluster],
     *,
     options: SummarizeOptions,
-    model: ModelOptions,
+    model: Model,
     run_folder: Path | None = None,
     progress: Progress = untold,
     budget: Budget | None = None,
@@ -111,9 +95,9 @@ async def summarize_loaded(
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
-    if model.target is None:
+    if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
-    for setting in options.settings():
+    for setting in settings_of(options):
         _check_attribute(loaded, setting.wishes.fair_attribute)
     opened = open_run(
         run_folder,
@@ -148,7 +132,7 @@ async def summarize_loaded(
         return SummarizeOutcome(
             summaries=tuple(found for found in written if isinstance(found, Summary)),
             failed=tuple(found for found in written if isinstance(found, Failed)),
-            systems=dict(zip(summarizers, options.settings(), strict=True)),
+            systems=dict(zip(summarizers, settings_of(options), strict=True)),
             bad_lines=bad_lines(loaded),
             spent=models.spent(),
             run=run.shown,
@@ -185,6 +169,6 @@ def _summarizers(llm: Llm | None, options: SummarizeOptions) -> dict[str, Summar
             **llm.sampling,
         )
 
-    settings = options.settings()
+    settings = settings_of(options)
     own = make(settings[0], options.system).name
     return {setting.name(own): make(setting, setting.name(own)) for setting in settings}

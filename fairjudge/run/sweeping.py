@@ -7,10 +7,10 @@ appendix A.6 (fairness instruction): the papers change one thing at a time.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from fairjudge.errors import ConfigurationError
+from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.summarizing import Wishes
 
 SWEPT = ("temperature", "sentences", "words", "fair")
@@ -31,24 +31,19 @@ class Setting:
         return system if self.change is None else f"{system}+{self.change}"
 
 
-def read_sweeps(
-    sweeps: Sequence[str], *, wishes: Wishes, temperature: float
-) -> tuple[Setting, ...]:
-    """Return the command's own setting, then one for each swept value that differs from it.
+def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
+    """Return the options' own setting, then one for each swept value that differs from it.
 
-    Parameters
-    ----------
-    sweeps
-        Each ``NAME=VALUE,VALUE``, with a name of `SWEPT`; ``none`` asks for no wish.
+    A sweep is ``NAME=VALUE,VALUE``, with a name of `SWEPT`; ``none`` asks for no wish.
 
     Raises
     ------
     ConfigurationError
         An unknown name, a value that does not fit it, or no values.
     """
-    own = Setting(wishes=wishes, temperature=temperature)
+    own = Setting(wishes=options.wishes, temperature=options.temperature)
     found = [own]
-    for sweep in sweeps:
+    for sweep in options.sweeps:
         name, _, values = sweep.partition("=")
         if name not in SWEPT or not values:
             raise ConfigurationError(

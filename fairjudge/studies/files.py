@@ -9,8 +9,6 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from fairjudge.api.models import Model
-from fairjudge.api.options import checked
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.pricing import load_prices
 from fairjudge.calibration.curves import CalibratorName
@@ -20,11 +18,11 @@ from fairjudge.inputs import read_toml
 from fairjudge.judges.criterion_files import read_criterion_file
 from fairjudge.judges.juries import JuryRule
 from fairjudge.judges.promises import read_cascade
-from fairjudge.run.builders import BuildOptions
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.checking import checked
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.scales import load_scale
-from fairjudge.summarizing import Strategy
 
 _O = TypeVar("_O")
 Audit: TypeAlias = Literal["checks", "order", "verbosity"]
@@ -91,8 +89,6 @@ class SummarizeTable(_Open):
 
     model: str
     system: _Name
-    strategy: Strategy = "direct"
-    temperature: float = Field(default=0.0, ge=0, le=2)
 
 
 class JudgeTable(_Open):
@@ -144,7 +140,7 @@ class JudgePart:
     """One judge of a study: its options checked, its files found."""
 
     name: str
-    models: tuple[ModelOptions, ...]
+    models: tuple[Model, ...]
     jury: JuryRule
     options: JudgeOptions
     audits: tuple[Audit, ...]
@@ -157,15 +153,15 @@ class Study:
     path: Path
     tables: StudyFile
     data: DataTable
-    build: tuple[ModelOptions, BuildOptions] | None
-    writers: tuple[tuple[SummarizeTable, ModelOptions], ...]
+    build: tuple[Model, BuildOptions] | None
+    writers: tuple[tuple[SummarizeTable, Model], ...]
     judges: tuple[JudgePart, ...]
 
-    def asking(self, change: Callable[[ModelOptions], ModelOptions]) -> Study:
+    def asking(self, change: Callable[[Model], Model]) -> Study:
         """Return this study with every language model changed."""
 
-        def of(model: ModelOptions) -> ModelOptions:
-            return model if model.target is None else change(model)
+        def of(model: Model) -> Model:
+            return model if model.llm is None else change(model)
 
         return replace(
             self,
@@ -213,7 +209,7 @@ def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
     )
     models = _models(path, tables, cache)
 
-    def model(name: str, of: str) -> ModelOptions:
+    def model(name: str, of: str) -> Model:
         if name not in models:
             known = ", ".join(models)
             raise ConfigurationError(f"{of}: no [models.{name}]; there are: {known}")
@@ -232,10 +228,10 @@ def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
     return study
 
 
-def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, ModelOptions]:
+def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, Model]:
     if LOCAL_MODEL in tables.models:
         raise ConfigurationError("[models.local]: 'local' is the bundled model; choose a name")
-    made = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache).options}
+    made = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache)}
     ours = {"target", "cache", "max_cost", "max_calls", "prices", "progress"}
     prices = _beside(path, tables.budget.prices)
     for name, table in tables.models.items():
@@ -243,7 +239,7 @@ def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, Mode
         if taken := sorted(ours & table.options.keys()):
             raise ConfigurationError(f"{of}: no option {taken[0]!r}; budgets are in [budget]")
         asked = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
-        made[name] = checked(Model, asked, of).options
+        made[name] = checked(Model, asked, of)
     return made
 
 
@@ -309,7 +305,7 @@ def _check(study: Study) -> None:
             known = ", ".join(scorers)
             raise ConfigurationError(f"[[fairness]]: no scorer {table.scorer!r}; known: {known}")
     for writer, model in study.writers:
-        if model.target is None:
+        if model.llm is None:
             raise ConfigurationError(f"[[summarize]] {writer.system}: summaries need an LLM")
 
 

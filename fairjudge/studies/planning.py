@@ -13,8 +13,8 @@ from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.datasets import write_records
-from fairjudge.run.builders import BuildOptions
-from fairjudge.run.models import ModelOptions
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.models import Model
 from fairjudge.run.planning import Plan, plan_references, planning, summed
 from fairjudge.run.runs import make_folder
 from fairjudge.studies.files import Study
@@ -69,7 +69,7 @@ class _Planner:
     opened: ExitStack
     record: StudyRecord
     guessed: set[Path] = field(default_factory=set)
-    planners: dict[str, tuple[ModelOptions, PlanningBackend]] = field(default_factory=dict)
+    planners: dict[str, tuple[Model, PlanningBackend]] = field(default_factory=dict)
 
     def rows(self, step: Step) -> Iterator[PlannedStep]:
         """Do `step` on stand-ins, or for good where it asks nobody; yield what it would ask."""
@@ -95,14 +95,14 @@ class _Planner:
         twin = self._twin(self.asked.asking(self._planned), step.name)
         for path in twin.makes:
             make_folder(path.parent)
-        place = replace(self.place, progress=Bars(None), budget=Budget())
+        place = replace(self.place, progress=Bars(), budget=Budget())
         twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
         for key, plan in self._plans().items():
             found = _further(plan, before.get(key))
             if found.n_calls or found.n_cached:
                 yield PlannedStep(step=step.name, plan=found)
 
-    def _planned(self, model: ModelOptions) -> ModelOptions:
+    def _planned(self, model: Model) -> Model:
         """Return `model` with one stand-in for all steps: what two of them ask is asked once."""
         key = str(model.identity())
         if key not in self.planners:
@@ -115,7 +115,7 @@ class _Planner:
             for key, (model, planner) in self.planners.items()
         }
 
-    def _guess_references(self, step: Step, model: ModelOptions, options: BuildOptions) -> Plan:
+    def _guess_references(self, step: Step, model: Model, options: BuildOptions) -> Plan:
         (clusters,), (output,) = step.reads, self._twin(self.asked, step.name).makes
         plan, references = plan_references(
             clusters,

@@ -137,7 +137,7 @@ def study(
     >>> result.findings  # doctest: +SKIP
     """
     asked = read_study(path, cache=None if cache is None else Path(cache))
-    return run_study(asked, folder_of(asked, folder), skip_bad=skip_bad, progress=Bars(None))
+    return run_study(asked, folder_of(asked, folder), skip_bad=skip_bad, progress=Bars())
 
 
 def folder_of(asked: Study, folder: str | Path | None) -> Path:

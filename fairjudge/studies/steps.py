@@ -7,22 +7,22 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fairjudge.api.options import checked
 from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import check_distinct, read_summaries, write_records
 from fairjudge.errors import InputError, RunError
 from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.checking import checked
+from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.reports.findings import next_step, of_leaderboard, standing
-from fairjudge.run.builders import BuildOptions
 from fairjudge.run.building import build_file
 from fairjudge.run.judging import JudgeOutcome, judge_files
 from fairjudge.run.jury import judge_with_jury
-from fairjudge.run.models import ModelOptions
-from fairjudge.run.summaries import SummarizeOptions, summarize_file
+from fairjudge.run.summaries import summarize_file
 from fairjudge.studies.files import JudgePart, Study, SummarizeTable
 from fairjudge.studies.record import Done
-from fairjudge.summarizing import Wishes
 from fairjudge.text.printable import counted
 
 
@@ -49,7 +49,7 @@ class Step:
     makes: tuple[Path, ...]
     settings: Mapping[str, Any]
     work: Callable[[Workplace, Path], Done] = field(repr=False)
-    models: tuple[ModelOptions, ...] = ()
+    models: tuple[Model, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,7 +103,7 @@ class Layout:
         return self.folder / "audits" / f"{part.name}.{kind}.json"
 
 
-def build_step(at: Layout, model: ModelOptions, options: BuildOptions) -> Step:
+def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
     """Return the step that builds references."""
     clusters, output = at.clusters, at.sources
 
@@ -139,15 +139,11 @@ def build_step(at: Layout, model: ModelOptions, options: BuildOptions) -> Step:
     )
 
 
-def summarize_step(at: Layout, table: SummarizeTable, model: ModelOptions) -> Step:
+def summarize_step(at: Layout, table: SummarizeTable, model: Model) -> Step:
     """Return the step that writes one system's summaries."""
     clusters, output = at.clusters, at.written(table.system)
-    options = SummarizeOptions(
-        strategy=table.strategy,
-        wishes=checked(Wishes, table.options, f"[[summarize]] {table.system}"),
-        temperature=table.temperature,
-        system=table.system,
-    )
+    asked = {"system": table.system, **table.options}
+    options = checked(SummarizeOptions, asked, f"[[summarize]] {table.system}")
 
     def work(place: Workplace, run: Path) -> Done:
         outcome = summarize_file(
@@ -241,6 +237,6 @@ def _judged(outcome: JudgeOutcome, seed: int) -> Done:
     )
 
 
-def asking(*models: ModelOptions) -> tuple[ModelOptions, ...]:
+def asking(*models: Model) -> tuple[Model, ...]:
     """Return the language models among `models`."""
-    return tuple(one for one in models if one.target is not None)
+    return tuple(one for one in models if one.llm is not None)

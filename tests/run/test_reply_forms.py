@@ -17,12 +17,12 @@ from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.units import split_units
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.protocols import CompletionRequest, ModelRef
 from fairjudge.references.asker import Asker
 from fairjudge.references.grouping import LlmGrouper
-from fairjudge.run.builders import BuildOptions
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions
 from fairjudge.run.planning import plan_building, plan_judging
 
 TARGET = ModelRef(provider="scripted", model="m")
@@ -74,9 +74,9 @@ def check(request: CompletionRequest) -> None:
 
 
 @pytest.fixture
-def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModelOptions:
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Model:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-nobody")
-    return ModelOptions(backend="openai:m", cache=tmp_path / "cache")
+    return Model(target="openai:m", cache=tmp_path / "cache")
 
 
 @pytest.mark.parametrize(

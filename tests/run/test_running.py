@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from cli_tools import cluster, summary, write_jsonl
 
-from fairjudge.run.builders import BuildOptions
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
 from fairjudge.run.building import build_file
 from fairjudge.run.judging import judge_files
-from fairjudge.run.material import JudgeOptions
-from fairjudge.run.models import ModelOptions
 from fairjudge.run.running import run_to_end
 
 
@@ -31,7 +31,7 @@ async def one_cell() -> tuple[int, int]:
         Path("clusters.jsonl"),
         Path("refs.jsonl"),
         options=BuildOptions(),
-        model=ModelOptions(),
+        model=Model(),
         run=None,
         skip_bad=False,
     )
@@ -40,7 +40,7 @@ async def one_cell() -> tuple[int, int]:
         [Path("one.jsonl"), Path("two.jsonl")],
         Path("judgements.jsonl"),
         options=JudgeOptions(aspect="faithfulness", protocol="likert"),
-        model=ModelOptions(),
+        model=Model(),
         run=None,
         skip_bad=False,
         progress=lambda _: lambda _: None,

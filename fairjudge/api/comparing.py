@@ -1,0 +1,147 @@
+"""Systems ranked, runs compared, and whether a changed judge still agrees with people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fairjudge.api.findings import Findings
+from fairjudge.datasets import read_judgements, read_labels
+
+
+def check(
+    judgements: object,
+    labels: object,
+    *,
+    baseline: object,
+    margin: float = 0.05,
+    annotators: Sequence[str] = ("*",),
+    label_scale: tuple[float, float] | None = None,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Findings:
+    """Compare a judge's agreement with people after a change with that before it.
+
+    Parameters
+    ----------
+    judgements, baseline
+        Judgements of the same labelled items after and before: paths, `JudgeResult`, or lists.
+    labels
+        People's labels of these items: a path or a list.
+    margin : float
+        The largest loss of agreement to put up with, above 0.
+    annotators
+        Patterns of the names whose labels are taken.
+    label_scale : (float, float), optional
+        Lowest and highest label, where the labels do not tell it.
+    level : float
+        Confidence of the intervals, over documents.
+
+    Returns
+    -------
+    Findings
+        ``["verdict"]`` is "better", "same", "worse" or "cannot tell"; ``["groups"]`` has the change
+        of each figure by aspect and protocol.
+
+    Raises
+    ------
+    FairJudgeError
+        If an argument cannot be used, or the two have no aspect and protocol in common.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> of = {"system": "x", "aspect": "coverage"}
+    >>> labels = [of | {"eid": f"e{n}", "annotator": "ann", "value": n % 2} for n in range(40)]
+    >>> judged = of | {"protocol": "binary", "judge": "j"}
+    >>> right = [judged | {"eid": f"e{n}", "value": n % 2} for n in range(40)]
+    >>> wrong = [judged | {"eid": f"e{n}", "value": int(n < 20)} for n in range(40)]
+    >>> fj.check(wrong, labels, baseline=right)["verdict"]
+    'worse'
+    """
+    from fairjudge.analysis.checking import check_report
+
+    return Findings(
+        "check",
+        check_report(
+            read_judgements(judgements).records,
+            read_judgements(baseline).records,
+            read_labels(labels),
+            margin=margin,
+            annotators=tuple(annotators),
+            label_scale=label_scale,
+            level=level,
+            seed=seed,
+        ),
+    )
+
+
+def compare(first: object, second: object, *, level: float = 0.95, seed: int = 0) -> Findings:
+    """Compare two runs item by item: agreement, mean shift, and each system in both.
+
+    It does not say which run is right: `calibrate` does, with labels.
+
+    Parameters
+    ----------
+    first, second
+        Judgements of the same items: paths, `JudgeResult`, or lists.
+    level : float
+        Confidence of the intervals, over documents.
+    seed : int
+        Of the bootstrap.
+
+    Raises
+    ------
+    InputError
+        If the runs have no aspect and protocol in common.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> row = {"system": "x", "aspect": "coverage", "protocol": "likert", "judge": "j"}
+    >>> one = [row | {"eid": f"e{n}", "value": n % 5 + 1} for n in range(20)]
+    >>> other = [{**rating, "value": min(5, rating["value"] + 1)} for rating in one]
+    >>> fj.compare(one, other)["groups"][0]["n_items"]
+    20
+    """
+    from fairjudge.analysis.comparing import comparison_report
+
+    runs = (read_judgements(one).records for one in (first, second))
+    return Findings("compare", comparison_report(*runs, level=level, seed=seed))
+
+
+def rank(judgements: object, *, level: float = 0.95, seed: int = 0) -> Findings:
+    """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
+
+    A win against a strong system counts for more than one against a weak one, and what standing
+    first adds is taken off.
+
+    Parameters
+    ----------
+    judgements
+        Pairwise judgements, of one order or both: a path, a `JudgeResult`, or a list.
+    level : float
+        Confidence of intervals, over documents, and of ranks, for all systems at once.
+    seed : int
+        Of the bootstrap.
+
+    Raises
+    ------
+    InputError
+        If there is no pairwise judgement.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> pair = {"system_a": "x", "system_b": "y", "aspect": "coverage", "protocol": "pairwise"}
+    >>> rows = [
+    ...     pair | {"judge": "j", "eid": f"e{n}", "order": order, "value": "b" if n % 4 else "a"}
+    ...     for n in range(20)
+    ...     for order in ("ab", "ba")
+    ... ]
+    >>> [one["system"] for one in fj.rank(rows)["groups"][0]["systems"]]
+    ['y', 'x']
+    """
+    from fairjudge.analysis.ranking import ranking_report
+
+    rows = read_judgements(judgements).records
+    return Findings("rank", ranking_report(rows, level=level, seed=seed))

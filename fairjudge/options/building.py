@@ -1,0 +1,130 @@
+"""What shapes references, whoever builds them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+
+from fairjudge.declaring import Opt
+
+if TYPE_CHECKING:
+    from fairjudge.references.steps import Validity
+
+Consolidation: TypeAlias = Literal["embedding", "llm"]
+Pipeline: TypeAlias = Literal["article", "paper"]
+"""One call an article for all questions, or one for each question and article as in the paper."""
+PAPER_ARTICLES = 10
+"""The articles that DiverseSumm keeps of a cluster: those that answer most questions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """What shapes references, whoever builds them; see the help of ``fairjudge build``.
+
+    What is None depends on who builds; `settled` says how.
+    """
+
+    max_articles: Annotated[
+        int | None,
+        Opt(
+            "Articles kept: those that answer most questions. Default: all; with --pipeline paper "
+            "and the local backend 10.",
+            ge=2,
+        ),
+    ] = None
+    n_questions: Annotated[
+        int | None,
+        Opt(
+            "Questions wanted (12): half as many again are asked, and those are kept that most "
+            "articles answer. With --pipeline paper and the local backend, the questions asked "
+            "before any is filtered out (20).",
+            flag="--questions",
+            ge=1,
+        ),
+    ] = None
+    min_sources: Annotated[
+        float, Opt("Least share of sources that answer a question.", ge=0, le=1)
+    ] = 0.3
+    consensus_filter: Annotated[
+        bool,
+        Opt(
+            "Also drop questions on which one group holds more than half of the answers (Discord "
+            "Questions).",
+            flag="--consensus-filter",
+        ),
+    ] = False
+    merge_same_sources: Annotated[
+        bool,
+        Opt(
+            "Also drop a question when at least 80 % of the paragraphs that answer it answer "
+            "another one (Discord Questions).",
+            flag="--merge-same-sources",
+        ),
+    ] = False
+    pipeline: Annotated[
+        Pipeline,
+        Opt(
+            "How an LLM builds: by one call an article for all questions and one a question for "
+            "its groups, or by DiverseSumm's steps, one call for each question and article."
+        ),
+    ] = "article"
+    context_tokens: Annotated[
+        int,
+        Opt(
+            "Questions are written on all articles where these take at most so many tokens, else "
+            "on representative ones.",
+            ge=1,
+        ),
+    ] = 100_000
+    consolidation: Annotated[
+        Consolidation | None,
+        Opt(
+            "Who groups answers by meaning: the LLM, which then also names the invalid ones and "
+            "labels the groups (default with an LLM), or sentence embeddings (default with "
+            "--pipeline paper and the local backend)."
+        ),
+    ] = None
+    post_filter: Annotated[
+        bool,
+        Opt(
+            "With --pipeline paper: let the LLM drop answers that do not address their question, "
+            "and questions whose answers do not differ."
+        ),
+    ] = True
+
+    @property
+    def validity(self) -> Validity:
+        """When a question stays."""
+        from fairjudge.references.steps import Validity
+
+        return Validity(
+            min_source_share=self.min_sources,
+            max_largest_share=0.5 if self.consensus_filter else None,
+            max_source_overlap=0.8 if self.merge_same_sources else None,
+        )
+
+    def settled(self, *, llm: bool) -> SettledOptions:
+        """Return these options with their defaults for a language model or the local parts."""
+        by_article = llm and self.pipeline == "article"
+        return SettledOptions(
+            max_articles=self.max_articles or (None if by_article else PAPER_ARTICLES),
+            n_questions=self.n_questions or (12 if by_article else 20),
+            validity=self.validity,
+            pipeline="article" if by_article else "paper",
+            context_tokens=self.context_tokens,
+            consolidation=self.consolidation or ("llm" if by_article else "embedding"),
+            post_filter=self.post_filter,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledOptions:
+    """`BuildOptions` of which none is open."""
+
+    max_articles: int | None
+    n_questions: int
+    validity: Validity
+    pipeline: Pipeline
+    context_tokens: int
+    consolidation: Consolidation
+    post_filter: bool

@@ -1,0 +1,180 @@
+"""What is asked of a judge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from fairjudge.declaring import Opt
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.asking import (
+    AskedAspect,
+    Derived,
+    Fallback,
+    Preset,
+    Promise,
+    ReferenceUnit,
+    TextUnit,
+    Thresholds,
+)
+
+if TYPE_CHECKING:
+    from fairjudge.judges.tasks import JudgingPlan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeOptions:
+    """What is asked of the judge; see the help of ``fairjudge judge``."""
+
+    aspect: str
+    protocol: Annotated[
+        Literal["likert", "binary", "pairwise", "checklist"] | None,
+        Opt(
+            "How verdicts are given; or choose a --preset. 'checklist' (coverage) says of each "
+            "answer whether it is covered, and by which words."
+        ),
+    ] = None
+    preset: Annotated[
+        Preset | None,
+        Opt(
+            "Protocol and units: 'paper', 'budget' and 'granular' are what DiverseSumm's "
+            "comparison recommends; 'recommended' is 'paper' with a checklist for coverage."
+        ),
+    ] = None
+    reference_unit: Annotated[
+        ReferenceUnit | None,
+        Opt(
+            "What one question to the judge is about: one article or all (faithfulness), all QA "
+            "pairs or one (coverage)."
+        ),
+    ] = None
+    text_unit: Annotated[
+        TextUnit | None,
+        Opt("Whole summaries, or their sentences (faithfulness, all articles)."),
+    ] = None
+    prompt: Annotated[Path | None, Opt("Your own prompt template, for any aspect.")] = None
+    scale: Annotated[Path | None, Opt("Your own scale (TOML).")] = None
+    fallback: Annotated[
+        Fallback,
+        Opt("Local scorer that fills in what the judge leaves unscored, marked so."),
+    ] = "none"
+    cascade: Thresholds | Promise | None = None
+    cascade_scorer: Annotated[
+        Literal["embedding", "entailment"], Opt("The local scorer of --cascade.")
+    ] = "embedding"
+    derive: Annotated[
+        tuple[Derived, ...],
+        Opt(
+            "Also write what the checklists say under this protocol, without a call; may be given "
+            "twice."
+        ),
+    ] = ()
+    temperature: Annotated[
+        float | None, Opt("By default 0, and 1 where samples are drawn.", ge=0, le=2)
+    ] = None
+    samples: Annotated[
+        int, Opt("Replies to each question; the score is their mean.", ge=1, le=100)
+    ] = 1
+    repeats: Annotated[
+        int,
+        Opt(
+            "Judge every item so often, each a judgement of its own; 'audit stability' tells how "
+            "much they differ.",
+            ge=1,
+            le=100,
+        ),
+    ] = 1
+    prompt_variants: Annotated[
+        int,
+        Opt(
+            "Judge every item by so many wordings of the built-in prompt, all saying the same.",
+            ge=1,
+            le=3,
+        ),
+    ] = 1
+    paraphrases: Annotated[
+        tuple[Path, ...],
+        Opt(
+            "A wording of your own: every item is judged by it too. Repeatable.",
+            flag="--paraphrase",
+        ),
+    ] = ()
+    token_probabilities: Annotated[
+        bool,
+        Opt(
+            "Score by the probabilities of the answers' tokens where the backend gives them, else "
+            "by --samples.",
+            flag="--expected",
+        ),
+    ] = False
+    together: tuple[AskedAspect, ...] = ()
+
+    @property
+    def sampling_temperature(self) -> float:
+        """The temperature that is asked for."""
+        return float(self.samples > 1) if self.temperature is None else self.temperature
+
+    def plan(self) -> JudgingPlan:
+        """Return the row of the table of protocols that these options mean."""
+        from fairjudge.judges.tasks import resolve_plan
+
+        plan = resolve_plan(
+            self.aspect,
+            protocol=self.protocol,
+            reference_unit=self.reference_unit,
+            text_unit=self.text_unit,
+            preset=self.preset,
+        )
+        if self.derive and plan.protocol != "checklist":
+            raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
+        return plan
+
+    @property
+    def needs_questions(self) -> bool:
+        """Whether summaries are judged against questions and answers, not articles alone."""
+        return any(plan.needs_questions for plan in self.plans())
+
+    def plans(self) -> tuple[JudgingPlan, ...]:
+        """Return the plan of each aspect: of one, or of those that are judged together.
+
+        Raises
+        ------
+        ConfigurationError
+            If an option does not go with several.
+        """
+        if not self.together:
+            return (self.plan(),)
+        self._check_together()
+        return tuple(
+            replace(
+                self,
+                aspect=one.aspect,
+                reference_unit=None if one.aspect == "coverage" else "articles",
+                together=(),
+            ).plan()
+            for one in self.together
+        )
+
+    def _check_together(self) -> None:
+        asked = {
+            "--preset": self.preset,
+            "--reference-unit": self.reference_unit,
+            "--text-unit": self.text_unit,
+            "--prompt": self.prompt,
+            "--scale": self.scale,
+            "--fallback": self.fallback != "none",
+            "--cascade": self.cascade,
+            "--derive": self.derive,
+            "--samples": self.samples > 1,
+            "--expected": self.token_probabilities,
+            "--prompt-variants": self.prompt_variants > 1,
+            "--paraphrase": self.paraphrases,
+        }
+        for option in (name for name, value in asked.items() if value):
+            raise ConfigurationError(f"{option} does not go with --together")
+        names = [one.aspect for one in self.together]
+        if len(names) < 2 or len(set(names)) < len(names):
+            raise ConfigurationError(
+                f"--together takes two or more different aspects, not {names!r}"
+            )

@@ -1,0 +1,242 @@
+"""Which model answers, where its replies are kept, and what may be spent on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, cast
+
+from fairjudge.declaring import Opt
+from fairjudge.errors import ConfigurationError
+from fairjudge.stores.address import StoreAddress
+
+if TYPE_CHECKING:
+    from fairjudge.backends.budgeting import Budget
+    from fairjudge.backends.planning import PlanningBackend
+    from fairjudge.backends.pricing import PriceTable
+    from fairjudge.protocols import ModelRef
+
+Engine: TypeAlias = Literal["local", "ray"]
+"""Where items are worked on: in this process, or sharded over a Ray cluster."""
+
+
+class Sampling(TypedDict, total=False):
+    """What requests for text share; a limit that is not given is left to whoever asks."""
+
+    seed: int | None
+    max_output_tokens: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Model:
+    """A model with its response cache and its budget, for as many runs as it is given to.
+
+    Parameters
+    ----------
+    target : str
+        ``"provider:model"`` such as ``"openai:gpt-4o-mini"``, or ``"local"``: no key, no network
+        (extra ``local``).
+    cache : path, optional
+        Folder of the response cache and of run folders; by default the user's cache folder.
+    store : str, optional
+        A PostgreSQL database that keeps both instead, shared by several machines:
+        ``"postgresql://user@host:port/database"``.
+    concurrency : int
+        Maximum concurrent requests.
+    base_url : str, optional
+        An OpenAI-compatible server.
+    timeout, max_wait : float
+        Seconds that one request may take, and that a server may ask to be waited for.
+    seed, max_output_tokens : int, optional
+        Go into every request.
+    max_cost, max_calls
+        Limits in US dollars and requests, over **all** runs that this object is given to.
+    requests_per_minute, tokens_per_minute : int, optional
+        A provider's limits.
+    prices : path, optional
+        A TOML file of prices, beside those that are known.
+    embedding_model, entailment_model : str, optional
+        Local models other than the packaged ones.
+    engine : {"local", "ray"}
+        Where items are worked on: in this process, or on the Ray cluster of ``RAY_ADDRESS``.
+    progress : bool, optional
+        Show progress bars on standard error; by default where that is a terminal.
+
+    Raises
+    ------
+    ConfigurationError
+        If an argument is of another type, or out of its bounds.
+
+    Examples
+    --------
+    >>> import fairjudge as fj
+    >>> fj.Model("openai:gpt-4o-mini", max_cost=5.0)
+    Model('openai:gpt-4o-mini')
+    """
+
+    target: str = "local"
+    _: KW_ONLY
+    cache: str | Path | None = None
+    store: str | None = None
+    concurrency: Annotated[
+        int,
+        Opt("Maximum concurrent requests; reduced for a while after a 429.", ge=1, le=4096),
+    ] = 8
+    base_url: Annotated[
+        str | None,
+        Opt("Base URL of the API instead of the provider's own, e.g. http://localhost:8000/v1."),
+    ] = None
+    timeout: Annotated[float, Opt("Timeout of one request, in seconds.", ge=0.001)] = 300.0
+    max_wait: Annotated[
+        float,
+        Opt(
+            "Longest Retry-After to wait for, in seconds; an item for which the server asks for "
+            "more is left without a result.",
+            ge=0,
+        ),
+    ] = 120.0
+    seed: Annotated[
+        int | None, Opt("Passed to models that take a seed; part of the cache key.")
+    ] = None
+    max_output_tokens: Annotated[
+        int | None,
+        Opt(
+            "Maximum tokens of one reply, reasoning tokens included; by default 1024 for verdicts "
+            "and summaries, 2048 for units, and 2048 to 8000 for the steps of a build.",
+            ge=1,
+        ),
+    ] = None
+    max_cost: Annotated[float | None, Opt("Maximum cost of the requests, in US dollars.", ge=0)] = (
+        None
+    )
+    max_calls: Annotated[
+        int | None, Opt("Maximum number of requests to the model, retries included.", ge=0)
+    ] = None
+    requests_per_minute: Annotated[
+        int | None, Opt("Maximum requests per minute.", flag="--rpm", ge=1)
+    ] = None
+    tokens_per_minute: Annotated[
+        int | None,
+        Opt("Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1),
+    ] = None
+    prices: Annotated[
+        Path | None,
+        Opt(
+            "Your own prices (TOML: [[price]] with model, input and output in US dollars per "
+            "million tokens, date, source, and where they differ cached_input, cache_write); they "
+            "hold at any --base-url."
+        ),
+    ] = None
+    embedding_model: str | None = None
+    entailment_model: str | None = None
+    engine: Engine = "local"
+    progress: bool | None = None
+    on_retry: Callable[[str], None] | None = field(default=None, compare=False)
+    """Told in a word what was retried (`fairjudge.backends.retrying.kind_of`)."""
+    planner: PlanningBackend | None = field(default=None, compare=False)
+    """Answers in place of the model, and asks nobody."""
+    spending: Budget | None = field(default=None, compare=False)
+    """What `budget` returns, where it is shared with other models."""
+
+    def __post_init__(self) -> None:
+        from fairjudge.options.checking import check_fields
+
+        check_fields(self)
+        if self.store is not None:
+            StoreAddress(self.store)
+
+    def __repr__(self) -> str:
+        return f"Model({self.target!r})"
+
+    @property
+    def llm(self) -> ModelRef | None:
+        """The language model that answers, None for the embedded default."""
+        from fairjudge.backends import LOCAL, resolve_target
+
+        if self.target == LOCAL:
+            return None
+        return resolve_target(self.target, base_url=self.base_url)
+
+    @property
+    def cache_folder(self) -> Path:
+        """The folder of the response cache and of unnamed runs."""
+        from fairjudge.cache import default_cache_dir
+
+        return default_cache_dir() if self.cache is None else Path(self.cache)
+
+    @property
+    def address(self) -> StoreAddress | None:
+        """The address of the shared store, which shows no password."""
+        return None if self.store is None else StoreAddress(self.store)
+
+    @property
+    def budget(self) -> Budget:
+        """What was spent so far, and what may be: one for all runs that this object is given to."""
+        if self.spending is None:
+            object.__setattr__(self, "spending", self.new_budget())
+        return cast("Budget", self.spending)
+
+    def new_budget(self) -> Budget:
+        """Return a budget of which nothing is spent."""
+        from fairjudge.backends.budgeting import Budget
+
+        return Budget(max_calls=self.max_calls, max_cost_usd=self.max_cost, prices=self.price_list)
+
+    @property
+    def price_list(self) -> PriceTable:
+        """The prices that are known, `prices` among them."""
+        from fairjudge.backends.pricing import load_prices
+
+        return load_prices(self.prices)
+
+    @property
+    def sampling(self) -> Sampling:
+        """What goes into every request for text."""
+        limit = self.max_output_tokens
+        found: Sampling = {"seed": self.seed}
+        return found if limit is None else {**found, "max_output_tokens": limit}
+
+    def identity(self) -> dict[str, Any]:
+        """Return what can change a result; budgets, concurrency and folders cannot."""
+        from fairjudge.scorers.trained_models import trained_identity
+
+        llm = self.llm
+        return {
+            "target": trained_identity() if llm is None else llm.model_dump(mode="json"),
+            "embedding_model": self.embedding_model,
+            "entailment_model": self.entailment_model,
+            **self.sampling,
+        }
+
+    def local(self) -> str | None:
+        """Return the embedding model of a local model; None for the packaged one.
+
+        Raises
+        ------
+        ConfigurationError
+            If this is an LLM.
+        """
+        if self.llm is not None:
+            raise ConfigurationError(
+                f"{self!r} writes text; give its verdicts (a JudgeResult), or a local model"
+            )
+        return self.embedding_model
+
+
+def as_model(given: object, *, argument: str = "model") -> Model:
+    """Return `given` as a model; a string names its target.
+
+    Raises
+    ------
+    ConfigurationError
+        If it is neither.
+    """
+    if isinstance(given, Model):
+        return given
+    if isinstance(given, str):
+        return Model(given)
+    raise ConfigurationError(
+        f"{argument}: expected a fairjudge.Model or a string such as 'openai:gpt-4o-mini', "
+        f"found {type(given).__name__}"
+    )

@@ -1,0 +1,65 @@
+"""The tables of a result by its kind: the terminal, notebooks and Markdown show the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from fairjudge.reports import (
+    align_tables,
+    audit_tables,
+    bias_tables,
+    calibration_tables,
+    check_tables,
+    comparison_tables,
+    covered_tables,
+    disagreement_tables,
+    fairness_tables,
+    ranking_tables,
+    rates_tables,
+    stability_tables,
+)
+from fairjudge.reports.figures import Json
+from fairjudge.reports.tables import TextTable
+
+
+def _calibrate(report: Json) -> list[TextTable]:
+    return [
+        *calibration_tables.calibration_tables(report),
+        *rates_tables.rates_tables(report),
+        *disagreement_tables.disagreement_tables(report),
+    ]
+
+
+_TABLES: Mapping[str, Callable[[Json], Iterable[TextTable]]] = {
+    "align": align_tables.align_tables,
+    "audit checks": audit_tables.checks_tables,
+    "audit covered": covered_tables.covered_tables,
+    "audit length": audit_tables.length_tables,
+    "audit order": audit_tables.order_tables,
+    "audit parse": audit_tables.parse_tables,
+    "audit position": audit_tables.position_tables,
+    "audit stability": stability_tables.stability_tables,
+    "audit verbosity": audit_tables.verbosity_tables,
+    "bias distinguishability": bias_tables.distinguishability_tables,
+    "bias entities": bias_tables.entities_tables,
+    "bias inputs": lambda report: bias_tables.inputs_tables(report, limit=10),
+    "bias words": bias_tables.words_tables,
+    "calibrate": _calibrate,
+    "cascade": calibration_tables.cascade_tables,
+    "check": check_tables.check_tables,
+    "compare": comparison_tables.comparison_tables,
+    "fairness agreement": lambda report: [fairness_tables.agreement_table(report)],
+    "fairness chunk-size": lambda report: [fairness_tables.chunk_size_table(report)],
+    "fairness compare": fairness_tables.changes_tables,
+    "fairness coverage": fairness_tables.coverage_tables,
+    "fairness oracle": lambda report: [fairness_tables.oracle_table(report)],
+    "fairness overall": lambda report: [fairness_tables.overall_table(report)],
+    "fairness proportional": fairness_tables.proportional_tables,
+    "rank": ranking_tables.ranking_tables,
+}
+
+
+def tables_of(kind: str, report: Json) -> tuple[TextTable, ...]:
+    """Return the tables of the JSON of the command `kind`; none for other commands."""
+    make = _TABLES.get(kind)
+    return () if make is None else tuple(make(report))
