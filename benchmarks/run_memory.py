@@ -25,6 +25,7 @@ from fairjudge.judges.leaderboards import rank_ranges
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.tasks import plan_tasks, resolve_plan
+from fairjudge.options.models import Model
 from fairjudge.run.in_process import judge_tasks
 from fairjudge.run.recorded import JudgementBook
 from fairjudge.run.runs import open_run
@@ -92,7 +93,8 @@ async def judge(n: int, folder: Path) -> str:
     before, begun = peak_mib(), time.perf_counter()
     work = tasks(n)
     planned = peak_mib()
-    with open_run(folder / "run", cache_folder=folder, command="judge", identity={}) as run:
+    model = Model(cache=folder)
+    with open_run(folder / "run", command="judge", model=model, identity={}) as run:
         book = JudgementBook(run, work)
         await judge_tasks(
             book, judge=AtOnce(), fallback=None, concurrency=64, progress=lambda _: None

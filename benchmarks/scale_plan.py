@@ -103,10 +103,9 @@ async def measure(store: StoreAddress | None, folder: Path) -> Measured:
     )
     opened = open_run(
         None if store is None else Path(uuid.uuid4().hex),
-        cache_folder=folder,
         command="judge",
+        model=Model(cache=folder, store=None if store is None else store.url),
         identity={},
-        store=store,
     )
     work = tasks(N_MEASURED)
     with opened as run:

@@ -22,7 +22,7 @@ from langgraph.runtime import Runtime
 from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
-from fairjudge.graphs.reference import Progress, Row, problem
+from fairjudge.graphs.reference import Progress, Row, problem, without_same_sources
 from fairjudge.references.claims import claim
 from fairjudge.references.ports import ArticleBuilder, Found, Question
 from fairjudge.references.rounds import (
@@ -34,7 +34,6 @@ from fairjudge.references.rounds import (
     with_places,
     without_places,
 )
-from fairjudge.references.same_sources import drop_same_sources
 from fairjudge.references.steps import (
     Validity,
     down_select,
@@ -186,7 +185,8 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         staying = {question.question for question in asked}
         found = [one for one in found if state["questions"][one.index] in staying]
     claimed = claim(found, taken=_taken(state.get("kept", [])))
-    asked = [one for one in _asked(state, claimed.found) if one.question not in _names(dropped)]
+    gone = {row["question"] for row in dropped}
+    asked = [one for one in _asked(state, claimed.found) if one.question not in gone]
     if not state["round"]:
         return {"waiting": [question.to_json() for question in asked], "n_sent": 0}
     answered, later = split_by_share(asked, n_sources, deps.validity)
@@ -219,19 +219,13 @@ def _taken(kept: Sequence[Row]) -> list[Found]:
 
 def _asked(state: ArticleState, found: Sequence[Found]) -> list[QuestionAnswers]:
     """Return the questions of this round, each with its answers in one group."""
-    return [
-        _ungrouped(question, [one for one in found if one.index == index])
-        for index, question in enumerate(state["questions"])
-    ]
-
-
-def _names(dropped: Sequence[Row]) -> frozenset[str]:
-    return frozenset(row["question"] for row in dropped)
-
-
-def _ungrouped(question: str, found: Sequence[Found]) -> QuestionAnswers:
-    answers = tuple(Answer.model_validate(with_places(one)) for one in found)
-    return QuestionAnswers(question=question, answer_groups=(answers,) if answers else ())
+    asked = []
+    for index, question in enumerate(state["questions"]):
+        rows = [with_places(one) for one in found if one.index == index]
+        answers = tuple(map(Answer.model_validate, rows))
+        groups = (answers,) if answers else ()
+        asked.append(QuestionAnswers(question=question, answer_groups=groups))
+    return asked
 
 
 def _send_questions(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | str:
@@ -306,21 +300,17 @@ def _go_on(state: ArticleState, runtime: Runtime[ArticleDeps]) -> list[Send] | s
 
 def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleState:
     """Name the questions that were not needed, and leave out where answers stood."""
-    validity = runtime.context.validity
+    deps = runtime.context
     questions = [QuestionAnswers.model_validate(row) for row in state.get("kept", [])]
     why = f"not needed: {counted(len(questions), 'question')} that more articles answer were kept"
     dropped = [
         {"question": row["question"], "why": why} for row in state["waiting"][state["n_sent"] :]
     ]
-    if validity.max_source_overlap is not None:
-        questions, same = drop_same_sources(
-            questions, runtime.context.articles, max_contained=validity.max_source_overlap
-        )
-        dropped += [{"question": q.question, "why": "answered by the same sources"} for q in same]
+    questions, same = without_same_sources(questions, deps.articles, deps.validity)
     return {
         "question_answers": [without_places(question).to_json() for question in questions],
         "kept_aids": state.get("kept_aids", []),
-        "dropped": dropped,
+        "dropped": [*dropped, *same],
     }
 
 

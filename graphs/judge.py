@@ -40,21 +40,11 @@ async def _nothing() -> None:
 class JudgeDeps:
     """What the nodes work with.
 
-    Parameters
-    ----------
-    tasks : sequence of JudgeTask
-        All tasks. They are the same, in the same order, whenever the run is resumed.
-    judge, fallback : Judge
-        Who judges, and who fills in what stays unscored (or None).
-    record : callable
-        Keeps one judgement for good, with the position of its task; called once a task.
-    is_done : callable
-        Says whether the task at a position was recorded, by this start of the run or an earlier
-        one.
-    settle : callable
-        Awaited once a chunk: may force what was recorded and cached to disk.
-    chunk_size : int
-        Least tasks between two checkpoints.
+    ``tasks`` are the same, in the same order, whenever the run is resumed. ``fallback`` fills in
+    what stays unscored. ``record`` keeps one judgement for good, with the position of its task; it
+    is called once a task. ``is_done`` says whether the task at a position was recorded, by this
+    start of the run or an earlier one. ``settle`` is awaited once a chunk: it may force to disk
+    what was recorded and cached. ``chunk_size`` are the least tasks between two checkpoints.
     """
 
     # Not shown: LangGraph puts its context into words, and these are all texts of a run.
@@ -167,9 +157,7 @@ def _unreadable(state: ChunkState) -> list[int]:
 
 
 def _after_read(state: ChunkState, runtime: Runtime[JudgeDeps]) -> str:
-    if _unreadable(state):
-        return "repair"
-    return "fallback" if _left(state) and runtime.context.fallback else "record"
+    return "repair" if _unreadable(state) else _after_repair(state, runtime)
 
 
 async def _repair(state: ChunkState, *, runtime: Runtime[JudgeDeps]) -> ChunkState:

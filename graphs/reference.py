@@ -59,6 +59,16 @@ def problem(what: str, why: Unscored) -> Row:
     return {"text": f"{what}: {why.reason}: {why.detail}", "reason": why.reason}
 
 
+def without_same_sources(
+    questions: list[QuestionAnswers], articles: Sequence[Article], validity: Validity
+) -> tuple[list[QuestionAnswers], list[Row]]:
+    """Return the questions whose sources answer no other one, and rows that say why of the rest."""
+    if validity.max_source_overlap is None:
+        return questions, []
+    kept, same = drop_same_sources(questions, articles, max_contained=validity.max_source_overlap)
+    return kept, [{"question": q.question, "why": "answered by the same sources"} for q in same]
+
+
 class PassState(TypedDict, total=False):
     """One pass: questions in, questions with grouped answers out."""
 
@@ -251,17 +261,13 @@ def _select(state: ReferenceState, *, runtime: Runtime[ReferenceDeps]) -> Refere
     """Apply validity over all sources, keep the best articles, and apply it over those."""
     deps = runtime.context
     valid, dropped = split_valid(_questions(state["asked"]), len(deps.articles), deps.validity)
-    if deps.validity.max_source_overlap is not None:
-        valid, same = drop_same_sources(
-            valid, deps.articles, max_contained=deps.validity.max_source_overlap
-        )
-        dropped += [{"question": q.question, "why": "answered by the same sources"} for q in same]
+    valid, same = without_same_sources(valid, deps.articles, deps.validity)
     articles, restricted = down_select(valid, deps.articles, limit=deps.max_articles)
     kept, later = split_valid(restricted, len(articles), deps.validity)
     return {
         "kept": [question.to_json() for question in kept],
         "kept_aids": [article.aid for article in articles],
-        "dropped": [*dropped, *later],
+        "dropped": [*dropped, *same, *later],
         "problems": state.get("asked_problems", []),
     }
 

@@ -204,13 +204,7 @@ def prepare(
     *,
     options: AlignOptions,
 ) -> AlignMaterial:
-    """Take the summaries that people labelled on the aspect, and split them by document.
-
-    Raises
-    ------
-    InputError
-        If nothing of the aspect is labelled, or there are too few documents or items.
-    """
+    """Take the summaries that people labelled on the aspect, and split them by document."""
     judging = options.judging
     for file in summaries:
         check_summaries(file, sources)

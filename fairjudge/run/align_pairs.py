@@ -23,11 +23,6 @@ def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label,
     """Return the labels of pairs whose two summaries are `here`.
 
     Where there are none, those of single summaries tell: who rated both prefers the higher one.
-
-    Raises
-    ------
-    InputError
-        If the label of a pair is no verdict.
     """
     pairs = [label for label in labels if label.system is None]
     if not pairs:

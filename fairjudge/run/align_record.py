@@ -71,13 +71,7 @@ class AlignRecord(BaseModel):
 
 
 def read_record(folder: Path) -> AlignRecord:
-    """Return what `folder` says was opened; an empty record where it says nothing.
-
-    Raises
-    ------
-    InputError
-        If the file is there and is no such record.
-    """
+    """Return what `folder` says was opened; an empty record where it says nothing."""
     path = folder / FILE
     if not path.exists():
         return AlignRecord()
@@ -107,18 +101,9 @@ def check_sealed(
 ) -> None:
     """Refuse a test that was opened before, for other candidates or in another split.
 
-    Parameters
-    ----------
-    documents
-        Those of the test.
-    **known
-        What is known so far of the opening (``test``, ``candidates``, ``chosen``): a recorded one
-        that agrees in all of it may be this very one, which is no other opening.
-
-    Raises
-    ------
-    RunError
-        Unless `reopen` says that it may be; it is counted then.
+    `documents` are those of the test. ``known`` is what is known so far of the opening (``test``,
+    ``candidates``, ``chosen``): a recorded one that agrees in all of it may be this very one.
+    `reopen` opens the test again; it is counted then.
     """
     wanted = set(documents)
     before = [one for one in record.openings if wanted.intersection(one.documents)]

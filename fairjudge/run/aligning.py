@@ -24,13 +24,13 @@ from fairjudge.judges.candidates import (
     other_scales,
     read_anchors,
     reworded,
+    scale_text,
 )
 from fairjudge.judges.criteria import Criterion
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.outcomes import complete_or_unscored
 from fairjudge.records import RunFolder, RunStore, write_atomically
-from fairjudge.run.align_files import criterion_text, using, write_candidate
 from fairjudge.run.align_material import AlignMaterial, AlignOptions, PartName
 from fairjudge.run.align_record import (
     AlignRecord,
@@ -40,8 +40,9 @@ from fairjudge.run.align_record import (
     write_record,
 )
 from fairjudge.run.judges import criterion_of
-from fairjudge.run.judging import Progress, judge_loaded
+from fairjudge.run.judging import judge_loaded
 from fairjudge.run.models import Llm, Models, Spent, open_models, spent_together
+from fairjudge.run.progress import Progress, untold
 from fairjudge.run.runs import digest, make_folder, noting_spent
 from fairjudge.text.printable import counted
 
@@ -53,10 +54,6 @@ _MAX_FAILED = 0.05
 _ANCHORS_TOKENS = 2048
 Counters = Callable[[str], Progress]
 """Called with a few words; returns what is told how much there is to do."""
-
-
-def _silent(_what: str) -> Progress:
-    return lambda _total: lambda _done: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,21 +71,13 @@ async def align_loaded(
     options: AlignOptions,
     model: Model,
     folder: Path | None = None,
-    progress: Counters = _silent,
+    progress: Counters = lambda _what: untold,
     budget: Budget | None = None,
 ) -> AlignOutcome:
     """Try candidates on development, and the best of them on the sealed test, once.
 
-    Parameters
-    ----------
-    folder : Path, optional
-        Where candidates, runs and ``align.json`` are kept; by default one under the cache, named
-        by the labelled items, so that a test that was opened is found again.
-
-    Raises
-    ------
-    FairJudgeError
-        If an input or the model cannot be used, the test was opened before, or replies are missing.
+    Candidates, runs and ``align.json`` are kept in ``folder``; by default one under the cache,
+    named by the labelled items, so that a test that was opened is found again.
     """
     where = folder or model.cache_folder / "runs" / f"align-{material.sha256[:12]}"
     make_folder(where)
@@ -162,9 +151,7 @@ class _Work:
         base, kinds = base_criterion(self.options.judging), self.options.kinds
         async with open_models(self.model, budget=self.budget) as models:
             llm = writing_llm(models)
-            sets: tuple[tuple[str, ...], ...] = ()
-            if "anchors" in kinds:
-                sets = await self._anchors(base, llm, models)
+            sets = await self._anchors(base, llm, models) if "anchors" in kinds else ()
         found = tuple(made_of(base, self.options, self.material, sets))
         missing = self.options.rewordings - len(sets) if "anchors" in kinds else 0
         why = [f"{counted(missing, 'set')} of anchors could not be read"] if missing > 0 else []
@@ -199,11 +186,10 @@ class _Work:
 
     async def _developed(self, candidates: Sequence[Candidate]) -> dict[str, Sides]:
         old = await self._judged(None, "development")
-        sides = {}
-        for one in candidates:
-            new = await self._judged(one, "development")
-            sides[one.name] = self._sides(old, new, "development")
-        return sides
+        return {
+            one.name: self._sides(old, await self._judged(one, "development"), "development")
+            for one in candidates
+        }
 
     async def _opened(
         self, record: AlignRecord, opening: Opening, one: Candidate, development: Sides
@@ -248,18 +234,11 @@ class _Work:
         return sides_of(old, new, self.material.labels_of(part), self.options.reading)
 
     async def _judged(self, candidate: Candidate | None, part: PartName) -> Sequence[Judgement]:
-        """Judge a part by a candidate, or by the old prompt where there is none.
-
-        Raises
-        ------
-        RunError
-            If replies are missing that another start may bring.
-        """
+        """Judge a part by a candidate, or by the old prompt where there is none."""
         name = _SIDES if candidate is None else candidate.name
         options = self.options.judging
         if candidate is not None:
             options = using(options, self.folder / "candidates", candidate.name)
-        summaries = self.material.loaded_summaries(part)
         identity = {
             "judging": self._judging(),
             "candidate": None if candidate is None else candidate.sha256,
@@ -269,7 +248,7 @@ class _Work:
         }
         outcome = await judge_loaded(
             self.material.sources,
-            summaries,
+            self.material.loaded_summaries(part),
             options=options,
             model=self.model,
             run_folder=self.folder / "runs" / f"{part}-{name}-{_sha256(identity)[:12]}",
@@ -322,13 +301,7 @@ class _Work:
 
 
 def base_criterion(judging: JudgeOptions) -> Criterion:
-    """Return the prompt and the scale that are to be improved.
-
-    Raises
-    ------
-    ConfigurationError
-        If the protocol is a checklist, or the options ask for more than one prompt.
-    """
+    """Return the prompt and the scale that are to be improved."""
     plan = judging.plan()
     if plan.protocol == "checklist":
         raise ConfigurationError("align improves prompts of --protocol likert, binary or pairwise")
@@ -336,13 +309,7 @@ def base_criterion(judging: JudgeOptions) -> Criterion:
 
 
 def writing_llm(models: Models) -> Llm:
-    """Return the model that judges and writes.
-
-    Raises
-    ------
-    ConfigurationError
-        If it writes no text.
-    """
+    """Return the model that judges and writes."""
     if models.llm is None or models.llm.decides is not None:
         raise ConfigurationError("align needs a model that reads a prompt: name one by --backend")
     return models.llm
@@ -361,6 +328,29 @@ def made_of(
     if "scale" in options.kinds:
         every += other_scales(base)
     yield from {one.sha256: one for one in every}.values()
+
+
+def using(judging: JudgeOptions, folder: Path, name: str) -> JudgeOptions:
+    """Return `judging` with the prompt and the scale of the candidate `name` in `folder`."""
+    return replace(judging, prompt=folder / f"{name}.md", scale=folder / f"{name}.scale.toml")
+
+
+def write_candidate(candidate: Candidate, folder: Path, aspect: str) -> None:
+    """Write template, scale and criterion of `candidate`: ``fairjudge judge`` takes them."""
+    make_folder(folder)
+    write_atomically(folder / f"{candidate.name}.md", candidate.prompt)
+    write_atomically(folder / f"{candidate.name}.scale.toml", scale_text(candidate.scale))
+    write_atomically(folder / f"{candidate.name}.toml", criterion_text(candidate, aspect))
+
+
+def criterion_text(candidate: Candidate, aspect: str, *, folder: str = "") -> str:
+    """Return the criterion file of `candidate`, whose files lie in `folder` beside it."""
+    named = {
+        "aspect": aspect,
+        "prompt": f"{folder}{candidate.name}.md",
+        "scale": f"{folder}{candidate.name}.scale.toml",
+    }
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in named.items())
 
 
 def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:

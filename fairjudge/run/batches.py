@@ -24,13 +24,7 @@ class BatchImport:
 
 
 def write_batch(path: Path, requests: Mapping[str, CompletionRequest | DecisionRequest]) -> None:
-    """Write one line a request, as it is sent, each named by its cache key.
-
-    Raises
-    ------
-    ConfigurationError
-        For requests that are not to OpenAI's chat completions.
-    """
+    """Write one line a request, as it is sent, each named by its cache key."""
     from fairjudge.backends.chat_wire import chat_body
 
     for request in requests.values():
@@ -55,13 +49,7 @@ def write_batch(path: Path, requests: Mapping[str, CompletionRequest | DecisionR
 
 
 def import_batch(path: Path, *, cache: AnyCache) -> BatchImport:
-    """Put the replies of a results file into `cache`; the planned command then finds them there.
-
-    Raises
-    ------
-    InputError
-        If a line is not of the format; file and line are named.
-    """
+    """Put the replies of a results file into `cache`; the planned command then finds them there."""
     try:
         text = read_file(path).decode("utf-8")
     except UnicodeDecodeError as error:

@@ -112,7 +112,7 @@ async def build_one(
         "retry": False,
     }
     if why is not None:
-        return row | {"why_none": why, "kept_aids": [], "unusable": True}
+        return row | {"why_none": why, "kept_aids": []}
     deps = _deps(builder, articles, options, progress)
     how: dict[str, Any] = {"thread": thread, "context": deps, "max_concurrency": concurrency}
     state = await resume(graph, **how) if graph.checkpointer else None

@@ -14,26 +14,27 @@ from fairjudge.records import RunStore
 from fairjudge.run.build_work import check_any_usable
 from fairjudge.run.builders import make_builder
 from fairjudge.run.built import BuildBook, Built
-from fairjudge.run.executors import executor_for
+from fairjudge.run.in_process import build_references
 from fairjudge.run.models import Spent, nothing_spent, open_models
 from fairjudge.run.progress import SILENT, BuildProgress
 from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import bad_lines, check_writable, digest, open_run
+from fairjudge.run.runs import (
+    RunOutcome,
+    bad_lines,
+    check_writable,
+    digest,
+    noting_spent,
+    open_run,
+    seldom_collecting,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BuildOutcome:
-    """What ``fairjudge build`` did. ``n_failed`` of ``n_steps`` model steps gave nothing.
-
-    ``was_finished``: an earlier start had left nothing to do.
-    """
+class BuildOutcome(RunOutcome):
+    """What ``fairjudge build`` did. ``n_failed`` of ``n_steps`` model steps gave nothing."""
 
     clusters: tuple[Built, ...]
-    bad_lines: tuple[str, ...]
-    spent: Spent | None
     signature: str
-    run: Path | str
-    was_finished: bool = False
 
     @property
     def n_without_questions(self) -> int:
@@ -62,13 +63,7 @@ def build_file(
     progress: BuildProgress = SILENT,
     budget: Budget | None = None,
 ) -> BuildOutcome:
-    """Build references for the clusters in `path` and write them to `output`; see `build_loaded`.
-
-    Raises
-    ------
-    FairJudgeError
-        If the file, the backend or the run folder cannot be used. Items that fail are outcomes.
-    """
+    """Build references for the clusters in `path` and write them; see `build_loaded`."""
     loaded = read_clusters(path, skip_bad=skip_bad)
     check_writable(output)
     outcome = run_to_end(
@@ -94,7 +89,7 @@ async def build_loaded(
     progress: BuildProgress = SILENT,
     budget: Budget | None = None,
 ) -> BuildOutcome:
-    """Build references for `loaded`; see `build_file`.
+    """Build references for `loaded`; items that fail are outcomes.
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
@@ -105,13 +100,7 @@ async def build_loaded(
         "model": model.identity(),
         "clusters": digest(loaded.records),
     }
-    opened = open_run(
-        run_folder,
-        cache_folder=model.cache_folder,
-        command="build",
-        identity=identity,
-        store=model.address,
-    )
+    opened = open_run(run_folder, command="build", model=model, identity=identity)
     finished = _finished(loaded, model=model, opened=opened)
     if finished is not None:
         return finished
@@ -122,9 +111,22 @@ async def build_loaded(
             progress.begin(len(loaded.records))
             for eid in book.done:
                 progress.end(eid)
-            spent = await executor_for(model, models, budget=budget).build(
-                book, builder=builder, options=settled, progress=progress
-            )
+            if model.engine == "ray":
+                from fairjudge.run.ray_engine import build_on_ray
+
+                spent = build_on_ray(
+                    book, options=settled, model=model, budget=budget, progress=progress
+                )
+            else:
+                with noting_spent(run, models.spent), seldom_collecting():
+                    await build_references(
+                        book,
+                        builder=builder,
+                        options=settled,
+                        concurrency=model.concurrency,
+                        progress=progress,
+                    )
+                spent = models.spent()
         return _outcome(loaded, book, spent=spent, signature=builder.signature)
 
 

@@ -16,8 +16,8 @@ class Built:
     """One cluster's outcome.
 
     ``unused`` names the articles that took no part, with the reason; ``why_none`` says why there
-    is no question, where there is none; ``unusable``: its articles allow none; ``problems`` are
-    failed calls; ``dropped_answers`` say why and how many.
+    is no question, where there is none; ``problems`` are failed calls; ``dropped_answers`` say why
+    and how many.
     """
 
     reference: Reference
@@ -28,7 +28,6 @@ class Built:
     problems: tuple[str, ...]
     n_steps: int
     why_none: str | None
-    unusable: bool
 
     @property
     def n_used(self) -> int:
@@ -37,17 +36,10 @@ class Built:
 
 
 class BuildBook:
-    """Which clusters of an open run are built.
+    """Which of all `clusters` of an open run are built; `run` is read once, here.
 
     ``done`` holds their records by ``eid``, ``n_attempts`` how often each was begun before this
     start, ``signature`` that of the last builder, None where there was none.
-
-    Parameters
-    ----------
-    run : RunStore
-        Read once, here.
-    clusters : sequence of Cluster
-        All clusters of the run.
     """
 
     ROWS: ClassVar[str] = "references"
@@ -110,7 +102,6 @@ def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
         problems=tuple(row.get("problems", [])),
         n_steps=row.get("n_steps", 0),
         why_none=row["why_none"],
-        unusable=row.get("unusable", False),
     )
 
 

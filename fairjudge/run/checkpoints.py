@@ -27,15 +27,7 @@ _MIGRATING = 0x66_6A_63_70
 
 @asynccontextmanager
 async def checkpoints(run: RunStore) -> AsyncIterator[BaseCheckpointSaver[Any]]:
-    """Open the checkpoints of `run`; those in a store are deleted when it has ended well.
-
-    Raises
-    ------
-    RunError
-        If they cannot be read or written.
-    MissingExtraError
-        If the package of LangGraph's checkpoints in PostgreSQL is not installed.
-    """
+    """Open the checkpoints of `run`; those in a store are deleted when it has ended well."""
     opened = _stored(run) if isinstance(run, StoredRun) else _embedded(run.path)
     async with opened as saver:
         yield saver

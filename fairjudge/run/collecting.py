@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from fairjudge.records import CHANGED
 from fairjudge.run.in_process import judge_tasks
 from fairjudge.run.judges import make_judge
 from fairjudge.run.models import open_models
+from fairjudge.run.progress import Progress
 from fairjudge.run.recorded import ROWS, JudgementBook
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import digest, noting_spent, open_run
@@ -33,9 +34,6 @@ from fairjudge.sealed import unseal
 from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.runs import StoredRun
 from fairjudge.text.sentences import sentence_texts
-
-Progress = Callable[[int], Callable[[int], None]]
-"""Called with the number of tasks; returns what is called with how many were finished."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,27 +60,27 @@ def collect(
     """Return the judgements that `given` holds, or judge what it names.
 
     With `probes`, every summary is judged beside itself with that text added.
-
-    Raises
-    ------
-    FairJudgeError
-        If a file, the backend or the run folder cannot be used.
     """
     if given.judgements is not None:
         return read_judgements(given.judgements, skip_bad=given.skip_bad).records
     if given.references is None or given.summaries is None:
         return recorded_judgements(given.run, store=model.address)
     plan = resolve_plan(aspect, protocol=protocol)
-    clusters, summaries = read_audit_input(given, plan)
+    read: Any = read_references if plan.needs_questions else read_clusters
+    clusters: tuple[Cluster, ...] = read(given.references, skip_bad=given.skip_bad).records
+    loaded = read_summaries(given.summaries, skip_bad=given.skip_bad)
+    check_summaries(loaded, clusters)
+    summaries = loaded.records
+    parts: Sequence[Sequence[Summary]] = [summaries]
     if probes:
-        pairs = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)
-        tasks = tuple(
-            task
-            for beside in (pairs if protocol == "pairwise" else [_flat(pairs)])
-            for task in plan_tasks(clusters, beside, plan, split_sentences=sentence_texts)
-        )
-    else:
-        tasks = plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts)
+        parts = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)
+        if protocol != "pairwise":  # every summary once
+            parts = [list({(s.eid, s.system): s for pair in parts for s in pair}.values())]
+    tasks = tuple(
+        task
+        for beside in parts
+        for task in plan_tasks(clusters, beside, plan, split_sentences=sentence_texts)
+    )
     if not tasks:
         raise InputError("nothing to judge for this audit", path=given.references)
     return run_to_end(
@@ -104,36 +102,10 @@ def collect(
     )
 
 
-def _flat(pairs: Sequence[Sequence[Summary]]) -> list[Summary]:
-    """Return every summary once."""
-    return list({(s.eid, s.system): s for pair in pairs for s in pair}.values())
-
-
-def read_audit_input(
-    given: AuditInput, plan: JudgingPlan
-) -> tuple[tuple[Cluster, ...], tuple[Summary, ...]]:
-    """Read clusters (references where the plan needs questions) and summaries, and match them."""
-    if given.references is None:
-        raise InputError("this audit needs --references")
-    read: Any = read_references if plan.needs_questions else read_clusters
-    clusters: tuple[Cluster, ...] = read(given.references, skip_bad=given.skip_bad).records
-    if given.summaries is None:
-        return clusters, ()
-    summaries = read_summaries(given.summaries, skip_bad=given.skip_bad)
-    check_summaries(summaries, clusters)
-    return clusters, summaries.records
-
-
 def recorded_judgements(
     run: Path | None, *, store: StoreAddress | None = None
 ) -> tuple[Judgement, ...]:
-    """Return the judgements that a run's folder holds, or with `store` the run of that name.
-
-    Raises
-    ------
-    InputError
-        If there are none.
-    """
+    """Return the judgements that a run's folder holds, or with `store` the run of that name."""
     if store is not None and run is not None:
         return _stored_judgements(run, store)
     file = None if run is None else run / f"{ROWS}.jsonl"
@@ -178,11 +150,7 @@ async def judge_planned(
     Several calls for one audit share a `budget`.
     """
     opened = open_run(
-        run,
-        cache_folder=model.cache_folder,
-        command="audit",
-        identity={"model": model.identity(), **identity},
-        store=model.address,
+        run, command="audit", model=model, identity={"model": model.identity(), **identity}
     )
     async with open_models(model, budget=budget) as models:
         options = JudgeOptions(aspect=plan.aspect, protocol=plan.protocol)

@@ -1,28 +1,23 @@
-"""The engine that works in this process: LangGraph's graphs, with the run's checkpoints."""
+"""Working on a run's items in this process: LangGraph's graphs, with the run's checkpoints."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.domain import Cluster, Judgement
 from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.building import SettledOptions
-from fairjudge.options.judging import JudgeOptions
 from fairjudge.references.ports import ArticleBuilder, Builder
 from fairjudge.run.build_work import build_one, graph_for
 from fairjudge.run.built import BuildBook
 from fairjudge.run.checkpoints import checkpoints
-from fairjudge.run.judges import make_fallback
-from fairjudge.run.models import Models, Spent
 from fairjudge.run.progress import SILENT, BuildProgress
 from fairjudge.run.recorded import JudgementBook
-from fairjudge.run.runs import noting_spent, resume, seldom_collecting, start
+from fairjudge.run.runs import resume, start
 
 _THREAD = "judge"
 _CHUNK = 64
@@ -31,54 +26,6 @@ _SYNC_SECONDS = 0.5
 """Least time between two waits for the disk: no more than this is lost with the power."""
 _CALLS_A_CLUSTER = 8
 """A cluster has about so many calls to make at once; with more places, others are built beside."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InProcess:
-    """See `fairjudge.run.executors.Executor`."""
-
-    models: Models
-    concurrency: int
-
-    async def judge(
-        self,
-        book: JudgementBook,
-        *,
-        judge: Judge,
-        options: JudgeOptions,
-        plan: JudgingPlan,
-        progress: Callable[[int], None],
-    ) -> Spent | None:
-        """See `fairjudge.run.executors.Executor`."""
-        with noting_spent(book.run, self.models.spent), seldom_collecting():
-            await judge_tasks(
-                book,
-                judge=judge,
-                fallback=make_fallback(self.models, options.fallback, aspect=plan.aspect),
-                concurrency=self.concurrency,
-                progress=progress,
-                sync=self.models.sync,
-            )
-        return self.models.spent()
-
-    async def build(
-        self,
-        book: BuildBook,
-        *,
-        builder: Builder | ArticleBuilder,
-        options: SettledOptions,
-        progress: BuildProgress,
-    ) -> Spent | None:
-        """See `fairjudge.run.executors.Executor`."""
-        with noting_spent(book.run, self.models.spent), seldom_collecting():
-            await build_references(
-                book,
-                builder=builder,
-                options=options,
-                concurrency=self.concurrency,
-                progress=progress,
-            )
-        return self.models.spent()
 
 
 async def judge_tasks(

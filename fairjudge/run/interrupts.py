@@ -33,11 +33,6 @@ def answering_first(limiter: AdaptiveLimiter, *, tell: Callable[[str], None]) ->
     The first interrupt begins no more calls and waits for those that are paid for already; the
     second ends them too; a third does not even wait for that. Only the main thread gets interrupts;
     elsewhere, and where they are ignored, nothing changes.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When interrupted.
     """
     before = _handlers_to_replace()
     main = asyncio.current_task()
@@ -79,12 +74,8 @@ def ending_well(
 ) -> Iterator[Callable[[CacheError], None]]:
     """Yield what to call with an error after which no more calls are to begin.
 
-    Those under way are answered, and stored where that can be; then the block is ended.
-
-    Raises
-    ------
-    CacheError
-        The first error, unless the block had ended by itself by then: `warn` is told of it then.
+    Those under way are answered, and stored where that can be; then the block is ended by the first
+    error. Where it had ended by itself by then, `warn` is told of that error.
     """
     main, loop = asyncio.current_task(), asyncio.get_running_loop()
     errors: list[CacheError] = []
@@ -117,11 +108,6 @@ def ending_at_once() -> Iterator[None]:
     """Let the first interrupt end the block, also inside `answering_first`.
 
     For a block in the main thread that waits without giving the event loop its turn.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        When interrupted.
     """
     before = _handlers_to_replace()
     _set(dict.fromkeys(before, signal.default_int_handler))

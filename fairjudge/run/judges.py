@@ -46,12 +46,6 @@ def make_judge(
     """Return the judge for `plan`; `tasks` are what it will be asked, for batches of questions.
 
     `first` are the models of the first judge of a cascade under a promise.
-
-    Raises
-    ------
-    ConfigurationError
-        If the aspect needs a prompt and a scale that were not given, or the backend is ``local``
-        and the aspect is not one that it measures.
     """
     if options.together:
         return _together(models, options, tasks)
@@ -98,13 +92,7 @@ def _llm_judge(
 
 
 def stated_criteria(options: JudgeOptions) -> dict[str, StatedCriterion]:
-    """Return the criteria that are judged together, by aspect.
-
-    Raises
-    ------
-    ConfigurationError
-        If one cannot be judged with others.
-    """
+    """Return the criteria that are judged together, by aspect."""
     protocol = options.plans()[0].protocol
     return {
         one.aspect: stated_criterion(
@@ -196,13 +184,7 @@ def _promised(
 
 
 def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
-    """Return how the first judge of a cascade was asked when the promise was fitted.
-
-    Raises
-    ------
-    ConfigurationError
-        If the promise is of another aspect or protocol, of no one judge, or keeps nothing.
-    """
+    """Return how the first judge of a cascade was asked when the promise was fitted."""
     plan, stated = options.plan(), promise.stated
     if (plan.aspect, plan.protocol) != (promise.aspect, promise.protocol):
         raise ConfigurationError(
@@ -226,13 +208,7 @@ def first_options(options: JudgeOptions, promise: Promise) -> JudgeOptions:
 
 
 def criterion_of(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) -> Criterion:
-    """Return prompt and scale of `plan`: those given, the built-in ones in their place.
-
-    Raises
-    ------
-    ConfigurationError
-        If one of them has no built-in form, or they do not go together.
-    """
+    """Return prompt and scale of `plan`: those given, the built-in ones in their place."""
     if prompt and scale:
         criterion = Criterion(
             aspect=plan.aspect, template=load_template_file(prompt), scale=load_scale(scale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -18,14 +18,16 @@ from fairjudge.judges.aggregate import SystemScore, system_scores
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.leaderboards import rank_ranges
+from fairjudge.judges.ports import Judge
 from fairjudge.judges.ratings import Rating
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.records import RunStore, own_rows
-from fairjudge.run.executors import executor_for
+from fairjudge.run.in_process import judge_tasks
 from fairjudge.run.judges import (
     first_options,
+    make_fallback,
     make_judge,
     range_of,
     scale_range,
@@ -40,29 +42,30 @@ from fairjudge.run.models import (
     open_models,
     spent_together,
 )
+from fairjudge.run.progress import Progress, untold
 from fairjudge.run.recorded import JudgementBook
 from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import bad_lines, check_writable, open_run
+from fairjudge.run.runs import (
+    RunOutcome,
+    bad_lines,
+    check_writable,
+    noting_spent,
+    open_run,
+    seldom_collecting,
+)
 
 _ENDS = "finished"
 """Rows that say what a start which left nothing to do had been told by its models."""
-Progress = Callable[[int], Callable[[int], None]]
-"""Called with the number of tasks; returns what is called with how many were finished."""
-
-
-def _silent(_total: int) -> Callable[[int], None]:
-    return lambda _done: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOutcome:
+class JudgeOutcome(RunOutcome):
     """What ``fairjudge judge`` did.
 
     ``judgements`` may be read anew from the run each time; ``ratings`` are what scores stand on.
     ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
-    least that are missing for it. ``was_finished``: an earlier start had left nothing to do.
-    ``derived`` are what checklists say under other protocols; they are written after
-    ``judgements``. ``references`` are what was judged against, for checklists.
+    least that are missing for it. ``derived`` are what checklists say under other protocols; they
+    are written after ``judgements``. ``references`` are what was judged against, for checklists.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -72,13 +75,9 @@ class JudgeOutcome:
     plan: JudgingPlan
     signature: str
     without_tasks: tuple[str, ...]
-    bad_lines: tuple[str, ...]
-    spent: Spent | None
-    run: Path | str
     derived: tuple[Judgement, ...] = field(default=(), repr=False)
     references: tuple[Reference, ...] = field(default=(), repr=False)
     n_missing: int = 0
-    was_finished: bool = False
 
     @property
     def all_judgements(self) -> tuple[Judgement, ...]:
@@ -159,23 +158,10 @@ def judge_files(
     model: Model,
     run: Path | None,
     skip_bad: bool,
-    progress: Progress = _silent,
+    progress: Progress = untold,
     budget: Budget | None = None,
 ) -> JudgeOutcome:
-    """Judge the summaries in some files against the references in another; write judgements.
-
-    Parameters
-    ----------
-    summaries : Path or sequence of Path
-        Several files are judged as if they were one.
-    budget : Budget, optional
-        What may be spent, where it is shared; by default what `model` allows.
-
-    Raises
-    ------
-    FairJudgeError
-        If a file, the backend or the run folder cannot be used. Items that fail are outcomes.
-    """
+    """Judge files of summaries, as if they were one, and write judgements; see `judge_material`."""
     check_writable(output)
     material = read_material(references, summaries, options=options, skip_bad=skip_bad)
     outcome = run_to_end(
@@ -192,10 +178,10 @@ async def judge_loaded(
     options: JudgeOptions,
     model: Model,
     run_folder: Path | None = None,
-    progress: Progress = _silent,
+    progress: Progress = untold,
     budget: Budget | None = None,
 ) -> JudgeOutcome:
-    """Judge `summaries` against `sources`; see `judge_files`."""
+    """Judge `summaries` against `sources`; see `judge_material`."""
     material = check_material(sources, summaries, options=options)
     return await judge_material(
         material, model=model, run_folder=run_folder, progress=progress, budget=budget
@@ -207,19 +193,18 @@ async def judge_material(
     *,
     model: Model,
     run_folder: Path | None = None,
-    progress: Progress = _silent,
+    progress: Progress = untold,
     budget: Budget | None = None,
 ) -> JudgeOutcome:
-    """Judge what `material` holds; see `judge_files`.
+    """Judge what `material` holds; items that fail are outcomes.
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
     opened = open_run(
         run_folder,
-        cache_folder=model.cache_folder,
         command="judge",
+        model=model,
         identity={**material.identity(), "model": model.identity()},
-        store=model.address,
     )
     finished = _finished(material, model=model, opened=opened)
     if finished is not None:
@@ -238,14 +223,44 @@ async def judge_material(
         span = scale_range(judge, plan)
         with opened as run:
             book = JudgementBook(run, tasks)
-            spent = await executor_for(model, models, budget=budget).judge(
-                book, judge=judge, options=options, plan=plan, progress=progress(len(tasks))
+            spent = await _judge(
+                book, material, judge, model, models, budget=budget, progress=progress
             )
             if first is not None:
                 spent = spent_together((first.spent(), spent))
             if book.is_finished:
                 run.append(_ENDS, {"signature": judge.signature, "scale_range": span})
         return _outcome(material, book, span=span, signature=judge.signature, spent=spent)
+
+
+async def _judge(
+    book: JudgementBook,
+    material: Material,
+    judge: Judge,
+    model: Model,
+    models: Models,
+    *,
+    budget: Budget | None,
+    progress: Progress,
+) -> Spent | None:
+    """Judge what `book` lacks, in this process or on a cluster."""
+    options, plan, told = material.options, material.plan, progress(len(material.tasks))
+    if model.engine == "ray":
+        from fairjudge.run.ray_engine import judge_on_ray
+
+        return judge_on_ray(
+            book, options=options, plan=plan, model=model, budget=budget, progress=told
+        )
+    with noting_spent(book.run, models.spent), seldom_collecting():
+        await judge_tasks(
+            book,
+            judge=judge,
+            fallback=make_fallback(models, options.fallback, aspect=plan.aspect),
+            concurrency=model.concurrency,
+            progress=told,
+            sync=models.sync,
+        )
+    return models.spent()
 
 
 @asynccontextmanager
@@ -261,14 +276,21 @@ async def _opened(
             yield models, None
         return
     first_options(options, options.cascade)  # refuses before anything is opened
-    cheap, budget = first_model(model, options.cascade.stated), budget or model.budget
-    for target in filter(None, (cheap.llm, model.llm)):
-        budget.check_priced(target)
+    cheap = first_model(model, options.cascade.stated)
+    budget = common_budget((cheap, model), budget or model.budget)
     async with (
         open_models(model, budget=budget) as models,
         open_models(cheap, budget=budget) as first,
     ):
         yield models, first
+
+
+def common_budget(models: Sequence[Model], budget: Budget | None) -> Budget:
+    """Return `budget`, or what the first of `models` may spend, for all; each must have a price."""
+    budget = budget or models[0].budget
+    for target in filter(None, (model.llm for model in models)):
+        budget.check_priced(target)
+    return budget
 
 
 def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import fsum
 from pathlib import Path
@@ -20,9 +20,10 @@ from fairjudge.judges.juries import JuryRule, jury
 from fairjudge.judges.ratings import rating_of
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.run.judging import JudgeOutcome, judge_material
+from fairjudge.run.judging import JudgeOutcome, common_budget, judge_material
 from fairjudge.run.material import read_material
 from fairjudge.run.models import spent_together
+from fairjudge.run.progress import Progress
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import check_writable, open_run
 
@@ -37,7 +38,7 @@ def judge_with_jury(
     rule: JuryRule,
     run: Path | None,
     skip_bad: bool,
-    progress: Callable[[int], Callable[[int], None]],
+    progress: Progress,
     budget: Budget | None = None,
 ) -> JudgeOutcome:
     """Let every member judge, one after the other, and write the jury's rows before theirs.
@@ -46,25 +47,21 @@ def judge_with_jury(
     options allow to be spent is for all of them together: where it ends, the items that the later
     members had yet to judge are unscored. `budget` takes its place where it is shared. The
     outcome's scores are the jury's.
-
-    Raises
-    ------
-    FairJudgeError
-        As `judge_files`; and where one backend is named twice.
     """
     if options.together:
         raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
     if isinstance(options.cascade, Promise):
         raise ConfigurationError("--cascade with a promise takes one --backend: the better judge")
-    names = _names(members)
-    budget = _common_budget(members, budget)
+    names = [member.target for member in members]
+    if len(set(names)) < len(names):
+        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
+    budget = common_budget(members, budget)
     check_writable(output)
     material = read_material(references, summaries, options=options, skip_bad=skip_bad)
     opened = open_run(
         run,
-        cache_folder=members[0].cache_folder,
         command="judge",
-        store=members[0].address,
+        model=members[0],
         identity={
             **material.identity(),
             "members": names,
@@ -102,29 +99,8 @@ def judge_with_jury(
     )
 
 
-def _names(members: Sequence[Model]) -> list[str]:
-    names = [member.target for member in members]
-    if len(set(names)) < len(names):
-        raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
-    return names
-
-
-def _common_budget(members: Sequence[Model], budget: Budget | None) -> Budget:
-    """Return `budget`, or what the first member may spend, for all; each must have a price."""
-    budget = budget or members[0].budget
-    for target in filter(None, (member.llm for member in members)):
-        budget.check_priced(target)
-    return budget
-
-
 def jury_rows(members: Sequence[Sequence[Judgement]], *, rule: JuryRule) -> tuple[Judgement, ...]:
-    """Return the jury's judgement of every item, from the members' judgements in the same order.
-
-    Raises
-    ------
-    ValueError
-        If the members' items differ.
-    """
+    """Return the jury's judgement of every item, from the members' judgements in the same order."""
     return tuple(_row(each, rule) for each in zip(*members, strict=True))
 
 
@@ -167,13 +143,9 @@ def _why(members: Sequence[Judgement]) -> str:
     return Counter(str(row.unscored) for row in members).most_common(1)[0][0]
 
 
-def _scored(members: Sequence[Judgement]) -> list[Judgement]:
-    return [row for row in members if row.unscored is None]
-
-
 def _mean_probabilities(members: Sequence[Judgement]) -> Mapping[str, float] | None:
     """Return the mean of the scored members' distributions, where all of them have one."""
-    given = [row.probabilities for row in _scored(members)]
+    given = [row.probabilities for row in members if row.unscored is None]
     found = [one for one in given if one is not None]
     if not found or len(found) < len(given):
         return None

@@ -15,11 +15,12 @@ from fairjudge.datasets import read_clusters
 from fairjudge.domain import Answer, Article, JudgeTask, Reference
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
+from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import repeated
 from fairjudge.options.building import BuildOptions, SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import CompletionRequest, DecisionRequest, ModelRef
+from fairjudge.protocols import CompletionRequest, DecisionRequest
 from fairjudge.records import RunFolder
 from fairjudge.references.embedded import GroupsAlone
 from fairjudge.references.ports import ArticleBuilder, Builder, Groups
@@ -75,11 +76,8 @@ def plan_judging(
     material = read_material(references, summaries, options=options, skip_bad=skip_bad)
 
     async def one(model: Model, asked: JudgeOptions, tasks: Sequence[JudgeTask]) -> Plan:
-        async with _planned(model) as (opened, planner):
-            judge = make_judge(opened, asked, plan=material.plan, tasks=tasks)
-            for start in range(0, len(tasks), _AT_ONCE):
-                some = tasks[start : start + _AT_ONCE]
-                await asyncio.gather(*(judge.ask(task) for task in some))
+        async with planned(model) as (opened, planner):
+            await ask_all(make_judge(opened, asked, plan=material.plan, tasks=tasks), tasks)
             return summed(planner, model, seconds_per_call, assumes=_judging_assumes(options))
 
     if not isinstance(promise := options.cascade, Promise):
@@ -90,6 +88,12 @@ def plan_judging(
         steps = [(first, first_options(options, promise), again)]
         steps += [(model, replace(options, cascade=None), material.tasks) for model in models]
     return tuple(run_to_end(one(*step)) for step in steps if _calls(step[0]))
+
+
+async def ask_all(judge: Judge, tasks: Sequence[JudgeTask]) -> None:
+    """Ask about all `tasks`, for what is counted on the way."""
+    for start in range(0, len(tasks), _AT_ONCE):
+        await asyncio.gather(*(judge.ask(task) for task in tasks[start : start + _AT_ONCE]))
 
 
 def plan_building(
@@ -131,7 +135,7 @@ def plan_references(
     settled = replace(options.settled(llm=_calls(model)), validity=undropped)
 
     async def one() -> tuple[Plan, tuple[Reference, ...]]:
-        async with _planned(model) as (opened, planner):
+        async with planned(model) as (opened, planner):
             builder = make_builder(opened, settled)
             if settled.consolidation == "embedding":
                 builder = _grouping_in_two(builder)
@@ -205,14 +209,11 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
         if isinstance(request, CompletionRequest)
     )
     rest = (
-        [
-            f"no question is dropped before its answers are checked; each one that is takes one "
-            f"off the {counted(checks, 'such call')}"
-        ]
-        if checks
-        else []
+        f"no question is dropped before its answers are checked; each one that is takes one off "
+        f"the {counted(checks, 'such call')}"
     )
-    return (READABLE, SHORT, "every article answers every question, once", *rest)
+    said = (READABLE, SHORT, "every article answers every question, once")
+    return (*said, rest) if checks else said
 
 
 def _calls(model: Model) -> bool:
@@ -220,7 +221,7 @@ def _calls(model: Model) -> bool:
 
 
 @asynccontextmanager
-async def _planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]:
+async def planned(model: Model) -> AsyncIterator[tuple[Models, PlanningBackend]]:
     """Open the local models, with a backend in place of the language model that asks nobody."""
     with planning(model) as planner:
         async with open_models(replace(model, planner=planner)) as models:
@@ -237,13 +238,6 @@ def planning(model: Model) -> Iterator[PlanningBackend]:
         cache.close()
 
 
-def _target(model: Model) -> ModelRef:
-    target = model.llm
-    if target is None:
-        raise ConfigurationError("the embedded default calls no model; there is nothing to plan")
-    return target
-
-
 def summed(
     planner: PlanningBackend,
     model: Model,
@@ -252,8 +246,10 @@ def summed(
     assumes: tuple[str, ...],
 ) -> Plan:
     """Return what was counted in place of `model`."""
-    prices = model.price_list
-    price = prices.price(_target(model))
+    prices, target = model.price_list, model.llm
+    if target is None:
+        raise ConfigurationError("the embedded default calls no model; there is nothing to plan")
+    price = prices.price(target)
     usage = planner.usage(cached_from=CACHED_FROM if price is None else price.cached_from)
     n_calls = len(planner.requests)
     return Plan(
@@ -263,7 +259,7 @@ def summed(
         input_tokens=planner.input_tokens,
         cached_input_tokens=usage.cached_input_tokens or 0,
         output_tokens=planner.output_tokens,
-        cost_usd=prices.cost_usd(_target(model), usage),
+        cost_usd=prices.cost_usd(target, usage),
         seconds=n_calls * seconds_per_call / model.concurrency,
         requests=planner.requests,
         assumes=(*assumes, _KEPT) if usage.cached_input_tokens else assumes,

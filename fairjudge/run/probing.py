@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import check_summaries, read_clusters, read_references, read_summaries
-from fairjudge.domain import Judgement, JudgeTask
+from fairjudge.domain import Judgement
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.metamorphic import check_results, checks
 from fairjudge.judges.order_probes import order_bias, place_tasks, shuffle_tasks
-from fairjudge.judges.tasks import JudgingPlan, resolve_plan
+from fairjudge.judges.tasks import resolve_plan
 from fairjudge.options.models import Model
 from fairjudge.results import figure
-from fairjudge.run.collecting import Progress, judge_planned
+from fairjudge.run.collecting import judge_planned
+from fairjudge.run.progress import Progress
 from fairjudge.run.runs import digest
 from fairjudge.stats.intervals import wilson
 from fairjudge.text.sentences import sentence_texts
@@ -80,13 +80,7 @@ async def checks_report(
     progress: Progress,
     budget: Budget | None = None,
 ) -> dict[str, Any]:
-    """Return how often each metamorphic relation held.
-
-    Raises
-    ------
-    ConfigurationError
-        If `aspect` is not built in.
-    """
+    """Return how often each metamorphic relation held."""
     if aspect not in {"coverage", "faithfulness"}:
         raise ConfigurationError(f"checks know coverage and faithfulness, not {aspect!r}")
     plans = {name: resolve_plan(aspect, protocol=name) for name in ("pairwise", "likert")}
@@ -108,16 +102,17 @@ async def checks_report(
     budget = model.budget if budget is None else budget
     for name, plan in plans.items():
         tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
-        folder = None if run is None else run / name
-        judged |= await _by_id(
-            list(tasks.values()),
-            plan=plan,
-            model=model,
-            run=folder,
-            identity={**identity, "protocol": name},
-            progress=progress,
-            budget=budget,
-        )
+        if tasks:
+            rows = await judge_planned(
+                list(tasks.values()),
+                plan=plan,
+                model=model,
+                run=None if run is None else run / name,
+                identity={**identity, "protocol": name},
+                progress=progress,
+                budget=budget,
+            )
+            judged |= zip(tasks, rows, strict=True)
     return {
         "judge": next(iter(judged.values())).judge,
         "aspect": aspect,
@@ -132,27 +127,3 @@ async def checks_report(
             for one in check_results(made, judged)
         ],
     }
-
-
-async def _by_id(
-    tasks: Sequence[JudgeTask],
-    *,
-    plan: JudgingPlan,
-    model: Model,
-    run: Path | None,
-    identity: dict[str, Any],
-    progress: Progress,
-    budget: Budget,
-) -> dict[str, Judgement]:
-    if not tasks:
-        return {}
-    rows = await judge_planned(
-        tasks,
-        plan=plan,
-        model=model,
-        run=run,
-        identity=identity,
-        progress=progress,
-        budget=budget,
-    )
-    return {task.id: row for task, row in zip(tasks, rows, strict=True)}

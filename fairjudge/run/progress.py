@@ -1,8 +1,17 @@
-"""How a build tells how far it is."""
+"""How runs tell how far they are."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[int], Callable[[int], None]]
+"""Called with how much there is to do; returns what is told how many more were done."""
+
+
+def untold(_total: int) -> Callable[[int], None]:
+    """Take no note: the `Progress` of whoever shows none."""
+    return lambda _done: None
 
 
 class BuildProgress:

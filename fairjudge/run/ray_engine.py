@@ -1,10 +1,13 @@
-"""Sharding a run over a Ray cluster: same rows as in one process, from many machines.
+"""Working on a run on a Ray cluster: same rows as in one process, from many machines.
 
 Shards are whole clusters of articles, so that batches of questions and of texts are what they are
 in one process. Ray Data hands them out, each a row and a block of its own. Calls of an API run in
 its tasks, behind one gate for the whole cluster; models that are loaded (scorers, on GPUs where
 there are) run in its actors, which keep them. What a worker that dies had in hand is done again by
 another one: its answered calls come from the cache.
+
+Rates and budgets hold for all workers together. What is left of a ``budget`` that is shared with
+others takes the place of what ``model`` allows, and what was spent is booked there.
 """
 
 from __future__ import annotations
@@ -16,29 +19,39 @@ import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from fairjudge.backends import loads_its_model
+from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.limiting import Tokens
-from fairjudge.domain import JudgeTask
+from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.errors import MissingExtraError, RunError
+from fairjudge.judges.tasks import JudgingPlan
+from fairjudge.options.building import SettledOptions
+from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
+from fairjudge.records import RunStore
+from fairjudge.run.built import BuildBook
 from fairjudge.run.interrupts import ending_at_once
 from fairjudge.run.models import Spent
+from fairjudge.run.progress import BuildProgress
 from fairjudge.run.ray_gate import Gate, GateTotals
 from fairjudge.run.ray_worker import (
     BuildingShard,
     BuildingWork,
     JudgingShard,
     JudgingWork,
+    Shard,
     ShardOutcome,
+    Work,
     Worker,
     as_row,
+    files_of,
     run_shard,
 )
-
-Work = JudgingWork | BuildingWork
-Shard = JudgingShard | BuildingShard
+from fairjudge.run.recorded import JudgementBook
+from fairjudge.run.runs import noting_spent
 
 SHARD_SIZE = 64
 """Tasks in a shard, rounded up to whole clusters."""
@@ -48,11 +61,85 @@ _MAX_DEATHS = 10
 """A shard that ends so many workers ends the run."""
 
 
+def judge_on_ray(
+    book: JudgementBook,
+    *,
+    options: JudgeOptions,
+    plan: JudgingPlan,
+    model: Model,
+    budget: Budget | None,
+    progress: Callable[[int], None],
+) -> Spent | None:
+    """Judge every task that is not judged, and again what another try may score."""
+    book.reopen_retryable()
+    progress(book.n_done)
+    # Paths name nothing on another machine.
+    work = JudgingWork(
+        options=replace(options, prompt=None, scale=None),
+        files=files_of(options),
+        plan=plan,
+        model=model,
+    )
+
+    def record(row: dict[str, Any]) -> None:
+        book.record(row["position"], Judgement.model_validate(row["judgement"]))
+        progress(1)
+
+    shards = judging_shards(book.tasks, book.is_done)
+    loads = options.fallback != "none" or options.cascade is not None
+    return _work(work, shards, loads=loads, record=record, run=book.run, budget=budget)
+
+
+def build_on_ray(
+    book: BuildBook,
+    *,
+    options: SettledOptions,
+    model: Model,
+    budget: Budget | None,
+    progress: BuildProgress,
+) -> Spent | None:
+    """Build a reference for every cluster that has none."""
+
+    def record(row: dict[str, Any]) -> None:
+        book.record(row)
+        progress.end(row["eid"])
+
+    work = BuildingWork(options=options, model=model)
+    shards = [BuildingShard(cluster=cluster) for cluster in book.pending()]
+    loads = options.consolidation == "embedding"
+    return _work(work, shards, loads=loads, record=record, run=book.run, budget=budget)
+
+
+def _work(
+    work: Work,
+    shards: Sequence[Shard],
+    *,
+    loads: bool,
+    record: Callable[[dict[str, Any]], None],
+    run: RunStore,
+    budget: Budget | None,
+) -> Spent | None:
+    """Work on `shards`, in actors where a model is loaded for it."""
+    model = work.model
+    if budget is not None:
+        left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
+        work = replace(work, model=left)
+    in_actors = loads or model.llm is None or loads_its_model(model.llm)
+    spent = ClusterSpent()
+    with noting_spent(run, lambda: spent.spent(model)):
+        for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
+            record(row)
+    if budget is not None:
+        budget.book(**asdict(spent.totals))
+    run.sync()
+    return spent.spent(model)
+
+
 @dataclass(slots=True, kw_only=True)
 class ClusterSpent:
     """What a cluster asked of a model, once it is done."""
 
-    totals: GateTotals | None = None
+    totals: GateTotals = field(default_factory=GateTotals)
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
 
@@ -60,13 +147,10 @@ class ClusterSpent:
         """Return it in the form of a run in one process; None for the embedded default."""
         if model.llm is None:
             return None
-        if self.totals is None:
-            return Spent(n_calls=0, n_cached=self.n_cached, cost_usd=0.0, tokens=self.tokens)
-        known = self.totals.n_unpriced == 0
         return Spent(
             n_calls=self.totals.n_calls,
             n_cached=self.n_cached,
-            cost_usd=self.totals.cost_usd if known else None,
+            cost_usd=None if self.totals.n_unpriced else self.totals.cost_usd,
             tokens=self.tokens,
         )
 
@@ -106,13 +190,6 @@ def run_on_cluster(
 
     The cluster is that of RAY_ADDRESS, or the one this machine takes part in, or else one of this
     machine alone, for as long as this runs.
-
-    Raises
-    ------
-    MissingExtraError
-        If Ray, or what Ray Data needs, is not installed.
-    RunError
-        If the cluster cannot be used, or a shard cannot be done; what was yielded is done.
     """
     if not shards:
         return
@@ -209,7 +286,7 @@ def _start_gate(ray: Any, model: Model) -> Any:
     remote = ray.remote(num_cpus=0, max_concurrency=100_000)(Gate)
     return remote.options(
         name=f"gate-{uuid.uuid4().hex[:12]}", namespace=_NAMESPACE, scheduling_strategy=here
-    ).remote(max_concurrent=model.concurrency, budget=model.budget, rates=rates)
+    ).remote(max_concurrent=model.concurrency, budget=model.new_budget(), rates=rates)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from fairjudge.backends.budgeting import Budget, Reservation, likely_usage
 from fairjudge.backends.limiting import Ending, Limit
@@ -34,24 +34,16 @@ LEASE_SECONDS = 20.0
 class GateTotals:
     """What went through a gate."""
 
-    n_calls: int
-    cost_usd: float
-    n_unpriced: int
+    n_calls: int = 0
+    cost_usd: float = 0.0
+    n_unpriced: int = 0
 
 
 class Gate:
     """Lets at most `max_concurrent` calls of all workers be in flight, while `budget` lasts.
 
-    Parameters
-    ----------
-    max_concurrent : int
-    budget : Budget
-    rates : mapping, optional
-        Maximum ``requests`` and ``tokens`` per minute; None where there is no limit.
-    lease_seconds : float
-        After so long a silence a worker's places are given to others.
-    clock, sleep : callable
-        Return seconds, and wait for them.
+    ``rates`` are the most ``requests`` and ``tokens`` a minute, None where there is no limit. After
+    ``lease_seconds`` of silence a worker's places are given to others.
     """
 
     def __init__(
@@ -144,35 +136,25 @@ class Gate:
             self._held.pop(worker, None)
 
 
-class ActorGate:
-    """A `Gate` in another process, over the handle of its Ray actor."""
+class _Remote:
+    """Calls the methods of a Ray actor as if they were those of an object in this process."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle
 
-    async def enter(self, worker: str, target: ModelRef, likely: Usage) -> Entered:
-        """See `Gate`."""
-        entered: Entered = await self._handle.enter.remote(worker, target, likely)
-        return entered
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._handle, name).remote
 
-    async def leave(self, worker: str, reserved: Reservation, usage: Usage | None) -> None:
-        """See `Gate`."""
-        await self._handle.leave.remote(worker, reserved, usage)
 
-    async def stay(self, worker: str) -> None:
-        """See `Gate`."""
-        await self._handle.stay.remote(worker)
-
-    async def take_turn(self, tokens: float) -> str | None:
-        """See `Gate`."""
-        why: str | None = await self._handle.take_turn.remote(tokens)
-        return why
+def remote_gate(handle: Any) -> Gate:
+    """Return the `Gate` in another process, over the handle of its Ray actor."""
+    return cast("Gate", _Remote(handle))
 
 
 class GateRates(Limit):
     """A `Limit` that admits an attempt when the cluster's gate says that it is its turn."""
 
-    def __init__(self, gate: Gate | ActorGate) -> None:
+    def __init__(self, gate: Gate) -> None:
         self._gate = gate
 
     async def begin(self, request: AnyRequest) -> None:
@@ -185,7 +167,7 @@ class GateRates(Limit):
 class GateLimit(Limit):
     """A `Limit` that admits an attempt when the cluster's gate does."""
 
-    def __init__(self, gate: Gate | ActorGate, *, worker: str) -> None:
+    def __init__(self, gate: Gate, *, worker: str) -> None:
         self._gate = gate
         self._worker = worker
         self._staying: asyncio.Task[None] | None = None

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from fairjudge.backends.limiting import Limit, Tokens
 from fairjudge.domain import Cluster, Judgement, JudgeTask
@@ -25,7 +25,7 @@ from fairjudge.run.build_work import build_one, graph_for
 from fairjudge.run.builders import make_builder
 from fairjudge.run.judges import make_fallback, make_judge
 from fairjudge.run.models import Models, open_models
-from fairjudge.run.ray_gate import ActorGate, GateLimit, GateRates
+from fairjudge.run.ray_gate import GateLimit, GateRates, remote_gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,10 @@ class BuildingShard:
     cluster: Cluster
 
 
-def as_row(shard: JudgingShard | BuildingShard) -> dict[str, bytes]:
+Shard: TypeAlias = JudgingShard | BuildingShard
+
+
+def as_row(shard: Shard) -> dict[str, bytes]:
     """Return `shard` as a row of Ray Data: bytes, in which Arrow looks for no schema.
 
     Pickled, as all that Ray moves: the articles that tasks share are there once.
@@ -54,9 +57,9 @@ def as_row(shard: JudgingShard | BuildingShard) -> dict[str, bytes]:
     return {"shard": pickle.dumps(shard)}
 
 
-def from_row(row: Mapping[str, bytes]) -> JudgingShard | BuildingShard:
+def from_row(row: Mapping[str, bytes]) -> Shard:
     """Return the shard of which `as_row` made `row`."""
-    shard: JudgingShard | BuildingShard = pickle.loads(row["shard"])  # noqa: S301  # nosec B301
+    shard: Shard = pickle.loads(row["shard"])  # noqa: S301  # nosec B301
     return shard
 
 
@@ -104,20 +107,18 @@ class BuildingWork:
     rated: bool = False
 
 
+Work: TypeAlias = JudgingWork | BuildingWork
+
+
 class Worker:
     """Works on shards, one after the other, with models that stay open between them.
 
-    Parameters
-    ----------
-    work
-        What all shards have in common.
-    gate
-        The handle of the cluster's gate.
+    ``gate`` is the handle of the cluster's gate.
     """
 
-    def __init__(self, work: JudgingWork | BuildingWork, gate: Any) -> None:
+    def __init__(self, work: Work, gate: Any) -> None:
         self._work = work
-        self._gate = ActorGate(gate)
+        self._gate = remote_gate(gate)
         self._name = uuid.uuid4().hex
         self._loop = asyncio.new_event_loop()
         self._open = AsyncExitStack()
@@ -127,7 +128,7 @@ class Worker:
         """Work on the shard of which `as_row` made `row`, and return its outcome as a row."""
         return self.run(from_row(row)).as_row()
 
-    def run(self, shard: JudgingShard | BuildingShard) -> ShardOutcome:
+    def run(self, shard: Shard) -> ShardOutcome:
         """Work on one shard. A deliberate error is returned: Ray would wrap and pickle it."""
         n_cached, tokens = self._spent()
         try:
@@ -158,9 +159,7 @@ class Worker:
         return (0, Tokens()) if spent is None else (spent.n_cached, spent.tokens)
 
 
-def run_shard(
-    row: Mapping[str, bytes], *, work: JudgingWork | BuildingWork, gate: Any
-) -> dict[str, str]:
+def run_shard(row: Mapping[str, bytes], *, work: Work, gate: Any) -> dict[str, str]:
     """Work on one shard with models opened for it alone: what calls of an API need is light."""
     worker = Worker(work, gate)
     try:
@@ -169,13 +168,19 @@ def run_shard(
         worker.close()
 
 
-async def _rows(
-    shard: JudgingShard | BuildingShard, work: JudgingWork | BuildingWork, models: Models
-) -> tuple[dict[str, Any], ...]:
+async def _rows(shard: Shard, work: Work, models: Models) -> tuple[dict[str, Any], ...]:
     if isinstance(work, JudgingWork) and isinstance(shard, JudgingShard):
         return await _judge(shard, work, models)
     if isinstance(work, BuildingWork) and isinstance(shard, BuildingShard):
-        return (await _build(shard, work, models),)
+        builder = make_builder(models, work.options)
+        row = await build_one(
+            graph_for(builder),
+            shard.cluster,
+            builder=builder,
+            options=work.options,
+            concurrency=work.model.concurrency,
+        )
+        return (row,)
     raise TypeError(f"{type(shard).__name__} is no part of {type(work).__name__}")
 
 
@@ -185,11 +190,7 @@ async def _judge(
     options = work.options
     with tempfile.TemporaryDirectory() as folder:
         paths = _written(work.files, Path(folder))
-        here = replace(
-            options,
-            prompt=paths.get("prompt"),
-            scale=paths.get("scale"),
-        )
+        here = replace(options, prompt=paths.get("prompt"), scale=paths.get("scale"))
         tasks = tuple(shard.tasks.values())
         judge = make_judge(models, here, plan=work.plan, tasks=tasks)
     found: dict[int, Judgement] = {}
@@ -207,26 +208,10 @@ async def _judge(
     )
 
 
-async def _build(shard: BuildingShard, work: BuildingWork, models: Models) -> dict[str, Any]:
-    builder = make_builder(models, work.options)
-    return await build_one(
-        graph_for(builder),
-        shard.cluster,
-        builder=builder,
-        options=work.options,
-        concurrency=work.model.concurrency,
-    )
-
-
 def files_of(options: JudgeOptions) -> dict[str, tuple[str, bytes]]:
     """Return name and content of every file that `options` name, for machines that lack them."""
     named = {name: getattr(options, name) for name in ("prompt", "scale")}
     return {name: (path.name, path.read_bytes()) for name, path in named.items() if path}
-
-
-def without_files(options: JudgeOptions) -> JudgeOptions:
-    """Return `options` without the paths, which name nothing on another machine."""
-    return replace(options, prompt=None, scale=None)
 
 
 def _written(files: Mapping[str, tuple[str, bytes]], folder: Path) -> dict[str, Path]:

@@ -21,15 +21,9 @@ _NOWHERE = -1
 class RecordedJudgements(Sequence[Judgement]):
     """A run's judgements in the order of its tasks, read from its rows whenever they are asked for.
 
-    Both orders of a pair bear what they say together. The run need not be open.
-
-    Parameters
-    ----------
-    run : RunStore
-    places : array of int
-        Where each judgement stands in the run's rows.
-    starts : sequence of int
-        The first judgement of each batch that is read together; a pair is never split.
+    Both orders of a pair bear what they say together. The run need not be open. `places` say where
+    each judgement stands in its rows, `starts` which is the first of each batch that is read
+    together; a pair is never split.
     """
 
     def __init__(self, run: RunStore, places: array[int], starts: Sequence[int]) -> None:
@@ -63,14 +57,9 @@ class RecordedJudgements(Sequence[Judgement]):
 
 
 class JudgementBook:
-    """Which tasks of an open run are judged, and where its rows say how.
+    """Which of all `tasks` of an open run are judged, and where its rows say how.
 
-    Parameters
-    ----------
-    run : RunStore
-        Read once, here; what earlier starts recorded twice counts as it was recorded last.
-    tasks : sequence of JudgeTask
-        All tasks of the run.
+    `run` is read once, here; what earlier starts recorded twice counts as it was recorded last.
     """
 
     def __init__(self, run: RunStore, tasks: Sequence[JudgeTask]) -> None:

@@ -26,14 +26,7 @@ def cascade_report(
     seed: int,
     skip_bad: bool = False,
 ) -> dict[str, Any]:
-    """Return thresholds, the calls saved and the agreement lost.
-
-    Raises
-    ------
-    InputError
-        If one of them holds no or several judges, aspects or protocols, or too few items are in
-        all three.
-    """
+    """Return thresholds, the calls saved and the agreement lost."""
     people = read_labels(labels, skip_bad=skip_bad).records
     cheap_rows = read_judgements(local, argument="local", skip_bad=skip_bad)
     costly_rows = read_judgements(judged, argument="judged", skip_bad=skip_bad)

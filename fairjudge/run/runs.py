@@ -8,7 +8,7 @@ import json
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,25 @@ from fairjudge import __version__
 from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
+from fairjudge.options.models import Model
 from fairjudge.records import RunFolder, RunStore
 from fairjudge.run.models import Spent
-from fairjudge.stores.address import StoreAddress
 from fairjudge.stores.runs import StoredRun
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOutcome:
+    """What every run comes to, beside its results.
+
+    ``bad_lines`` were left out; ``spent`` is None for the embedded default. ``was_finished``: an
+    earlier start had left nothing to do.
+    """
+
+    bad_lines: tuple[str, ...]
+    spent: Spent | None
+    run: Path | str
+    was_finished: bool = False
+
 
 _NOT_OURS = (AttributeError, LookupError, NotImplementedError, TypeError, ValueError)
 """What LangGraph raises where a checkpoint holds something else than it wrote."""
@@ -45,14 +60,7 @@ def bad_lines(*files: Loaded[Any]) -> tuple[str, ...]:
 
 
 def check_writable(output: Path) -> None:
-    """Refuse an output that cannot be written, before any work is done for it.
-
-    Raises
-    ------
-    InputError
-        If its folder does not exist or cannot be written to, it is a folder itself, or its
-        extension asks for a format that records do not have.
-    """
+    """Refuse an output that cannot be written, before any work is done for it."""
     if str(output) == "-":
         return
     folder = output.parent
@@ -73,13 +81,7 @@ def check_writable(output: Path) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make `folder` if it is not there.
-
-    Raises
-    ------
-    InputError
-        If it cannot be made.
-    """
+    """Make `folder` if it is not there."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -87,25 +89,20 @@ def make_folder(folder: Path) -> None:
 
 
 def open_run(
-    folder: Path | None,
-    *,
-    cache_folder: Path,
-    command: str,
-    identity: Mapping[str, Any],
-    store: StoreAddress | None = None,
+    folder: Path | None, *, command: str, model: Model, identity: Mapping[str, Any]
 ) -> RunStore:
-    """Return the run's folder, not yet entered; with `store`, the run of that name there.
+    """Return the run's folder, not yet entered; the run of that name in `model`'s store, if any.
 
-    Without `folder` it lies under `cache_folder` and is named by the identity, so that the same
-    command finds it again and another command does not.
+    Without `folder` it lies beside the cache and is named by the identity, so that the same command
+    finds it again and another command does not.
     """
     whole = {"command": command, "version": __version__, **identity}
     text = json.dumps(whole, sort_keys=True)
     name = f"{command}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-    if store is not None:
+    if model.address is not None:
         named = name if folder is None else folder.as_posix()
-        return StoredRun(named, identity=whole, address=store)
-    return RunFolder(folder or cache_folder / "runs" / name, identity=whole)
+        return StoredRun(named, identity=whole, address=model.address)
+    return RunFolder(folder or model.cache_folder / "runs" / name, identity=whole)
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from fairjudge.backends.budgeting import Budget
@@ -14,10 +14,18 @@ from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.records import RunStore, own_rows
-from fairjudge.run.models import Llm, Spent, open_models
+from fairjudge.records import own_rows
+from fairjudge.run.models import Llm, open_models
+from fairjudge.run.progress import Progress, untold
 from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import bad_lines, check_writable, digest, noting_spent, open_run
+from fairjudge.run.runs import (
+    RunOutcome,
+    bad_lines,
+    check_writable,
+    digest,
+    noting_spent,
+    open_run,
+)
 from fairjudge.run.sweeping import Setting, settings_of
 from fairjudge.summarizing import Summarizer, has_attribute
 
@@ -34,19 +42,12 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummarizeOutcome:
-    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first.
-
-    ``was_finished``: an earlier start had left nothing to do.
-    """
+class SummarizeOutcome(RunOutcome):
+    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first."""
 
     summaries: tuple[Summary, ...]
     failed: tuple[Failed, ...]
     systems: Mapping[str, Setting]
-    bad_lines: tuple[str, ...]
-    spent: Spent | None
-    run: Path | str
-    was_finished: bool = False
 
     def n_by_system(self) -> dict[str, int]:
         """Return how many summaries each system wrote."""
@@ -62,16 +63,10 @@ def summarize_file(
     model: Model,
     run: Path | None,
     skip_bad: bool,
-    progress: Callable[[int], Callable[[int], None]],
+    progress: Progress,
     budget: Budget | None = None,
 ) -> SummarizeOutcome:
-    """Summarize the clusters in `path` and write them to `output`; see `summarize_loaded`.
-
-    Raises
-    ------
-    FairJudgeError
-        If the file, the backend or the run folder cannot be used. Clusters that fail are outcomes.
-    """
+    """Summarize the clusters in `path` and write them to `output`; see `summarize_loaded`."""
     check_writable(output)
     outcome = run_to_end(
         summarize_loaded(
@@ -93,10 +88,10 @@ async def summarize_loaded(
     options: SummarizeOptions,
     model: Model,
     run_folder: Path | None = None,
-    progress: Callable[[int], Callable[[int], None]] = lambda _total: lambda _done: None,
+    progress: Progress = untold,
     budget: Budget | None = None,
 ) -> SummarizeOutcome:
-    """Summarize `loaded`; see `summarize_file`.
+    """Summarize `loaded`; clusters that fail are outcomes.
 
     ``budget`` is what may be spent, where it is shared; by default what `model` allows.
     """
@@ -106,19 +101,43 @@ async def summarize_loaded(
         _check_attribute(loaded, setting.wishes.fair_attribute)
     opened = open_run(
         run_folder,
-        cache_folder=model.cache_folder,
         command="summarize",
+        model=model,
         identity={
             "options": asdict(options),
             "model": model.identity(),
             "clusters": digest(loaded.records),
         },
-        store=model.address,
     )
-    outcome = await _summarize(
-        loaded, options=options, model=model, opened=opened, progress=progress, budget=budget
-    )
-    return replace(outcome, bad_lines=bad_lines(loaded))
+    async with open_models(model, budget=budget) as models:
+        summarizers = _summarizers(models.llm, options)
+        work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
+        advance = progress(len(work))
+        with opened as run, noting_spent(run, models.spent):
+            with own_rows(run):
+                rows = map(Summary.model_validate, run.read(_ROWS))
+                kept = {(one.eid, one.system): one for one in rows}
+
+            async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
+                found = kept.get((cluster.eid, summarizer.name))
+                written = await summarizer.summarize(cluster) if found is None else found
+                advance(1)
+                if isinstance(written, Unscored):
+                    return Failed(eid=cluster.eid, system=summarizer.name, why=written)
+                if found is None:
+                    run.append(_ROWS, written.to_json())
+                return written
+
+            written = await asyncio.gather(*(write(one, cluster) for one, cluster in work))
+        return SummarizeOutcome(
+            summaries=tuple(found for found in written if isinstance(found, Summary)),
+            failed=tuple(found for found in written if isinstance(found, Failed)),
+            systems=dict(zip(summarizers, settings_of(options), strict=True)),
+            bad_lines=bad_lines(loaded),
+            spent=models.spent(),
+            run=run.shown,
+            was_finished=all((c.eid, one.name) in kept for one, c in work),
+        )
 
 
 def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
@@ -134,55 +153,10 @@ def _check_attribute(loaded: Loaded[Cluster], attribute: str | None) -> None:
     )
 
 
-async def _summarize(
-    loaded: Loaded[Cluster],
-    *,
-    options: SummarizeOptions,
-    model: Model,
-    opened: RunStore,
-    progress: Callable[[int], Callable[[int], None]],
-    budget: Budget | None,
-) -> SummarizeOutcome:
-    async with open_models(model, budget=budget) as models:
-        if models.llm is None:
-            raise ConfigurationError("summaries need an LLM")
-        summarizers = _summarizers(models.llm, options)
-        work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
-        advance = progress(len(work))
-        with opened as run, noting_spent(run, models.spent):
-            with own_rows(run):
-                kept = {
-                    (row["eid"], row["system"]): Summary.model_validate(row)
-                    for row in run.read(_ROWS)
-                }
-
-            async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
-                known = kept.get((cluster.eid, summarizer.name))
-                if known is not None:
-                    advance(1)
-                    return known
-                written = await summarizer.summarize(cluster)
-                advance(1)
-                if isinstance(written, Unscored):
-                    return Failed(eid=cluster.eid, system=summarizer.name, why=written)
-                run.append(_ROWS, written.to_json())
-                return written
-
-            written = await asyncio.gather(*(write(one, cluster) for one, cluster in work))
-        settings = settings_of(options)
-        return SummarizeOutcome(
-            summaries=tuple(found for found in written if isinstance(found, Summary)),
-            failed=tuple(found for found in written if isinstance(found, Failed)),
-            systems=dict(zip(summarizers, settings, strict=True)),
-            bad_lines=(),
-            spent=models.spent(),
-            run=run.shown,
-            was_finished=all((c.eid, one.name) in kept for one, c in work),
-        )
-
-
-def _summarizers(llm: Llm, options: SummarizeOptions) -> dict[str, Summarizer]:
+def _summarizers(llm: Llm | None, options: SummarizeOptions) -> dict[str, Summarizer]:
     """Return one summarizer a setting, by the name of its system."""
+    if llm is None:
+        raise ConfigurationError("summaries need an LLM")
 
     def make(setting: Setting, system: str | None) -> Summarizer:
         return Summarizer(

@@ -178,35 +178,14 @@ class Study:
         return Budget(
             max_calls=asked.max_calls,
             max_cost_usd=asked.max_cost,
-            prices=load_prices(self._prices),
+            prices=load_prices(_beside(self.path, asked.prices)),
         )
-
-    @property
-    def _prices(self) -> Path | None:
-        return _beside(self.path, self.tables.budget.prices)
-
-    @property
-    def sources(self) -> Path | None:
-        """The articles: clusters, or else references, which carry them too."""
-        return self.data.clusters or self.data.references
 
 
 def read_study(path: str | Path, *, cache: Path | None = None) -> Study:
     """Read a study file and check all that can be checked before any work.
 
-    Parameters
-    ----------
-    path
-        A TOML file.
-    cache
-        Folder of the response cache, for all models.
-
-    Raises
-    ------
-    InputError
-        If it is not TOML, or a field is unknown or of another type; the field is named.
-    ConfigurationError
-        If its tables do not go together.
+    ``cache`` is the folder of the response cache, for all models.
     """
     path = Path(path)
     found = read_toml(path)
@@ -333,7 +312,7 @@ def _check(study: Study) -> None:
 def _check_data(study: Study) -> None:
     tables, data = study.tables, study.data
     wrong = {
-        "[data]: give clusters, references or both": study.sources is None,
+        "[data]: give clusters, references or both": not (data.clusters or data.references),
         "[data]: give summaries, or have some written by [[summarize]]": not data.summaries
         and not study.writers,
         "references are given: leave out [build], or [data] references": study.build is not None

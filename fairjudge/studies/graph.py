@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from fairjudge.errors import InputError
-from fairjudge.studies.files import LOCAL_MODEL, JudgePart, Study
+from fairjudge.studies.files import Study
 from fairjudge.studies.measuring import (
     asking_audit_step,
     calibrate_step,
@@ -15,12 +14,19 @@ from fairjudge.studies.measuring import (
     free_audits,
     report_step,
 )
-from fairjudge.studies.steps import Step, build_step, gather_step, judge_step, summarize_step
+from fairjudge.studies.steps import (
+    Layout,
+    Step,
+    build_step,
+    gather_step,
+    judge_step,
+    summarize_step,
+)
 
 
 def steps_of(study: Study, folder: Path) -> tuple[Step, ...]:
     """Return the steps of `study`, which write to `folder`, each after those that it builds on."""
-    return tuple(_Steps(study, folder))
+    return tuple(_steps(Layout(study=study, folder=folder)))
 
 
 def needed_by(wanted: Iterable[Step], steps: Sequence[Step]) -> set[str]:
@@ -37,103 +43,35 @@ def needed_by(wanted: Iterable[Step], steps: Sequence[Step]) -> set[str]:
     return names
 
 
-class _Steps:
-    """Goes through a study's tables, in the order in which a reader would."""
-
-    def __init__(self, study: Study, folder: Path) -> None:
-        self._study, self._folder = study, folder
-        self._seed = study.tables.seed
-        written = [folder / "summaries" / f"{table.system}.jsonl" for table, _ in study.writers]
-        self._written = tuple(written)
-        files = (*study.data.summaries, *written)
-        self._summary_files = files
-        self._summaries = files[0] if len(files) == 1 else folder / "summaries.jsonl"
-        built = None if study.build is None else folder / "references.jsonl"
-        self._references = built or study.data.references
-
-    def __iter__(self) -> Iterator[Step]:
-        study = self._study
-        if study.build is not None and study.data.clusters and self._references:
-            model, options = study.build
-            yield build_step(study.data.clusters, self._references, model=model, options=options)
-        for (table, model), path in zip(study.writers, self._written, strict=True):
-            if study.data.clusters:
-                yield summarize_step(study.data.clusters, path, model=model, table=table)
-        if len(self._summary_files) > 1:
-            yield gather_step(self._summary_files, self._summaries)
-        for part in study.judges:
-            yield from self._judging(part)
-        made = [*self._measured()]
-        yield from made
-        yield self._report([path for step in made for path in step.makes])
-
-    @property
-    def _sources(self) -> Path:
-        """The articles with all that is known of them, for what needs no questions."""
-        found = self._references or self._study.data.clusters
-        if found is None:
-            raise InputError("a study needs clusters or references")
-        return found
-
-    @property
-    def _clusters(self) -> Path:
-        return self._study.data.clusters or self._sources
-
-    def _judged(self, part: JudgePart) -> Path:
-        return self._folder / "judgements" / f"{part.name}.jsonl"
-
-    def _audited(self, part: JudgePart, kind: str) -> Path:
-        return self._folder / "audits" / f"{part.name}.{kind}.json"
-
-    def _judging(self, part: JudgePart) -> Iterator[Step]:
-        where = {"sources": self._sources, "summaries": self._summaries}
-        judged = self._judged(part)
-        yield judge_step(where["sources"], where["summaries"], judged, part=part, seed=self._seed)
+def _steps(at: Layout) -> Iterator[Step]:
+    """Go through a study's tables, in the order in which a reader would."""
+    study = at.study
+    if study.build is not None:
+        yield build_step(at, *study.build)
+    for table, model in study.writers:
+        yield summarize_step(at, table, model)
+    if len(at.summary_files) > 1:
+        yield gather_step(at)
+    asked = list[Path]()
+    for part in study.judges:
+        yield judge_step(at, part)
         for kind in free_audits(part):
-            yield free_audit_step(kind, judged, self._audited(part, kind), **where)
-        for asked in part.audits:
-            yield asking_audit_step(asked, part, self._audited(part, asked), **where)
+            yield free_audit_step(at, part, kind)
+        for audit in part.audits:
+            yield asking_audit_step(at, part, audit)
+            asked.append(at.audited(part, audit))
+    measured = list(_measured(at))
+    yield from measured
+    # Calibrated scores and calibrators are not for the page.
+    made = [path for step in measured for path in step.makes if path.suffix == ".json"]
+    shown = [path for path in made if path.name != "calibrators.json"]
+    yield report_step(at, [*map(at.judged, study.judges), *asked, *shown])
 
-    def _measured(self) -> Iterator[Step]:
-        study, seed = self._study, self._seed
-        if study.tables.calibrate is not None and study.data.labels is not None:
-            yield calibrate_step(
-                [self._judged(part) for part in study.judges],
-                study.data.labels,
-                self._folder,
-                table=study.tables.calibrate,
-                summaries=self._summaries,
-                sources=self._sources,
-                seed=seed,
-            )
-        judged = {part.name: self._judged(part) for part in study.judges}
-        for table in study.tables.fairness:
-            own = table.scorer != LOCAL_MODEL
-            for measure in table.measures:
-                yield fairness_step(
-                    measure,
-                    table,
-                    self._folder / "fairness" / f"{table.attribute}.{measure}.json",
-                    sources=self._clusters,
-                    summaries=self._summaries,
-                    scored=(judged[table.scorer], self._references) if own else None,
-                    seed=seed,
-                )
 
-    def _report(self, measured: Sequence[Path]) -> Step:
-        """Return the step of the page; calibrated scores and calibrators are not for it."""
-        study = self._study
-        shown = [
-            path for path in measured if path.suffix == ".json" and path.name != "calibrators.json"
-        ]
-        asked = [self._audited(part, kind) for part in study.judges for kind in part.audits]
-        judged = [self._judged(part) for part in study.judges]
-        return report_step(
-            [*judged, *asked, *shown],
-            self._folder / "report.html",
-            title=study.tables.title,
-            seed=self._seed,
-            sources=self._sources,
-            summaries=self._summaries,
-            labels=study.data.labels,
-        )
+def _measured(at: Layout) -> Iterator[Step]:
+    tables, labels = at.study.tables, at.study.data.labels
+    if tables.calibrate is not None and labels is not None:
+        yield calibrate_step(at, tables.calibrate, labels)
+    for table in tables.fairness:
+        for measure in table.measures:
+            yield fairness_step(at, table, measure)

@@ -19,6 +19,41 @@ _MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
 _READABLE = (".json", ".jsonl", ".csv", ".gz")
 _COLUMN = 44
+_MODELS = """\
+# A model, by a name of your own; 'fairjudge backends' lists the providers. "local" needs no table:
+# it is bundled, asks nobody, and is a weak judge.
+# [models.main]
+# backend = "openai:gpt-4o-mini"
+# concurrency = 8
+
+# What all steps may spend together, over all starts.
+# [budget]
+# max_cost = 5.0                             # US dollars
+# max_calls = 10000
+"""
+_WRITERS = """\
+# A system whose summaries are written for this study; as many tables as systems.
+# [[summarize]]
+# system = "main-direct"
+# model = "main"
+# strategy = "direct"                        # or "extract", "differences"
+# n_sentences = 5
+"""
+_JUDGES = """\
+# A judge; as many tables as aspects, protocols and models. Several models are a jury.
+[[judge]]
+name = "coverage"
+aspect = "coverage"
+protocol = "checklist"                       # says of each answer whether it is covered
+model = "local"
+# audits = ["checks", "verbosity"]           # these ask the model more; the others are made anyway
+
+[[judge]]
+name = "faithfulness"
+aspect = "faithfulness"
+protocol = "likert"
+model = "local"
+"""
 
 
 @dataclass(slots=True)
@@ -32,13 +67,7 @@ class FoundData:
     attributes: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, path: Path) -> None:
-        """Take note of a file; one that is none of these kinds is passed over.
-
-        Raises
-        ------
-        InputError
-            If it is one of these, and invalid.
-        """
+        """Take note of a file; one that is none of these kinds is passed over."""
         try:
             kind = recognise(path).kind
         except InputError:
@@ -66,13 +95,7 @@ class FoundData:
 
 
 def find_data(places: Sequence[Path]) -> FoundData:
-    """Return what the files, and the files right in the folders, of `places` hold.
-
-    Raises
-    ------
-    InputError
-        If a place is not there, or there is nothing to study.
-    """
+    """Return what the files, and the files right in the folders, of `places` hold."""
     found = FoundData()
     for path in _files(places):
         found.add(path)
@@ -107,8 +130,8 @@ def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
 
 def study_text(found: FoundData, path: Path) -> str:
     """Return the study file that is to stand at `path`."""
-    parts = (_head(path), _data(found, path), _models(), _build(found), _judges(), _rest(found))
-    return "\n".join(part for part in parts if part)
+    parts = (_head(path), _data(found, path), _MODELS, _build(found), _JUDGES, *_rest(found))
+    return "\n".join(parts)
 
 
 def _head(path: Path) -> str:
@@ -149,73 +172,26 @@ def _quoted(file: Path, path: Path) -> str:
     return json.dumps(Path(os.path.relpath(file, path.parent)).as_posix(), ensure_ascii=False)
 
 
-def _models() -> str:
-    return """\
-# A model, by a name of your own; 'fairjudge backends' lists the providers. "local" needs no table:
-# it is bundled, asks nobody, and is a weak judge.
-# [models.main]
-# backend = "openai:gpt-4o-mini"
-# concurrency = 8
-
-# What all steps may spend together, over all starts.
-# [budget]
-# max_cost = 5.0                             # US dollars
-# max_calls = 10000
-"""
-
-
 def _build(found: FoundData) -> str:
-    writing = """\
-# A system whose summaries are written for this study; as many tables as systems.
-# [[summarize]]
-# system = "main-direct"
-# model = "main"
-# strategy = "direct"                        # or "extract", "differences"
-# n_sentences = 5
-"""
     if found.references:
-        return writing
+        return _WRITERS
     return f"""\
 [build]                                      # questions that sources answer differently
 model = "local"
 n_questions = 12
 
-{writing}"""
+{_WRITERS}"""
 
 
-def _judges() -> str:
-    return """\
-# A judge; as many tables as aspects, protocols and models. Several models are a jury.
-[[judge]]
-name = "coverage"
-aspect = "coverage"
-protocol = "checklist"                       # says of each answer whether it is covered
-model = "local"
-# audits = ["checks", "verbosity"]           # these ask the model more; the others are made anyway
-
-[[judge]]
-name = "faithfulness"
-aspect = "faithfulness"
-protocol = "likert"
-model = "local"
-"""
-
-
-def _rest(found: FoundData) -> str:
-    parts = []
+def _rest(found: FoundData) -> Iterator[str]:
     if found.labels:
-        parts.append(
-            """\
+        yield """\
 [calibrate]                                  # the judges against people's labels
 method = "isotonic"
 """
-        )
     for name, values in found.attributes.items():
-        parts.append(
-            f"""\
+        yield f"""\
 [[fairness]]
 {_line(f"attribute = {json.dumps(name, ensure_ascii=False)}", ", ".join(values))}
 scorer = "coverage"                          # that judge's verdicts, or "local"
 """
-        )
-    return "\n".join(parts)

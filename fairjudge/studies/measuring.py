@@ -7,30 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairjudge.analysis.auditing import (
-    covered_by,
-    length_by,
-    parse_report,
-    position_report,
-    verbosity_report,
-)
-from fairjudge.analysis.stability import stability_report
-from fairjudge.api import fairness
+from fairjudge.analysis.auditing import verbosity_report
+from fairjudge.api import audit, fairness
 from fairjudge.api.calibrating import calibrate
+from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
-from fairjudge.datasets import (
-    Loaded,
-    read_judgements,
-    read_references,
-    read_summaries,
-    write_records,
-)
-from fairjudge.domain import Judgement, ProtocolName, Reference
+from fairjudge.datasets import read_judgements, read_references, read_summaries, write_records
+from fairjudge.domain import ProtocolName
 from fairjudge.records import write_atomically
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
-from fairjudge.reports.measured_findings import findings_of, with_findings
 from fairjudge.run.collecting import AuditInput, collect
 from fairjudge.run.probing import checks_report, order_report
 from fairjudge.run.running import run_to_end
@@ -43,10 +30,9 @@ from fairjudge.studies.files import (
     Measure,
 )
 from fairjudge.studies.record import Done
-from fairjudge.studies.steps import Step, Workplace, asking
+from fairjudge.studies.steps import Layout, Step, Workplace, asking
 from fairjudge.text.printable import counted
 
-_Figures = Mapping[str, Any]
 _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "audit stability"}
 
 
@@ -62,37 +48,36 @@ def free_audits(part: JudgePart) -> tuple[str, ...]:
     )
 
 
-def free_audit_step(
-    kind: str, judgements: Path, output: Path, *, sources: Path, summaries: Path
-) -> Step:
+def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
     """Return the step of one audit of the judgements that are there."""
+    judgements, output = at.judged(part), at.audited(part, kind)
+    beside = {"length": (at.summaries,), "covered": (at.sources,)}.get(kind, ())
 
     def work(place: Workplace, _run: Path) -> Done:
-        rows = read_judgements(judgements, skip_bad=place.skip_bad).records
-        makers: Mapping[str, Callable[[], _Figures]] = {
-            "parse": lambda: parse_report(rows),
-            "position": lambda: position_report(rows, labels=None, close_within=0.5),
-            "length": lambda: length_by(
-                rows, read_summaries(summaries, skip_bad=place.skip_bad).records
+        rows = read_judgements(judgements, skip_bad=place.skip_bad)
+        makers: Mapping[str, Callable[[], Findings]] = {
+            "parse": lambda: audit.parse(rows),
+            "position": lambda: audit.position(rows),
+            "length": lambda: audit.length(
+                rows, read_summaries(at.summaries, skip_bad=place.skip_bad)
             ),
-            "covered": lambda: covered_by(rows, read_references(sources).records),
-            "stability": lambda: stability_report(rows),
+            "covered": lambda: audit.covered(rows, at.sources),
+            "stability": lambda: audit.stability(rows),
         }
-        return _found(output, f"audit {kind}", makers[kind]())
+        return _found(output, makers[kind]())
 
     return Step(
-        name=f"audit {kind}: {judgements.stem}",
-        reads=(judgements, *{"length": (summaries,), "covered": (sources,)}.get(kind, ())),
+        name=f"audit {kind}: {part.name}",
+        reads=(judgements, *beside),
         makes=(output,),
         settings={"kind": kind},
         work=work,
     )
 
 
-def asking_audit_step(
-    kind: Audit, part: JudgePart, output: Path, *, sources: Path, summaries: Path
-) -> Step:
+def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
     """Return the step of an audit that asks the judge of `part` more."""
+    sources, summaries, output = at.sources, at.summaries, at.audited(part, kind)
     (model,), plan = part.models, part.options.plans()[0]
     protocol: ProtocolName = "pairwise" if plan.protocol == "pairwise" else "likert"
 
@@ -102,24 +87,22 @@ def asking_audit_step(
             "progress": place.progress.counter(f"{kind}: {part.name}"),
             "budget": place.budget,
         }
-        alone = {"run": run, "skip_bad": place.skip_bad, **shared}
-        figures: _Figures
+        here: dict[str, Any] = {"run": run, "skip_bad": place.skip_bad}
+        figures: dict[str, Any]
         match kind:
             case "verbosity":
-                given = AuditInput(
-                    references=sources, summaries=summaries, run=run, skip_bad=place.skip_bad
-                )
-                rows = collect(
-                    given, aspect=plan.aspect, protocol=protocol, probes=("extended",), **shared
-                )
-                figures = verbosity_report(rows)
+                given = AuditInput(references=sources, summaries=summaries, **here)
+                asked: dict[str, Any] = {"aspect": plan.aspect, "protocol": protocol}
+                figures = verbosity_report(collect(given, probes=("extended",), **asked, **shared))
             case "order":
                 figures = run_to_end(
-                    order_report(sources, summaries, max_articles=3, n_shuffles=3, **alone)
+                    order_report(sources, summaries, max_articles=3, n_shuffles=3, **here, **shared)
                 )
             case "checks":
-                figures = run_to_end(checks_report(sources, summaries, aspect=plan.aspect, **alone))
-        return _found(output, f"audit {kind}", figures)
+                figures = run_to_end(
+                    checks_report(sources, summaries, aspect=plan.aspect, **here, **shared)
+                )
+        return _found(output, Findings(f"audit {kind}", figures))
 
     return Step(
         name=f"audit {kind}: {part.name}",
@@ -131,32 +114,22 @@ def asking_audit_step(
     )
 
 
-def calibrate_step(
-    judged: Sequence[Path],
-    labels: Path,
-    folder: Path,
-    *,
-    table: CalibrateTable,
-    summaries: Path,
-    sources: Path,
-    seed: int,
-) -> Step:
+def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
     """Return the step that measures all judges against people, and calibrates their scores."""
-    output, calibrators = folder / "calibration.json", folder / "calibrators.json"
-    calibrated = tuple(folder / "calibrated" / path.name for path in judged)
+    output, calibrators = at.folder / "calibration.json", at.folder / "calibrators.json"
+    judged, seed = tuple(map(at.judged, at.study.judges)), at.study.tables.seed
+    calibrated = tuple(at.folder / "calibrated" / path.name for path in judged)
 
     def work(place: Workplace, _run: Path) -> Done:
-        files: list[Loaded[Judgement]] = [
-            read_judgements(path, skip_bad=place.skip_bad) for path in judged
-        ]
+        files = [read_judgements(path, skip_bad=place.skip_bad) for path in judged]
         found = calibrate(
             [row for file in files for row in file],
             labels,
             method=table.method,
             annotators=table.annotators,
             label_scale=table.label_scale,
-            summaries=summaries,
-            clusters=sources,
+            summaries=at.summaries,
+            clusters=at.sources,
             margin=table.margin,
             n_resamples=table.resamples,
             seed=seed,
@@ -168,112 +141,92 @@ def calibrate_step(
             for file, path in zip(files, calibrated, strict=True):
                 write_records(path, found.apply(file.records).judgements)
         groups = figures["groups"]
-        said = [
-            f"{one['judge']} against people, {one['aspect']} by {one['protocol']}: {verdict(one)}."
-            for one in groups
-        ]
         return Done(
             told=f"{counted(len(groups), 'judge')}, {counted(len(found.calibrators), 'curve')}",
-            findings=tuple(said),
+            findings=tuple(
+                f"{one['judge']} against people, {one['aspect']} by {one['protocol']}: "
+                f"{verdict(one)}."
+                for one in groups
+            ),
         )
 
     return Step(
         name="calibrate",
-        reads=(*judged, labels, summaries, sources),
+        reads=(*judged, labels, at.summaries, at.sources),
         makes=(output, calibrators, *calibrated),
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
     )
 
 
-def fairness_step(
-    measure: Measure,
-    table: FairnessTable,
-    output: Path,
-    *,
-    sources: Path,
-    summaries: Path,
-    scored: tuple[Path, Path | None] | None,
-    seed: int,
-) -> Step:
-    """Return the step of one fairness measure.
-
-    Parameters
-    ----------
-    scored
-        The judgements that say how far articles are covered, with the references that checklists
-        are about; None for the local model.
-    """
+def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
+    """Return the step of one fairness measure."""
+    output = at.folder / "fairness" / f"{table.attribute}.{measure}.json"
+    files, seed = (at.clusters, at.summaries), at.study.tables.seed
     shared: dict[str, Any] = {"attribute": table.attribute, "bins": table.bins, "seed": seed}
+    # The judgements that say how far articles are covered, and what checklists are about.
+    own = [part for part in at.study.judges if part.name == table.scorer != LOCAL_MODEL]
+    scored = tuple(map(at.judged, own))
+    asked = (*scored, *filter(None, [at.references])) if scored else ()
 
     def scorer(place: Workplace) -> JudgeResult | str:
-        if scored is None:
+        if not scored:
             return LOCAL_MODEL
-        judgements, references = scored
-        known: tuple[Reference, ...] = ()
-        if references is not None:
-            known = read_references(references, skip_bad=place.skip_bad).records
-        rows = read_judgements(judgements, skip_bad=place.skip_bad).records
-        return JudgeResult(judgements=rows, references=known)
+        known = at.references
+        return JudgeResult(
+            judgements=read_judgements(scored[0], skip_bad=place.skip_bad).records,
+            references=()
+            if known is None
+            else read_references(known, skip_bad=place.skip_bad).records,
+        )
 
     def work(place: Workplace, _run: Path) -> Done:
         if measure == "coverage":
-            figures = fairness.coverage(
-                sources, summaries, scorer=scorer(place), **shared
-            ).to_dict()
+            figures = fairness.coverage(*files, scorer=scorer(place), **shared).to_dict()
         else:
-            figures = fairness.proportionality(sources, summaries, **shared).to_dict()
+            figures = fairness.proportionality(*files, **shared).to_dict()
         _write_json(output, figures)
         return Done(told="done", findings=fairness_findings(figures)[:1])
 
-    more = () if scored is None else tuple(path for path in scored if path is not None)
     return Step(
         name=f"fairness {measure}: {table.attribute}",
-        reads=(sources, summaries, *(more if measure == "coverage" else ())),
+        reads=(*files, *(asked if measure == "coverage" else ())),
         makes=(output,),
         settings={"table": table.model_dump(mode="json"), "seed": seed},
         work=work,
     )
 
 
-def report_step(
-    inputs: Sequence[Path],
-    output: Path,
-    *,
-    title: str,
-    seed: int,
-    sources: Path,
-    summaries: Path,
-    labels: Path | None,
-) -> Step:
+def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
     """Return the step that writes one page about everything."""
+    output, labels = at.folder / "report.html", at.study.data.labels
+    asked: dict[str, Any] = {"title": at.study.tables.title, "seed": at.study.tables.seed}
 
     def work(_place: Workplace, _run: Path) -> Done:
         page = report(
             *inputs,
-            references=sources,
-            summaries=summaries,
+            references=at.sources,
+            summaries=at.summaries,
             labels=labels,
-            title=title,
-            seed=seed,
+            **asked,
         )
         page.save(output)
         return Done(told=f"{len(page.html.encode()) / 1e6:.1f} MB")
 
     return Step(
         name="report",
-        reads=(sources, summaries, *(() if labels is None else (labels,)), *inputs),
+        reads=(at.sources, at.summaries, *filter(None, [labels]), *inputs),
         makes=(output,),
-        settings={"title": title, "seed": seed},
+        settings=asked,
         work=work,
     )
 
 
-def _found(output: Path, kind: str, figures: _Figures) -> Done:
+def _found(output: Path, found: Findings) -> Done:
     """Write what an audit found; of what sways the judge, the first sentence is for all to see."""
-    _write_json(output, with_findings(kind, figures))
-    return Done(told="done", findings=findings_of(kind, figures)[:1] if kind in _SWAYS else ())
+    _write_json(output, found.to_dict())
+    return Done(told="done", findings=found.findings[:1] if found.kind in _SWAYS else ())
 
 
-def _write_json(path: Path, value: _Figures) -> None:
+def _write_json(path: Path, value: Mapping[str, Any]) -> None:
     write_atomically(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")

@@ -40,13 +40,7 @@ class Done:
 
 @dataclass(slots=True)
 class StudyRecord:
-    """The entries of ``study.json``, by step.
-
-    Raises
-    ------
-    InputError
-        If the file is there and is none of a study, or the folder has other files without it.
-    """
+    """The entries of ``study.json``, by step."""
 
     folder: Path
     entries: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -104,13 +98,7 @@ class StudyRecord:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keep other starts out of a study's folder.
-
-    Raises
-    ------
-    RunError
-        If one is at work there, or the folder cannot be written to.
-    """
+    """Keep other starts out of a study's folder."""
     lock = FileLock(folder / _LOCK, timeout=0)
     try:
         lock.acquire()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -157,11 +157,16 @@ def run_study(
     make_folder(folder)
     with locked(folder):
         place = Workplace(progress=progress, budget=budget_left(asked, folder), skip_bad=skip_bad)
-        results = tuple(done_steps(steps_of(asked, folder), folder, place=place, tell=tell))
+        steps, record = steps_of(asked, folder), StudyRecord(folder)
+        record.keep([step.name for step in steps])
+        results = []
+        for step in steps:
+            results.append(do_step(step, record, place=place, runs=folder / RUNS))
+            tell(results[-1])
     n_calls, cost, n_unpriced = spent_before(folder / RUNS)
     return StudyResult(
         folder=folder,
-        steps=results,
+        steps=tuple(results),
         n_calls=n_calls,
         cost_usd=None if n_unpriced else cost,
     )
@@ -173,22 +178,6 @@ def budget_left(asked: Study, folder: Path) -> Budget:
     n_calls, cost, n_unpriced = spent_before(folder / RUNS)
     budget.book(n_calls=n_calls, cost_usd=cost, n_unpriced=n_unpriced)
     return budget
-
-
-def done_steps(
-    steps: Sequence[Step],
-    folder: Path,
-    *,
-    place: Workplace,
-    tell: Callable[[StepResult], None],
-) -> Iterator[StepResult]:
-    """Do `steps` one after the other, and yield what they came to."""
-    record = StudyRecord(folder)
-    record.keep([step.name for step in steps])
-    for step in steps:
-        result = do_step(step, record, place=place, runs=folder / RUNS)
-        tell(result)
-        yield result
 
 
 def do_step(step: Step, record: StudyRecord, *, place: Workplace, runs: Path) -> StepResult:

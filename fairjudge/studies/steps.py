@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from fairjudge.api.progress import Bars
 from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import check_distinct, read_summaries, write_records
-from fairjudge.errors import RunError
+from fairjudge.errors import InputError, RunError
 from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.checking import checked
@@ -21,7 +21,7 @@ from fairjudge.run.building import build_file
 from fairjudge.run.judging import JudgeOutcome, judge_files
 from fairjudge.run.jury import judge_with_jury
 from fairjudge.run.summaries import summarize_file
-from fairjudge.studies.files import JudgePart, SummarizeTable
+from fairjudge.studies.files import JudgePart, Study, SummarizeTable
 from fairjudge.studies.record import Done
 from fairjudge.text.printable import counted
 
@@ -52,8 +52,60 @@ class Step:
     models: tuple[Model, ...] = ()
 
 
-def build_step(clusters: Path, output: Path, *, model: Model, options: BuildOptions) -> Step:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Where a study's files are: its data, and what its steps make in its folder."""
+
+    study: Study
+    folder: Path
+
+    @property
+    def clusters(self) -> Path:
+        """The articles, by their clusters where these are given."""
+        return self.study.data.clusters or self.sources
+
+    @property
+    def references(self) -> Path | None:
+        """The references, built or given."""
+        built = self.study.build is not None
+        return self.folder / "references.jsonl" if built else self.study.data.references
+
+    @property
+    def sources(self) -> Path:
+        """The articles with all that is known of them, for what needs no questions."""
+        found = self.references or self.study.data.clusters
+        if found is None:
+            raise InputError("a study needs clusters or references")
+        return found
+
+    def written(self, system: str) -> Path:
+        """Return where the summaries by `system` are written."""
+        return self.folder / "summaries" / f"{system}.jsonl"
+
+    @property
+    def summary_files(self) -> tuple[Path, ...]:
+        """The summaries, given and written."""
+        written = (self.written(table.system) for table, _ in self.study.writers)
+        return (*self.study.data.summaries, *written)
+
+    @property
+    def summaries(self) -> Path:
+        """All summaries in one file."""
+        files = self.summary_files
+        return files[0] if len(files) == 1 else self.folder / "summaries.jsonl"
+
+    def judged(self, part: JudgePart) -> Path:
+        """Return where the judgements by `part` are written."""
+        return self.folder / "judgements" / f"{part.name}.jsonl"
+
+    def audited(self, part: JudgePart, kind: str) -> Path:
+        """Return where an audit of `part` is written."""
+        return self.folder / "audits" / f"{part.name}.{kind}.json"
+
+
+def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
     """Return the step that builds references."""
+    clusters, output = at.clusters, at.sources
 
     def work(place: Workplace, run: Path) -> Done:
         outcome = build_file(
@@ -87,8 +139,9 @@ def build_step(clusters: Path, output: Path, *, model: Model, options: BuildOpti
     )
 
 
-def summarize_step(clusters: Path, output: Path, *, model: Model, table: SummarizeTable) -> Step:
+def summarize_step(at: Layout, table: SummarizeTable, model: Model) -> Step:
     """Return the step that writes one system's summaries."""
+    clusters, output = at.clusters, at.written(table.system)
     asked = {"system": table.system, **table.options}
     options = checked(SummarizeOptions, asked, f"[[summarize]] {table.system}")
 
@@ -119,8 +172,9 @@ def summarize_step(clusters: Path, output: Path, *, model: Model, table: Summari
     )
 
 
-def gather_step(files: Sequence[Path], output: Path) -> Step:
+def gather_step(at: Layout) -> Step:
     """Return the step that puts the summaries of several files into one."""
+    files, output = at.summary_files, at.summaries
 
     def work(place: Workplace, _run: Path) -> Done:
         loaded = [read_summaries(path, skip_bad=place.skip_bad) for path in files]
@@ -129,12 +183,14 @@ def gather_step(files: Sequence[Path], output: Path) -> Step:
         write_records(output, rows)
         return Done(told=counted(len(rows), "summary", "summaries"))
 
-    return Step(name="summaries", reads=tuple(files), makes=(output,), settings={}, work=work)
+    return Step(name="summaries", reads=files, makes=(output,), settings={}, work=work)
 
 
-def judge_step(sources: Path, summaries: Path, output: Path, *, part: JudgePart, seed: int) -> Step:
+def judge_step(at: Layout, part: JudgePart) -> Step:
     """Return the step by which one judge, or a jury, judges all summaries."""
-    options, own = part.options, (part.options.prompt, part.options.scale)
+    options, seed = part.options, at.study.tables.seed
+    files = (at.sources, at.summaries, at.judged(part))
+    own = (options.prompt, options.scale, *options.paraphrases)
 
     def work(place: Workplace, run: Path) -> Done:
         asked: dict[str, Any] = {
@@ -144,7 +200,6 @@ def judge_step(sources: Path, summaries: Path, output: Path, *, part: JudgePart,
             "progress": place.progress.counter(part.name),
             "budget": place.budget,
         }
-        files = (sources, summaries, output)
         if len(part.models) > 1:
             outcome = judge_with_jury(*files, members=part.models, rule=part.jury, **asked)
         else:
@@ -153,12 +208,8 @@ def judge_step(sources: Path, summaries: Path, output: Path, *, part: JudgePart,
 
     return Step(
         name=f"judge {part.name}",
-        reads=(
-            sources,
-            summaries,
-            *(path for path in (*own, *options.paraphrases) if path is not None),
-        ),
-        makes=(output,),
+        reads=(*files[:2], *filter(None, own)),
+        makes=files[2:],
         settings={
             "options": asdict(options),
             "jury": part.jury,
