@@ -28,7 +28,7 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import Completion, CompletionRequest
 from fairjudge.run import models
-from fairjudge.run.judging import judge_files
+from fairjudge.run.jury import judge_files
 
 SYSTEMS = 10
 """Summaries of each article."""
@@ -103,7 +103,7 @@ def judge(folder: Path, *, run: str, **model: Any) -> dict[str, Any]:
         folder / "summaries.jsonl",
         folder / f"{run}.jsonl",
         options=JudgeOptions(aspect="faithfulness", protocol="likert"),
-        model=Model(cache=folder / "cache", **options),
+        models=[Model(cache=folder / "cache", **options)],
         run=folder / run,
         skip_bad=False,
         progress=lambda _: lambda _: None,

@@ -143,7 +143,6 @@ async def aalign(
             model=shown.told(asked),
             folder=None if folder is None else Path(folder),
             progress=shown.counter,
-            budget=asked.budget,
         )
     return Findings("align", outcome.report)
 

@@ -271,7 +271,6 @@ async def aorder(
             run=None if run is None else Path(run),
             model=shown.told(asked),
             progress=shown.counter("judging"),
-            budget=asked.budget,
         )
     return Findings("audit order", figures)
 
@@ -329,7 +328,6 @@ async def achecks(
             run=None if run is None else Path(run),
             model=shown.told(asked),
             progress=shown.counter("judging"),
-            budget=asked.budget,
         )
     return Findings("audit checks", figures)
 

@@ -125,7 +125,6 @@ async def abuild(
             model=shown.told(asked),
             run_folder=None if run is None else Path(run),
             progress=shown,
-            budget=asked.budget,
         )
     return References(outcome)
 

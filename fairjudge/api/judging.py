@@ -15,7 +15,8 @@ from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
-    from fairjudge.judges.asking import Promise, Thresholds
+    from fairjudge.judges.asking import Preset, Promise, Thresholds
+    from fairjudge.judges.juries import JuryRule
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.run.models import Spent
 
@@ -189,14 +190,16 @@ class Judge:
 
     Parameters
     ----------
-    model : Model or str
-        Who judges.
+    model : Model, str, or several
+        Who judges; several are a jury, on the budget of the first, and each verdict is kept.
     aspect : str
         ``"coverage"``, ``"faithfulness"``, or one of your own with ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.
-    preset : {"paper", "recommended"}, optional
-        The rows of DiverseSumm's Table 5, or what is recommended today.
+    preset : {"recommended", "paper", "budget", "granular"}, optional
+        Rows of DiverseSumm's Table 5, or what is recommended today.
+    jury : {"mean", "median", "majority"}
+        What several models say together.
     **options
         The other options of ``fairjudge judge`` by name: ``reference_unit``, ``text_unit``,
         ``prompt``, ``scale``, ``fallback``, ``temperature``, ``samples``, ``token_probabilities``,
@@ -218,11 +221,12 @@ class Judge:
 
     def __init__(
         self,
-        model: Model | str,
+        model: Model | str | Sequence[Model | str],
         *,
         aspect: str,
         protocol: ProtocolName | None = None,
-        preset: Literal["paper", "recommended"] | None = None,
+        preset: Preset | None = None,
+        jury: JuryRule = "mean",
         **options: Any,
     ) -> None:
         from fairjudge.options.checking import checked
@@ -231,12 +235,15 @@ class Judge:
         if options.get("cascade") is not None:
             options["cascade"] = _thresholds(options["cascade"])
         named = {"aspect": aspect, "protocol": protocol, "preset": preset}
-        self.model = as_model(model)
+        several = model if isinstance(model, Sequence) and not isinstance(model, str) else (model,)
+        self.models = tuple(map(as_model, several))
+        self.jury: JuryRule = jury
         self.options: JudgeOptions = checked(JudgeOptions, named | options, "Judge")
         self.options.plan()
 
     def __repr__(self) -> str:
-        return f"Judge({self.model!r}, aspect={self.options.aspect!r})"
+        who = ", ".join(map(repr, self.models))
+        return f"Judge({who}, aspect={self.options.aspect!r})"
 
     def __call__(
         self, references: object, summaries: object, *, run: str | Path | None = None
@@ -268,23 +275,22 @@ class Judge:
         """Judge where an event loop is running; see `__call__`."""
         from fairjudge.api.progress import bars
         from fairjudge.datasets import read_clusters, read_references, read_summaries
-        from fairjudge.run.judging import judge_loaded
+        from fairjudge.run.jury import judge_by
+        from fairjudge.run.material import check_material
 
-        asked, model = self.options, self.model
+        asked = self.options
         sources = (
             read_references(references)
             if asked.needs_questions
             else read_clusters(references, argument="references")
         )
-        with bars(model.progress) as shown:
-            outcome = await judge_loaded(
-                sources,
-                (read_summaries(summaries),),
-                options=asked,
-                model=shown.told(model),
+        with bars(self.models[0].progress) as shown:
+            outcome = await judge_by(
+                [shown.told(model) for model in self.models],
+                check_material(sources, (read_summaries(summaries),), options=asked),
+                rule=self.jury,
                 run_folder=None if run is None else Path(run),
                 progress=shown.counter("judging"),
-                budget=model.budget,
             )
         return JudgeResult(
             judgements=outcome.all_judgements,

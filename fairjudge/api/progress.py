@@ -51,7 +51,7 @@ class Bars(BuildProgress):
 
     def told(self, model: Model) -> Model:
         """Return `model` with its retries counted, in a bar of their own from the first one on."""
-        return replace(model, on_retry=self._retried)
+        return model.sharing(replace(model, on_retry=self._retried))
 
     def _retried(self, _kind: str) -> None:
         self._retries = self._retries or self.counter("retries")(None)

@@ -103,7 +103,6 @@ async def asummarize(
             model=shown.told(asked),
             run_folder=None if run is None else Path(run),
             progress=shown.counter("summarizing"),
-            budget=asked.budget,
         )
     return Summaries(outcome)
 

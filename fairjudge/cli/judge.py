@@ -118,37 +118,23 @@ def judge(
         fairjudge judge --references refs.jsonl --summaries s.jsonl \
             --aspect coverage --protocol likert -o judgements.jsonl
     """
-    from fairjudge.run.judging import judge_files
-    from fairjudge.run.jury import judge_with_jury
+    from fairjudge.run.jury import judge_files
 
     if judging is None:
         raise typer.BadParameter(NO_ASPECT)
     opt.check_targets(output, json_file)
     with display.bars(quiet=quiet) as shown:
-        models = [shown.told(model) for model in models]
-        if len(models) > 1:
-            outcome = judge_with_jury(
-                references,
-                summaries,
-                output,
-                options=judging,
-                members=models,
-                rule=jury,
-                run=run,
-                skip_bad=skip_bad,
-                progress=shown.counter("judging"),
-            )
-        else:
-            outcome = judge_files(
-                references,
-                summaries,
-                output,
-                options=judging,
-                model=models[0],
-                run=run,
-                skip_bad=skip_bad,
-                progress=shown.counter("judging"),
-            )
+        outcome = judge_files(
+            references,
+            summaries,
+            output,
+            options=judging,
+            models=[shown.told(model) for model in models],
+            rule=jury,
+            run=run,
+            skip_bad=skip_bad,
+            progress=shown.counter("judging"),
+        )
     judge_display.show_judged(
         outcome, outcome.by_aspect(judging), output=output, json_file=json_file
     )

@@ -32,7 +32,7 @@ def quickstart(
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.options.models import Model
     from fairjudge.run.building import build_file
-    from fairjudge.run.judging import judge_files
+    from fairjudge.run.jury import judge_files
     from fairjudge.run.runs import make_folder
 
     make_folder(output)
@@ -67,7 +67,7 @@ def quickstart(
                 summaries,
                 judgements,
                 options=JudgeOptions(aspect=aspect, protocol="likert"),
-                model=model,
+                models=[model],
                 run=None,
                 skip_bad=False,
                 progress=shown.counter("judging"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, cast
 
@@ -176,6 +176,10 @@ class Model:
         if self.spending is None:
             object.__setattr__(self, "spending", self.new_budget())
         return cast("Budget", self.spending)
+
+    def sharing(self, other: Model) -> Model:
+        """Return `other` on the budget of this model."""
+        return replace(other, spending=self.budget)
 
     def new_budget(self) -> Budget:
         """Return a budget of which nothing is spent."""

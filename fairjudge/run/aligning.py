@@ -12,7 +12,6 @@ from typing import Any
 
 from fairjudge.analysis.align_audits import Grouping, audits_of, grouping_of, opened_report
 from fairjudge.analysis.aligning import Sides, sides_of, unscored_of
-from fairjudge.backends.budgeting import Budget
 from fairjudge.calibration.alignment import choose, gain_of, why_barred
 from fairjudge.domain import Judgement, Unscored
 from fairjudge.errors import ConfigurationError, RunError
@@ -40,7 +39,8 @@ from fairjudge.run.align_record import (
     write_record,
 )
 from fairjudge.run.judges import criterion_of
-from fairjudge.run.judging import judge_loaded
+from fairjudge.run.judging import judge_material
+from fairjudge.run.material import check_material
 from fairjudge.run.models import Llm, Models, Spent, open_models, spent_together
 from fairjudge.run.progress import Progress, untold
 from fairjudge.run.runs import digest, make_folder, noting_spent
@@ -72,7 +72,6 @@ async def align_loaded(
     model: Model,
     folder: Path | None = None,
     progress: Counters = lambda _what: untold,
-    budget: Budget | None = None,
 ) -> AlignOutcome:
     """Try candidates on development, and the best of them on the sealed test, once.
 
@@ -89,7 +88,6 @@ async def align_loaded(
             folder=where,
             run=run,
             progress=progress,
-            budget=budget or model.budget,
         )
         report = await work.report()
         return AlignOutcome(report=report, spent=spent_together(work.spent), folder=where)
@@ -103,7 +101,6 @@ class _Work:
     folder: Path
     run: RunStore
     progress: Counters
-    budget: Budget
     spent: list[Spent | None] = field(default_factory=list)
 
     async def report(self) -> dict[str, Any]:
@@ -149,7 +146,7 @@ class _Work:
     async def _candidates(self) -> tuple[tuple[Candidate, ...], list[str]]:
         """Return what is tried, and what could not be."""
         base, kinds = base_criterion(self.options.judging), self.options.kinds
-        async with open_models(self.model, budget=self.budget) as models:
+        async with open_models(self.model) as models:
             llm = writing_llm(models)
             sets = await self._anchors(base, llm, models) if "anchors" in kinds else ()
         found = tuple(made_of(base, self.options, self.material, sets))
@@ -246,14 +243,13 @@ class _Work:
             "sources": digest(self.material.sources.records),
             "summaries": digest(self.material.summaries_of(part)),
         }
-        outcome = await judge_loaded(
-            self.material.sources,
-            self.material.loaded_summaries(part),
-            options=options,
+        outcome = await judge_material(
+            check_material(
+                self.material.sources, self.material.loaded_summaries(part), options=options
+            ),
             model=self.model,
             run_folder=self.folder / "runs" / f"{part}-{name}-{_sha256(identity)[:12]}",
             progress=self.progress(f"{part}: {name}"),
-            budget=self.budget,
         )
         self.spent.append(outcome.spent)
         _check_answered(outcome.judgements, part=part, name=name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster
 from fairjudge.options.building import BuildOptions
@@ -61,7 +60,6 @@ def build_file(
     run: Path | None,
     skip_bad: bool,
     progress: BuildProgress = SILENT,
-    budget: Budget | None = None,
 ) -> BuildOutcome:
     """Build references for the clusters in `path` and write them; see `build_loaded`."""
     loaded = read_clusters(path, skip_bad=skip_bad)
@@ -73,7 +71,6 @@ def build_file(
             model=model,
             run_folder=run,
             progress=progress,
-            budget=budget,
         )
     )
     write_records(output, [one.reference for one in outcome.clusters])
@@ -87,12 +84,8 @@ async def build_loaded(
     model: Model,
     run_folder: Path | None = None,
     progress: BuildProgress = SILENT,
-    budget: Budget | None = None,
 ) -> BuildOutcome:
-    """Build references for `loaded`; items that fail are outcomes.
-
-    ``budget`` is what may be spent, where it is shared; by default what `model` allows.
-    """
+    """Build references for `loaded`; items that fail are outcomes."""
     check_any_usable(loaded)
     settled = options.settled(llm=model.llm is not None)
     identity = {
@@ -104,7 +97,7 @@ async def build_loaded(
     finished = _finished(loaded, model=model, opened=opened)
     if finished is not None:
         return finished
-    async with open_models(model, budget=budget) as models:
+    async with open_models(model) as models:
         builder = make_builder(models, settled)
         with opened as run:
             book = BuildBook(run, loaded.records)
@@ -114,9 +107,7 @@ async def build_loaded(
             if model.engine == "ray":
                 from fairjudge.run.ray_engine import build_on_ray
 
-                spent = build_on_ray(
-                    book, options=settled, model=model, budget=budget, progress=progress
-                )
+                spent = build_on_ray(book, options=settled, model=model, progress=progress)
             else:
                 with noting_spent(run, models.spent), seldom_collecting():
                     await build_references(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import (
     check_summaries,
     read_clusters,
@@ -55,7 +54,6 @@ def collect(
     probes: tuple[str, ...],
     model: Model,
     progress: Progress,
-    budget: Budget | None = None,
 ) -> tuple[Judgement, ...]:
     """Return the judgements that `given` holds, or judge what it names.
 
@@ -97,7 +95,6 @@ def collect(
                 "summaries": digest(summaries),
             },
             progress=progress,
-            budget=budget,
         )
     )
 
@@ -143,16 +140,15 @@ async def judge_planned(
     run: Path | None,
     identity: Mapping[str, Any],
     progress: Progress,
-    budget: Budget | None = None,
 ) -> tuple[Judgement, ...]:
     """Judge `tasks` with the built-in criterion of `plan`, resuming what `run` holds.
 
-    Several calls for one audit share a `budget`.
+    Several calls for one audit share the budget of `model`.
     """
     opened = open_run(
         run, command="audit", model=model, identity={"model": model.identity(), **identity}
     )
-    async with open_models(model, budget=budget) as models:
+    async with open_models(model) as models:
         options = JudgeOptions(aspect=plan.aspect, protocol=plan.protocol)
         judge = make_judge(models, options, plan=plan, tasks=tasks)
         with opened as folder, noting_spent(folder, models.spent):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from fairjudge.backends.budgeting import Budget
-from fairjudge.datasets import Loaded, write_records
-from fairjudge.domain import Judgement, Reference, Summary
+from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.aggregate import SystemScore, system_scores
 from fairjudge.judges.asking import Promise
@@ -33,7 +30,7 @@ from fairjudge.run.judges import (
     scale_range,
     stated_criteria,
 )
-from fairjudge.run.material import Material, Sources, check_material, read_material
+from fairjudge.run.material import Material
 from fairjudge.run.models import (
     Models,
     Spent,
@@ -44,11 +41,9 @@ from fairjudge.run.models import (
 )
 from fairjudge.run.progress import Progress, untold
 from fairjudge.run.recorded import JudgementBook
-from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import (
     RunOutcome,
     bad_lines,
-    check_writable,
     noting_spent,
     open_run,
     seldom_collecting,
@@ -149,57 +144,14 @@ class JudgeOutcome(RunOutcome):
         return sum(one.unscored is not None for one in self.ratings)
 
 
-def judge_files(
-    references: Path,
-    summaries: Path | Sequence[Path],
-    output: Path,
-    *,
-    options: JudgeOptions,
-    model: Model,
-    run: Path | None,
-    skip_bad: bool,
-    progress: Progress = untold,
-    budget: Budget | None = None,
-) -> JudgeOutcome:
-    """Judge files of summaries, as if they were one, and write judgements; see `judge_material`."""
-    check_writable(output)
-    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
-    outcome = run_to_end(
-        judge_material(material, model=model, run_folder=run, progress=progress, budget=budget)
-    )
-    write_records(output, chain(outcome.judgements, outcome.derived))
-    return outcome
-
-
-async def judge_loaded(
-    sources: Sources,
-    summaries: Sequence[Loaded[Summary]],
-    *,
-    options: JudgeOptions,
-    model: Model,
-    run_folder: Path | None = None,
-    progress: Progress = untold,
-    budget: Budget | None = None,
-) -> JudgeOutcome:
-    """Judge `summaries` against `sources`; see `judge_material`."""
-    material = check_material(sources, summaries, options=options)
-    return await judge_material(
-        material, model=model, run_folder=run_folder, progress=progress, budget=budget
-    )
-
-
 async def judge_material(
     material: Material,
     *,
     model: Model,
     run_folder: Path | None = None,
     progress: Progress = untold,
-    budget: Budget | None = None,
 ) -> JudgeOutcome:
-    """Judge what `material` holds; items that fail are outcomes.
-
-    ``budget`` is what may be spent, where it is shared; by default what `model` allows.
-    """
+    """Judge what `material` holds; items that fail are outcomes."""
     opened = open_run(
         run_folder,
         command="judge",
@@ -218,14 +170,12 @@ async def judge_material(
     option = next((name for name, given in alone.items() if given), None)
     if model.engine != "local" and option is not None:
         raise ConfigurationError(f"{option} works in one process: leave out --engine")
-    async with _opened(model, options, budget=budget) as (models, first):
+    async with _opened(model, options) as (models, first):
         judge = make_judge(models, options, plan=plan, tasks=tasks, first=first)
         span = scale_range(judge, plan)
         with opened as run:
             book = JudgementBook(run, tasks)
-            spent = await _judge(
-                book, material, judge, model, models, budget=budget, progress=progress
-            )
+            spent = await _judge(book, material, judge, model, models, progress=progress)
             if first is not None:
                 spent = spent_together((first.spent(), spent))
             if book.is_finished:
@@ -240,7 +190,6 @@ async def _judge(
     model: Model,
     models: Models,
     *,
-    budget: Budget | None,
     progress: Progress,
 ) -> Spent | None:
     """Judge what `book` lacks, in this process or on a cluster."""
@@ -248,9 +197,7 @@ async def _judge(
     if model.engine == "ray":
         from fairjudge.run.ray_engine import judge_on_ray
 
-        return judge_on_ray(
-            book, options=options, plan=plan, model=model, budget=budget, progress=told
-        )
+        return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
     with noting_spent(book.run, models.spent), seldom_collecting():
         await judge_tasks(
             book,
@@ -265,32 +212,31 @@ async def _judge(
 
 @asynccontextmanager
 async def _opened(
-    model: Model, options: JudgeOptions, *, budget: Budget | None
+    model: Model, options: JudgeOptions
 ) -> AsyncIterator[tuple[Models, Models | None]]:
     """Open the models that judge, and those of the first judge of a cascade under a promise.
 
-    What may be spent is for both together.
+    The budget of `model` is for both together.
     """
     if not isinstance(options.cascade, Promise):
-        async with open_models(model, budget=budget) as models:
+        async with open_models(model) as models:
             yield models, None
         return
     first_options(options, options.cascade)  # refuses before anything is opened
     cheap = first_model(model, options.cascade.stated)
-    budget = common_budget((cheap, model), budget or model.budget)
+    check_priced((cheap, model))
     async with (
-        open_models(model, budget=budget) as models,
-        open_models(cheap, budget=budget) as first,
+        open_models(model) as models,
+        open_models(cheap) as first,
     ):
         yield models, first
 
 
-def common_budget(models: Sequence[Model], budget: Budget | None) -> Budget:
-    """Return `budget`, or what the first of `models` may spend, for all; each must have a price."""
-    budget = budget or models[0].budget
-    for target in filter(None, (model.llm for model in models)):
-        budget.check_priced(target)
-    return budget
+def check_priced(models: Iterable[Model]) -> None:
+    """Refuse models of unknown price where cost is limited, before one of them is asked."""
+    for model in models:
+        if model.llm is not None:
+            model.budget.check_priced(model.llm)
 
 
 def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOutcome | None:

@@ -1,15 +1,15 @@
-"""A jury: several judges on the same questions, each verdict kept, and what they say together."""
+"""Who judges: one model, or a jury, whose verdicts are all kept beside what they say together."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from math import fsum
 from pathlib import Path
 from typing import Any
 
-from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.errors import ConfigurationError
@@ -20,46 +20,65 @@ from fairjudge.judges.juries import JuryRule, jury
 from fairjudge.judges.ratings import rating_of
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.run.judging import JudgeOutcome, common_budget, judge_material
-from fairjudge.run.material import read_material
+from fairjudge.run.judging import JudgeOutcome, check_priced, judge_material
+from fairjudge.run.material import Material, read_material
 from fairjudge.run.models import spent_together
-from fairjudge.run.progress import Progress
+from fairjudge.run.progress import Progress, untold
 from fairjudge.run.running import run_to_end
 from fairjudge.run.runs import check_writable, open_run
 
 
-def judge_with_jury(
+def judge_files(
     references: Path,
     summaries: Path | Sequence[Path],
     output: Path,
     *,
     options: JudgeOptions,
-    members: Sequence[Model],
-    rule: JuryRule,
-    run: Path | None,
-    skip_bad: bool,
-    progress: Progress,
-    budget: Budget | None = None,
+    models: Sequence[Model],
+    rule: JuryRule = "mean",
+    run: Path | None = None,
+    skip_bad: bool = False,
+    progress: Progress = untold,
 ) -> JudgeOutcome:
-    """Let every member judge, one after the other, and write the jury's rows before theirs.
+    """Judge files of summaries, as if they were one, and write judgements; see `judge_by`."""
+    check_writable(output)
+    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
+    outcome = run_to_end(judge_by(models, material, rule=rule, run_folder=run, progress=progress))
+    write_records(output, chain(outcome.judgements, outcome.derived))
+    return outcome
 
-    Each member has its own run folder, ``member-<n>`` within the jury's. What the first member's
-    options allow to be spent is for all of them together: where it ends, the items that the later
-    members had yet to judge are unscored. `budget` takes its place where it is shared. The
-    outcome's scores are the jury's.
+
+async def judge_by(
+    models: Sequence[Model],
+    material: Material,
+    *,
+    rule: JuryRule = "mean",
+    run_folder: Path | None = None,
+    progress: Progress = untold,
+) -> JudgeOutcome:
+    """Judge what `material` holds by one model, or by several as a jury; see `judge_material`.
+
+    Every member of a jury judges, one after the other; the jury's rows stand before theirs, and the
+    outcome's scores are the jury's. Each member has its own run folder, ``member-<n>`` within the
+    jury's. The first member's budget is for all of them together: where it ends, the items that the
+    later members had yet to judge are unscored.
     """
+    if len(models) == 1:
+        return await judge_material(
+            material, model=models[0], run_folder=run_folder, progress=progress
+        )
+    options = material.options
     if options.together:
         raise ConfigurationError("--together takes one --backend: a jury judges one aspect a run")
     if isinstance(options.cascade, Promise):
         raise ConfigurationError("--cascade with a promise takes one --backend: the better judge")
-    names = [member.target for member in members]
+    names = [member.target for member in models]
     if len(set(names)) < len(names):
         raise ConfigurationError(f"a jury needs different judges; given were {', '.join(names)}")
-    budget = common_budget(members, budget)
-    check_writable(output)
-    material = read_material(references, summaries, options=options, skip_bad=skip_bad)
+    members = [models[0].sharing(member) for member in models]
+    check_priced(members)
     opened = open_run(
-        run,
+        run_folder,
         command="judge",
         model=members[0],
         identity={
@@ -71,26 +90,21 @@ def judge_with_jury(
     )
     with opened as folder:
         outcomes = [
-            run_to_end(
-                judge_material(
-                    material,
-                    model=member,
-                    run_folder=folder.path / f"member-{place}",
-                    progress=progress,
-                    budget=budget,
-                )
+            await judge_material(
+                material,
+                model=member,
+                run_folder=folder.path / f"member-{place}",
+                progress=progress,
             )
             for place, member in enumerate(members, 1)
         ]
     rows = with_pair_verdicts(jury_rows([one.judgements for one in outcomes], rule=rule))
     judgements = (*rows, *(row for one in outcomes for row in one.judgements))
-    derived = (*derive(rows, options.derive), *(row for one in outcomes for row in one.derived))
-    write_records(output, (*judgements, *derived))
     return replace(
         outcomes[0],
         judgements=judgements,
         ratings=tuple(map(rating_of, judgements)),
-        derived=derived,
+        derived=(*derive(rows, options.derive), *(row for one in outcomes for row in one.derived)),
         scores=system_scores(rows, scale_range=outcomes[0].scale_range),
         signature=rows[0].signature,
         was_finished=all(one.was_finished for one in outcomes),

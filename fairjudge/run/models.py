@@ -150,15 +150,12 @@ class _Ledger:
 async def open_models(
     options: Model,
     *,
-    budget: Budget | None = None,
     limits: Sequence[Limit] | None = None,
 ) -> AsyncIterator[Models]:
     """Open what `options` name, and close it afterwards; retries are counted in one line then.
 
     Parameters
     ----------
-    budget : Budget, optional
-        What may be spent, where it is shared; by default what `options` allow.
     limits : sequence of Limit, optional
         What several processes share, in place of the budget and concurrency of `options`.
 
@@ -177,7 +174,7 @@ async def open_models(
     if options.planner is not None:
         yield Models(llm=_llm(options.planner, target, options), _options=options)
         return
-    ledger = _Ledger(budget or options.budget, on_retry=options.on_retry)
+    ledger = _Ledger(options.budget, on_retry=options.on_retry)
     ledger.budget.check_priced(target)
     cache = open_cache(options.cache_folder, store=options.address, warn=print_warning)
     try:
@@ -237,10 +234,10 @@ def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, options: Model) 
 
 
 def first_model(options: Model, stated: Mapping[str, str]) -> Model:
-    """Return the options of the model whose signature said `stated`, all else as in `options`."""
+    """Return the model whose signature said `stated`, all else as in `options`, its budget too."""
     limit, seed = stated.get("max_output_tokens"), stated.get("seed")
     return replace(
-        options,
+        options.sharing(options),
         target=stated.get("judge", LOCAL),
         base_url=stated.get("base_url"),
         max_output_tokens=None if limit is None else int(limit),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import check_summaries, read_clusters, read_references, read_summaries
 from fairjudge.domain import Judgement
 from fairjudge.errors import ConfigurationError, InputError
@@ -31,7 +30,6 @@ async def order_report(
     skip_bad: bool = False,
     model: Model,
     progress: Progress,
-    budget: Budget | None = None,
 ) -> dict[str, Any]:
     """Return what the order of articles does to faithfulness ratings."""
     clusters = read_clusters(references, skip_bad=skip_bad).records
@@ -54,7 +52,6 @@ async def order_report(
             "summaries": digest(written),
         },
         progress=progress,
-        budget=budget,
     )
     found = order_bias(rows)
     return {
@@ -78,7 +75,6 @@ async def checks_report(
     skip_bad: bool = False,
     model: Model,
     progress: Progress,
-    budget: Budget | None = None,
 ) -> dict[str, Any]:
     """Return how often each metamorphic relation held."""
     if aspect not in {"coverage", "faithfulness"}:
@@ -99,7 +95,6 @@ async def checks_report(
         "summaries": digest(written),
     }
     judged: dict[str, Judgement] = {}
-    budget = model.budget if budget is None else budget
     for name, plan in plans.items():
         tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
         if tasks:
@@ -110,7 +105,6 @@ async def checks_report(
                 run=None if run is None else run / name,
                 identity={**identity, "protocol": name},
                 progress=progress,
-                budget=budget,
             )
             judged |= zip(tasks, rows, strict=True)
     return {

@@ -23,7 +23,6 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from fairjudge.backends import loads_its_model
-from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.errors import MissingExtraError, RunError
@@ -67,7 +66,6 @@ def judge_on_ray(
     options: JudgeOptions,
     plan: JudgingPlan,
     model: Model,
-    budget: Budget | None,
     progress: Callable[[int], None],
 ) -> Spent | None:
     """Judge every task that is not judged, and again what another try may score."""
@@ -87,7 +85,7 @@ def judge_on_ray(
 
     shards = judging_shards(book.tasks, book.is_done)
     loads = options.fallback != "none" or options.cascade is not None
-    return _work(work, shards, loads=loads, record=record, run=book.run, budget=budget)
+    return _work(work, shards, loads=loads, record=record, run=book.run)
 
 
 def build_on_ray(
@@ -95,7 +93,6 @@ def build_on_ray(
     *,
     options: SettledOptions,
     model: Model,
-    budget: Budget | None,
     progress: BuildProgress,
 ) -> Spent | None:
     """Build a reference for every cluster that has none."""
@@ -107,7 +104,7 @@ def build_on_ray(
     work = BuildingWork(options=options, model=model)
     shards = [BuildingShard(cluster=cluster) for cluster in book.pending()]
     loads = options.consolidation == "embedding"
-    return _work(work, shards, loads=loads, record=record, run=book.run, budget=budget)
+    return _work(work, shards, loads=loads, record=record, run=book.run)
 
 
 def _work(
@@ -117,20 +114,18 @@ def _work(
     loads: bool,
     record: Callable[[dict[str, Any]], None],
     run: RunStore,
-    budget: Budget | None,
 ) -> Spent | None:
     """Work on `shards`, in actors where a model is loaded for it."""
     model = work.model
-    if budget is not None:
-        left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
-        work = replace(work, model=left)
+    budget = model.budget
+    left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left, spending=None)
+    work = replace(work, model=left)
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
     spent = ClusterSpent()
     with noting_spent(run, lambda: spent.spent(model)):
         for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
             record(row)
-    if budget is not None:
-        budget.book(**asdict(spent.totals))
+    budget.book(**asdict(spent.totals))
     run.sync()
     return spent.spent(model)
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, InputError
@@ -64,7 +63,6 @@ def summarize_file(
     run: Path | None,
     skip_bad: bool,
     progress: Progress,
-    budget: Budget | None = None,
 ) -> SummarizeOutcome:
     """Summarize the clusters in `path` and write them to `output`; see `summarize_loaded`."""
     check_writable(output)
@@ -75,7 +73,6 @@ def summarize_file(
             model=model,
             run_folder=run,
             progress=progress,
-            budget=budget,
         )
     )
     write_records(output, outcome.summaries)
@@ -89,12 +86,8 @@ async def summarize_loaded(
     model: Model,
     run_folder: Path | None = None,
     progress: Progress = untold,
-    budget: Budget | None = None,
 ) -> SummarizeOutcome:
-    """Summarize `loaded`; clusters that fail are outcomes.
-
-    ``budget`` is what may be spent, where it is shared; by default what `model` allows.
-    """
+    """Summarize `loaded`; clusters that fail are outcomes."""
     if model.llm is None:
         raise ConfigurationError("summaries need an LLM: give one by --backend provider:model")
     for setting in settings_of(options):
@@ -109,7 +102,7 @@ async def summarize_loaded(
             "clusters": digest(loaded.records),
         },
     )
-    async with open_models(model, budget=budget) as models:
+    async with open_models(model) as models:
         summarizers = _summarizers(models.llm, options)
         work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
         advance = progress(len(work))

@@ -85,7 +85,6 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
         shared: dict[str, Any] = {
             "model": model,
             "progress": place.progress.counter(f"{kind}: {part.name}"),
-            "budget": place.budget,
         }
         here: dict[str, Any] = {"run": run, "skip_bad": place.skip_bad}
         figures: dict[str, Any]

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fairjudge.api.progress import Bars
-from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.datasets import write_records
 from fairjudge.options.building import BuildOptions
@@ -42,7 +41,7 @@ def plan_study(
     make_folder(folder)
     steps = steps_of(asked, folder)
     needed = needed_by([step for step in steps if step.models], steps)
-    place = Workplace(progress=progress, budget=Budget(), skip_bad=skip_bad)
+    place = Workplace(progress=progress, skip_bad=skip_bad)
     with locked(folder), tempfile.TemporaryDirectory() as scratch, ExitStack() as opened:
         planner = _Planner(
             asked=asked,
@@ -95,7 +94,7 @@ class _Planner:
         twin = self._twin(self.asked.asking(self._planned), step.name)
         for path in twin.makes:
             make_folder(path.parent)
-        place = replace(self.place, progress=Bars(), budget=Budget())
+        place = replace(self.place, progress=Bars())
         twin.work(place, self.scratch / RUNS / str(len(self.guessed)))
         for key, plan in self._plans().items():
             found = _further(plan, before.get(key))

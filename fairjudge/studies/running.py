@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairjudge import __version__
@@ -156,7 +156,9 @@ def run_study(
     """Run the steps of `asked`, and tell of each when it is done; see `study`."""
     make_folder(folder)
     with locked(folder):
-        place = Workplace(progress=progress, budget=budget_left(asked, folder), skip_bad=skip_bad)
+        left = budget_left(asked, folder)
+        asked = asked.asking(lambda model: replace(model, spending=left))
+        place = Workplace(progress=progress, skip_bad=skip_bad)
         steps, record = steps_of(asked, folder), StudyRecord(folder)
         record.keep([step.name for step in steps])
         results = []

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.api.progress import Bars
-from fairjudge.backends.budgeting import Budget
 from fairjudge.datasets import check_distinct, read_summaries, write_records
 from fairjudge.errors import InputError, RunError
 from fairjudge.judges.leaderboards import leaderboards
@@ -18,8 +17,8 @@ from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.reports.findings import next_step, of_leaderboard, standing
 from fairjudge.run.building import build_file
-from fairjudge.run.judging import JudgeOutcome, judge_files
-from fairjudge.run.jury import judge_with_jury
+from fairjudge.run.judging import JudgeOutcome
+from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
 from fairjudge.studies.files import JudgePart, Study, SummarizeTable
 from fairjudge.studies.record import Done
@@ -28,10 +27,9 @@ from fairjudge.text.printable import counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workplace:
-    """What all steps share: progress, what may be spent, and whether bad lines are skipped."""
+    """What all steps share: progress, and whether bad lines are skipped."""
 
     progress: Bars
-    budget: Budget
     skip_bad: bool
 
 
@@ -116,7 +114,6 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
             run=run,
             skip_bad=place.skip_bad,
             progress=place.progress,
-            budget=place.budget,
         )
         n_questions = sum(len(one.reference.question_answers) for one in outcome.clusters)
         n, n_without = len(outcome.clusters), outcome.n_without_questions
@@ -154,7 +151,6 @@ def summarize_step(at: Layout, table: SummarizeTable, model: Model) -> Step:
             run=run,
             skip_bad=place.skip_bad,
             progress=place.progress.counter(f"summaries by {table.system}"),
-            budget=place.budget,
         )
         n, n_failed = len(outcome.summaries), len(outcome.failed)
         if outcome.failed and not n:
@@ -198,12 +194,8 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
             "run": run,
             "skip_bad": place.skip_bad,
             "progress": place.progress.counter(part.name),
-            "budget": place.budget,
         }
-        if len(part.models) > 1:
-            outcome = judge_with_jury(*files, members=part.models, rule=part.jury, **asked)
-        else:
-            outcome = judge_files(*files, model=part.models[0], **asked)
+        outcome = judge_files(*files, models=part.models, rule=part.jury, **asked)
         return _judged(outcome, seed)
 
     return Step(

@@ -15,7 +15,7 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.run.building import build_file
-from fairjudge.run.judging import judge_files
+from fairjudge.run.jury import judge_files
 from fairjudge.run.running import run_to_end
 
 
@@ -40,7 +40,7 @@ async def one_cell() -> tuple[int, int]:
         [Path("one.jsonl"), Path("two.jsonl")],
         Path("judgements.jsonl"),
         options=JudgeOptions(aspect="faithfulness", protocol="likert"),
-        model=Model(),
+        models=[Model()],
         run=None,
         skip_bad=False,
         progress=lambda _: lambda _: None,
