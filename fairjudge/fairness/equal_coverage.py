@@ -10,18 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness._resampling import Resampling
+from fairjudge.resampling import Resampling
+from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.printable import counted
-
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.intp]
 
 ALPHA = 0.05
 """A summary counts as unfair below this p-value (section 4.1)."""
@@ -54,12 +51,6 @@ class SampleCoverage:
     def differences(self) -> tuple[float, ...]:
         """c_k = p(d, s | k) - p(d, s) a value; positive means over-represented."""
         return tuple(entry.coverage - self.overall for entry in self.by_value)
-
-    def difference(self, value: str) -> float | None:
-        """Return c_k of `value`, None where no document has it."""
-        found = (entry.coverage for entry in self.by_value if entry.value == value)
-        coverage = next(found, None)
-        return None if coverage is None else coverage - self.overall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness._resampling import Resampling, holm_by_name
 from fairjudge.fairness.distributions import Target, ValueDistribution, target_shares
+from fairjudge.resampling import Resampling, adjusted_by_name
+from fairjudge.stats._arrays import BoolArray, FloatArray
 
-FloatArray: TypeAlias = NDArray[np.float64]
 AucVariant: TypeAlias = Literal["exact", "ten-point"]
 
 TAU = 0.8
@@ -41,7 +40,7 @@ class Shares:
     at_most: bool = False
 
     @property
-    def takes_part(self) -> NDArray[np.bool_]:
+    def takes_part(self) -> BoolArray:
         """Where p_g > 0, shape (n_samples, n_values)."""
         return self.wanted > 0.0
 
@@ -106,7 +105,7 @@ def collect(
     return Shares(values=values, wanted=wanted, got=got, at_most=at_most)
 
 
-def under_represented(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
+def under_represented(shares: Shares, *, tau: float = TAU) -> BoolArray:
     """Where p_y < tau p_g, shape (n_samples, n_values); False where p_g is 0.
 
     Differences within rounding are none: such values count where ``shares.at_most`` says so.
@@ -117,7 +116,7 @@ def under_represented(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
     return np.asarray(shares.takes_part & (shares.got < tau * shares.wanted + rounding))
 
 
-def binary_unfair(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
+def binary_unfair(shares: Shares, *, tau: float = TAU) -> BoolArray:
     """Return for each sample whether any value is under-represented (equation 1)."""
     return np.asarray(under_represented(shares, tau=tau).any(axis=1))
 
@@ -199,7 +198,7 @@ def proportional(
         return Undefined(why="no samples")
     shares = collect(distributions, target=target, at_most=at_most)
 
-    def mean(values: NDArray[np.bool_] | FloatArray) -> Estimate | Undefined:
+    def mean(values: BoolArray | FloatArray) -> Estimate | Undefined:
         return resampling.mean(values, n_excluded=n_excluded)
 
     return Proportional(
@@ -220,27 +219,25 @@ def proportional(
 def _by_value(shares: Shares, tau: float, resampling: Resampling) -> dict[str, ValueShares]:
     takes_part = shares.takes_part
     under, short = under_represented(shares, tau=tau), shortfalls(shares)
-    excess = shares.got - shares.wanted
-    differences = {
-        value: resampling.mean(
-            excess[takes_part[:, place], place],
-            n_excluded=int(np.count_nonzero(~takes_part[:, place])),
-            null=0.0,
-        )
-        for place, value in enumerate(shares.values)
-    }
-    adjusted = holm_by_name(differences)
-    out = {}
-    for place, value in enumerate(shares.values):
+
+    def mean(
+        of: BoolArray | FloatArray, place: int, null: float | None = None
+    ) -> Estimate | Undefined:
         rows = takes_part[:, place]
-        excluded = int(np.count_nonzero(~rows))
-        out[value] = ValueShares(
-            n=int(np.count_nonzero(rows)),
-            wanted=resampling.mean(shares.wanted[rows, place], n_excluded=excluded),
-            got=resampling.mean(shares.got[rows, place], n_excluded=excluded),
-            under=resampling.mean(under[rows, place], n_excluded=excluded),
-            shortfall=resampling.mean(short[rows, place], n_excluded=excluded),
+        return resampling.mean(of[rows, place], n_excluded=int(np.count_nonzero(~rows)), null=null)
+
+    excess = shares.got - shares.wanted
+    differences = {value: mean(excess, place, 0.0) for place, value in enumerate(shares.values)}
+    adjusted = adjusted_by_name(differences)
+    return {
+        value: ValueShares(
+            n=int(np.count_nonzero(takes_part[:, place])),
+            wanted=mean(shares.wanted, place),
+            got=mean(shares.got, place),
+            under=mean(under, place),
+            shortfall=mean(short, place),
             difference=differences[value],
             p_holm=adjusted.get(value),
         )
-    return out
+        for place, value in enumerate(shares.values)
+    }

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.fairness._resampling import Resampling, holm_by_name
 from fairjudge.fairness.equal_coverage import SampleCoverage
+from fairjudge.resampling import Resampling, adjusted_by_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ def value_coverage(
         value: resampling.mean(differences[value], n_excluded=left_out[value], null=0.0)
         for value in values
     }
-    adjusted = holm_by_name(moved)
+    adjusted = adjusted_by_name(moved)
     return {
         value: ValueCoverageMeans(
             n=len(covered[value]),

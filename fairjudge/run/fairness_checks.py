@@ -16,7 +16,6 @@ from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_suppor
 from fairjudge.datasets import check_summaries, read_clusters, read_summaries, write_records
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
-from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.chunk_size import ChunkSizes, compare_chunk_sizes
 from fairjudge.fairness.comparison import Comparison, compare_with_baseline
 from fairjudge.fairness.coverage_json import coverage_json
@@ -26,6 +25,7 @@ from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
+from fairjudge.resampling import Resampling
 from fairjudge.run.runs import bad_lines
 from fairjudge.signature import signature
 from fairjudge.text.chunks import CHUNK_WORDS
