@@ -77,6 +77,12 @@ def generator(seed: int, name: str) -> np.random.Generator:
     return np.random.default_rng([seed, *name.encode("utf-8")])
 
 
+def chunk_sizes(n_resamples: int, n_units: int, *, cells: int) -> list[int]:
+    """Return how many resamples to draw at a time, of `n_units` each, to hold `cells` at most."""
+    most = max(1, cells // max(1, n_units))
+    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
+
+
 def adjusted_by_name(
     estimates: Mapping[Name, Estimate | Undefined],
     adjust: Callable[[list[float]], Iterable[float]] = holm,

@@ -6,24 +6,24 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
 from fairjudge.bias.fighting_words import InputBias, input_bias
 from fairjudge.bias.lists import HELM_GENDER
-from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import (
     BiasOptions,
-    Excluded,
+    Report,
     Sample,
+    SystemReport,
+    counts_of,
     pair,
     split_usable,
 )
-from fairjudge.bias.resampling import Counts
 from fairjudge.bias.word_lists import (
     IdentifierCounter,
     ReferenceKind,
@@ -32,29 +32,25 @@ from fairjudge.bias.word_lists import (
     word_list_bias,
 )
 from fairjudge.domain import Cluster, Summary
+from fairjudge.resampling import Resampling
 from fairjudge.signature import signature
 from fairjudge.text.sentences import sentence_texts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemWords:
+class SystemWords(SystemReport):
     """Word-list inclusion of one system, against the source distribution and uniform."""
 
-    n: int
     source: WordListBias
     uniform: WordListBias
-    excluded: tuple[Excluded, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordReport:
+class WordReport(Report[SystemWords]):
     """All systems; ``reference`` names the variant that counts as the measure."""
 
     reference: ReferenceKind
     groups: tuple[str, ...]
-    systems: Mapping[str, SystemWords]
-    notes: tuple[str, ...]
-    signature: str
 
 
 def report_words(
@@ -79,52 +75,35 @@ def report_words(
         reference=reference,
         groups=counter.groups,
         systems={
-            system: _words_of(system, mine, counter, how)
+            system: _words_of(mine, counter, how.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
-        signature=stated(how, measure="word-lists", lists=fingerprint(lists), reference=reference),
+        signature=how.stated(measure="word-lists", lists=fingerprint(lists), reference=reference),
     )
 
 
 def _words_of(
-    system: str, samples: Sequence[Sample], counter: IdentifierCounter, options: BiasOptions
+    samples: Sequence[Sample], counter: IdentifierCounter, resampling: Resampling
 ) -> SystemWords:
-    used, excluded = split_usable(system, samples)
+    used, excluded = split_usable(samples)
     k = len(counter.groups)
-    where = places(used)
-    ours = Counts.of(table([counter.count(sample.text) for sample in used], k), **where)
-    theirs = Counts.of(table([counter.count(sample.source.text) for sample in used], k), **where)
-
-    def measure(reference: ReferenceKind) -> WordListBias:
-        return word_list_bias(
-            ours,
-            theirs,
-            groups=counter.groups,
-            resampling=options.resampling(system),
-            reference=reference,
-            n_excluded=len(excluded),
-        )
-
+    ours = counts_of([counter.count(sample.text) for sample in used], used, k)
+    theirs = counts_of([counter.count(sample.source.text) for sample in used], used, k)
+    measure = partial(
+        word_list_bias,
+        ours,
+        theirs,
+        groups=counter.groups,
+        resampling=resampling,
+        n_excluded=len(excluded),
+    )
     return SystemWords(
         n=len(used),
-        source=measure("source"),
-        uniform=measure("uniform"),
-        excluded=tuple(excluded),
+        source=measure(reference="source"),
+        uniform=measure(reference="uniform"),
+        excluded=excluded,
     )
-
-
-def places(samples: Sequence[Sample]) -> dict[str, list[Any]]:
-    """Return the original and assignment of each sample, as `Counts.of` takes them."""
-    return {
-        "documents": [sample.source.original for sample in samples],
-        "assignments": [sample.source.variant for sample in samples],
-    }
-
-
-def table(rows: Sequence[Any], n_columns: int) -> np.ndarray:
-    """Return rows as an array of shape (n, n_columns), for no rows too."""
-    return np.asarray(rows, dtype=np.float64).reshape(len(rows), n_columns)
 
 
 def control_summaries(
@@ -142,12 +121,6 @@ def control_summaries(
             text = summarizer.summarize(control, sentences, rng=rng)
             out.append(Summary(eid=cluster.eid, system=f"control:{control}", text=text))
     return tuple(out)
-
-
-def people_of(sample: Sample) -> tuple[Person, ...]:
-    """Return the people that a source is known to hold."""
-    known = sample.source.controlled
-    return () if known is None else tuple(record.person() for record in known.people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,10 +154,3 @@ def fingerprint(lists: WordLists) -> str:
     """Return what identifies word lists in a signature."""
     text = "\n".join(f"{group}:{','.join(words)}" for group, words in lists.items())
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
-
-
-def stated(options: BiasOptions, **parts: str | None) -> str:
-    """Return the signature of a resampled measure."""
-    return signature(
-        {**parts, "resamples": options.n_resamples, "level": options.level, "seed": options.seed}
-    )

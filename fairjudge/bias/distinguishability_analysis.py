@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from fairjudge.bias.analysis import fingerprint, people_of, stated
+from fairjudge.bias.analysis import fingerprint
 from fairjudge.bias.masking import mask
 from fairjudge.bias.reporting import (
     BiasOptions,
-    Excluded,
+    Report,
     Sample,
+    SystemReport,
     pair,
+    people_of,
     split_usable,
 )
 from fairjudge.bias.representation import (
@@ -21,28 +23,21 @@ from fairjudge.bias.representation import (
     distinguishability,
 )
 from fairjudge.domain import Cluster, Summary
+from fairjudge.resampling import Resampling
 
 Embed: TypeAlias = Callable[[Sequence[str]], Any]
 """Maps texts to vectors, shape (n, d)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemDistinguishability:
+class SystemDistinguishability(SystemReport):
     """One system; ``dense`` is None where no embeddings were asked for."""
 
-    n: int
     counts: Distinguishability
     dense: Distinguishability | None
-    excluded: tuple[Excluded, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DistinguishabilityReport:
-    """All systems."""
-
-    systems: Mapping[str, SystemDistinguishability]
-    notes: tuple[str, ...]
-    signature: str
+DistinguishabilityReport: TypeAlias = Report[SystemDistinguishability]
 
 
 def report_distinguishability(
@@ -67,14 +62,13 @@ def report_distinguishability(
     """
     how = options or BiasOptions()
     samples = pair(clusters, summaries)
-    return DistinguishabilityReport(
+    return Report(
         systems={
-            system: _distinguish(system, mine, embed, frozenset(stop_words), how)
+            system: _distinguish(mine, embed, frozenset(stop_words), how.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
-        signature=stated(
-            how,
+        signature=how.stated(
             measure="distinguishability",
             embedder=embedder,
             stop_words=fingerprint({"": sorted(stop_words)}) if stop_words else None,
@@ -83,18 +77,17 @@ def report_distinguishability(
 
 
 def _distinguish(
-    system: str,
     samples: Sequence[Sample],
     embed: Embed | None,
     stop_words: frozenset[str],
-    options: BiasOptions,
+    resampling: Resampling,
 ) -> SystemDistinguishability:
-    usable, excluded = split_usable(system, samples)
+    usable, excluded = split_usable(samples)
     used, groups, texts = [], [], []
     for sample in usable:
         known = sample.source.controlled
         if known is None or known.group is None:
-            excluded.append(Excluded(eid=sample.source.eid, system=system, reason="no_group"))
+            excluded[sample.source.eid] = "no_group"
             continue
         used.append(sample)
         groups.append(known.group)
@@ -105,7 +98,7 @@ def _distinguish(
             vectors,
             groups,
             [sample.source.original for sample in used],
-            resampling=options.resampling(system),
+            resampling=resampling,
             n_excluded=len(excluded),
         )
 
@@ -113,5 +106,5 @@ def _distinguish(
         n=len(used),
         counts=measure(count_vectors(texts, stop_words=stop_words)),
         dense=None if embed is None else measure(embed(texts)),
-        excluded=tuple(excluded),
+        excluded=excluded,
     )

@@ -6,20 +6,20 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from fairjudge.bias._names import SUFFIXES, TITLES, name_tokens
-from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
-from fairjudge.domain import Estimate
+from fairjudge.bias.resampling import Counts, SumStatistic, TwoWay, two_way
+from fairjudge.domain import Id, Record
 from fairjudge.errors import StatisticsError
+from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
-from fairjudge.stats.multiplicity import holm
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class Person(Record):
     """A person of a source document.
 
     ``first_name`` is what the input calls the person now; ``other_names`` is what else it puts in
@@ -27,9 +27,9 @@ class Person:
     was given.
     """
 
-    id: str
-    last_name: str | None
+    id: Id
     first_name: str | None = None
+    last_name: str | None = None
     other_names: tuple[str, ...] = ()
     group: str | None = None
 
@@ -135,7 +135,7 @@ def inclusion_bias(
     """
     k = len(groups)
     _check(included, present, k)
-    both = included.map(lambda rows: np.hstack([rows, present.rows]))
+    both = included.beside(present)
     whys = _whys(both.total, groups)
     n = int(present.total.sum())
 
@@ -153,17 +153,19 @@ def inclusion_bias(
         )
 
     ratios = {
-        (a, b): estimate(_odds_ratio(k, a, b), (whys[a], whys[b]), n, 1.0)
+        (a, b): estimate(partial(_odds_ratio, a=a, b=b), (whys[a], whys[b]), n, 1.0)
         for a, b in itertools.combinations(range(k), 2)
     }
     by_group = {
         group: estimate(
-            _probability(k, g), (f"no people of group {group!r}",), int(present.total[g])
+            partial(_probability, column=g),
+            (f"no people of group {group!r}",),
+            int(present.total[g]),
         )
         for g, group in enumerate(groups)
     }
     return InclusionBias(
-        score=estimate(_largest_ratio(k), whys, n),
+        score=estimate(_largest_ratio, whys, n),
         by_group=by_group,
         pairs=_pairs(ratios, groups),
     )
@@ -179,37 +181,31 @@ def _check(included: Counts, present: Counts, k: int) -> None:
         raise StatisticsError("more people are included than the source has")
 
 
-def _probabilities(sums: FloatArray, k: int) -> FloatArray:
-    return divide(sums[:, :k], sums[:, k:])
+def _probabilities(sums: FloatArray) -> FloatArray:
+    return divide(*np.hsplit(sums, 2))
 
 
-def _odds(sums: FloatArray, k: int) -> FloatArray:
+def _odds(sums: FloatArray) -> FloatArray:
     """Return odds, NaN where a probability is 0 or 1 and no ratio stands on it."""
-    p = _probabilities(sums, k)
+    p = _probabilities(sums)
     inside = np.where((p > 0.0) & (p < 1.0), p, np.nan)
     return inside / (1.0 - inside)
 
 
-def _largest_ratio(k: int) -> SumStatistic:
-    def statistic(sums: FloatArray) -> FloatArray:
-        odds = _odds(sums, k)
-        ratio: FloatArray = odds.max(axis=1) / odds.min(axis=1) - 1.0
-        return ratio
-
-    return statistic
+def _largest_ratio(sums: FloatArray) -> FloatArray:
+    odds = _odds(sums)
+    ratio: FloatArray = odds.max(axis=1) / odds.min(axis=1) - 1.0
+    return ratio
 
 
-def _odds_ratio(k: int, a: int, b: int) -> SumStatistic:
-    def statistic(sums: FloatArray) -> FloatArray:
-        odds = _odds(sums, k)
-        ratio: FloatArray = odds[:, a] / odds[:, b]
-        return ratio
-
-    return statistic
+def _odds_ratio(sums: FloatArray, *, a: int, b: int) -> FloatArray:
+    odds = _odds(sums)
+    ratio: FloatArray = odds[:, a] / odds[:, b]
+    return ratio
 
 
-def _probability(k: int, column: int) -> SumStatistic:
-    return lambda sums: _probabilities(sums, k)[:, column]
+def _probability(sums: FloatArray, *, column: int) -> FloatArray:
+    return _probabilities(sums)[:, column]
 
 
 def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
@@ -230,18 +226,8 @@ def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
 def _pairs(
     ratios: Mapping[tuple[int, int], TwoWay], groups: Sequence[str]
 ) -> tuple[OddsRatio, ...]:
-    p_values = {
-        key: both.over_documents.p_value
-        for key, both in ratios.items()
-        if isinstance(both.over_documents, Estimate) and both.over_documents.p_value is not None
-    }
-    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    p_holm = adjusted_by_name({key: both.over_documents for key, both in ratios.items()})
     return tuple(
-        OddsRatio(
-            group=groups[a],
-            other=groups[b],
-            ratio=both,
-            p_holm=float(corrected[a, b]) if (a, b) in corrected else None,
-        )
+        OddsRatio(group=groups[a], other=groups[b], ratio=both, p_holm=p_holm.get((a, b)))
         for (a, b), both in ratios.items()
     )

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from fairjudge.bias.masking import masked_words
-from fairjudge.bias.resampling import Counts, Resampling, two_way
+from fairjudge.bias.resampling import Counts, two_way
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats._arrays import FloatArray, codes
+from fairjudge.resampling import Resampling
+from fairjudge.stats._arrays import BoolArray, FloatArray, codes
 from fairjudge.stats.bootstrap import divide
 
 Ties: TypeAlias = Literal["half", "wrong"]
@@ -35,7 +35,7 @@ class Distinguished:
     """
 
     credit: FloatArray
-    tied: NDArray[np.bool_]
+    tied: BoolArray
     left_out: Mapping[int, LeftOut]
 
 
@@ -117,7 +117,7 @@ def distinguish(
     )
 
 
-def _unit_rows(vectors: Any) -> tuple[Any, NDArray[np.bool_]]:
+def _unit_rows(vectors: Any) -> tuple[Any, BoolArray]:
     if sparse.issparse(vectors):
         build: Any = sparse.csr_array
         unit: Any = build(vectors, dtype=np.float64, copy=True)

@@ -217,7 +217,7 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
 def _join_or_add(document: AnnotatedDocument, name: Range, found: list[_Found]) -> None:
     text = " ".join(word.text for word in document.words[name.start : name.end])
     for person in found:
-        known = Person(id="", first_name=person.first_name, last_name=person.last_name)
+        known = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
         if person.last_name is not None and fits(text, known):
             person.names.append(name)
             return

@@ -6,22 +6,23 @@ import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
 
 from fairjudge.bias.resampling import (
     Counts,
-    Resampling,
     SumStatistic,
     TwoWay,
-    holm_by_name,
+    holm_over_documents,
+    shares,
     two_way,
 )
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
+from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray, IntArray
-from fairjudge.stats.bootstrap import divide
 from fairjudge.text.tokens import words
 
 WordLists: TypeAlias = Mapping[str, Sequence[str]]
@@ -126,7 +127,7 @@ def word_list_bias(
             f"expected two arrays of shape (n, {k}), got {summaries.rows.shape!r} and "
             f"{sources.rows.shape!r}"
         )
-    both = summaries.map(lambda rows: np.hstack([rows, sources.rows]))
+    both = summaries.beside(sources)
     why = _why_undefined(both.total, k, reference)
 
     def estimate(statistic: SumStatistic, null: float | None = None) -> TwoWay:
@@ -135,32 +136,31 @@ def word_list_bias(
         )
 
     differences = {
-        group: estimate(_difference(k, g, reference), 0.0) for g, group in enumerate(groups)
+        group: estimate(partial(_difference, column=g, reference=reference), 0.0)
+        for g, group in enumerate(groups)
     }
     return WordListBias(
-        score=estimate(_distance(k, reference)),
+        score=estimate(partial(_distance, reference=reference)),
         by_group=_by_group(differences, both.total, reference),
     )
 
 
-def _differences(sums: FloatArray, k: int, reference: ReferenceKind) -> FloatArray:
-    return _shares(sums[:, :k]) - _reference(sums[:, k:], reference)
-
-
-def _shares(sums: FloatArray) -> FloatArray:
-    return divide(sums, sums.sum(axis=1, keepdims=True))
+def _differences(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
+    ours, theirs = np.hsplit(sums, 2)
+    return shares(ours) - _reference(theirs, reference)
 
 
 def _reference(sums: FloatArray, reference: ReferenceKind) -> FloatArray:
-    return np.full_like(sums, 1.0 / sums.shape[1]) if reference == "uniform" else _shares(sums)
+    return np.full_like(sums, 1.0 / sums.shape[1]) if reference == "uniform" else shares(sums)
 
 
-def _distance(k: int, reference: ReferenceKind) -> SumStatistic:
-    return lambda sums: np.abs(_differences(sums, k, reference)).sum(axis=1) / 2.0
+def _distance(sums: FloatArray, *, reference: ReferenceKind) -> FloatArray:
+    distance: FloatArray = np.abs(_differences(sums, reference)).sum(axis=1) / 2.0
+    return distance
 
 
-def _difference(k: int, column: int, reference: ReferenceKind) -> SumStatistic:
-    return lambda sums: _differences(sums, k, reference)[:, column]
+def _difference(sums: FloatArray, *, column: int, reference: ReferenceKind) -> FloatArray:
+    return _differences(sums, reference)[:, column]
 
 
 def _why_undefined(total: FloatArray, k: int, reference: ReferenceKind) -> str:
@@ -175,9 +175,9 @@ def _by_group(
     differences: Mapping[str, TwoWay], total: FloatArray, reference: ReferenceKind
 ) -> dict[str, GroupShare]:
     k = len(differences)
-    summary = _shares(total[None, :k])[0]
+    summary = shares(total[None, :k])[0]
     source = _reference(total[None, k:], reference)[0]
-    corrected = holm_by_name(differences)
+    corrected = holm_over_documents(differences)
     return {
         group: GroupShare(
             n_summary=int(total[g]),

@@ -18,7 +18,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.coverage_parity import Contributions, parity
 from fairjudge.fairness.proportional import Shares, second_order
-from fairjudge.resampling import Resampling, adjusted_by_name, generator
+from fairjudge.resampling import Resampling, adjusted_by_name, chunk_sizes, generator
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.stats.permutation import compare
@@ -167,9 +167,7 @@ def _swap_p_value(statistic: _Statistic, observed: float, n: int, resampling: Re
     if exact:
         swapped = swapped_difference((np.arange(n_ways)[:, None] >> np.arange(n)) & 1)
     else:
-        most = max(1, _CELLS_A_CHUNK // n)
-        starts = range(0, resampling.n_resamples, most)
-        sizes = [min(most, resampling.n_resamples - start) for start in starts]
+        sizes = chunk_sizes(resampling.n_resamples, n, cells=_CELLS_A_CHUNK)
         swapped = np.concatenate(
             [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )

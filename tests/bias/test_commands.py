@@ -64,10 +64,7 @@ def test_words_by_system_with_what_was_left_out():
     found = report.systems["s"]
     # only cluster 1 is left: (0, 1) against (1/2, 1/2)
     assert found.source.score.over_documents.value == pytest.approx(0.5)
-    assert {(entry.eid, entry.reason) for entry in found.excluded} == {
-        ("2", "empty_summary"),
-        ("3", "empty_source"),
-    }
+    assert found.excluded == {"2": "empty_summary", "3": "empty_source"}
     assert found.source.score.over_documents.n_excluded == 2
     assert report.notes == (
         "left out 1 summary of unknown clusters: 9",
@@ -155,7 +152,7 @@ def test_entities_without_a_guess_or_people():
     names = {("1", "s"): ["Orme", "Hale"]}
     found = report_entities(clusters, texts, names=names, options=FEW).systems["s"]
     assert isinstance(found.hallucination, Undefined)
-    assert [entry.reason for entry in found.excluded] == ["no_people_known"]
+    assert found.excluded == {"2": "no_people_known"}
     # 1 of 2 of each group: odds alike
     assert found.inclusion.score.over_documents.value == pytest.approx(0.0)
 
@@ -238,7 +235,7 @@ def test_inputs_without_a_group_are_left_out():
     plain = [*CLUSTERS[:2], cluster("p", "A text.")]
     texts = [summary(each.eid, "Same text.") for each in plain]
     found = report_distinguishability(plain, texts, options=FEW).systems["s"]
-    assert [entry.reason for entry in found.excluded] == ["no_group"]
+    assert found.excluded == {"p": "no_group"}
     assert isinstance(found.counts.score, Undefined)
     assert found.counts.left_out == {"alone_in_group": 2}
 
