@@ -16,9 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.bias.masking import mask
 from fairjudge.bias.people import Person, inclusion_bias
-from fairjudge.bias.representation import count_vectors, distinguishability
+from fairjudge.bias.representation import count_vectors, distinguishability, mask
 from fairjudge.bias.resampling import Counts
 from fairjudge.resampling import Resampling
 

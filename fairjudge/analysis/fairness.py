@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Generic, Literal, TypeVar
 
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, Units, model_supports
 from fairjudge.datasets import (
@@ -88,19 +88,14 @@ class _Loaded:
         return (*self.clusters.bad, *self.summaries.bad)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageOutcome:
-    """What ``fairness coverage`` found."""
-
-    report: CoverageReport
-    bad_lines: tuple[BadLine, ...]
+ReportT = TypeVar("ReportT", CoverageReport, ProportionalReport)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProportionalOutcome:
-    """What ``fairness proportional`` found."""
+class Outcome(Generic[ReportT]):
+    """What a fairness command found, and the lines that it left out."""
 
-    report: ProportionalReport
+    report: ReportT
     bad_lines: tuple[BadLine, ...]
 
 
@@ -132,7 +127,7 @@ def coverage_fairness(
     save_supports: Path | None,
     progress: Progress,
     units: Path | None = None,
-) -> CoverageOutcome:
+) -> Outcome[CoverageReport]:
     """Score how far documents support the summaries, and measure who is covered.
 
     With `units`, which ``fairjudge split`` writes, p(d, s) is of these instead of sentences.
@@ -162,7 +157,7 @@ def coverage_fairness(
         options=replace(options, scorer=name),
         human=[record.read() for record in people],
     )
-    return CoverageOutcome(report=report, bad_lines=loaded.bad_lines)
+    return Outcome(report=report, bad_lines=loaded.bad_lines)
 
 
 def proportional_fairness(
@@ -172,7 +167,7 @@ def proportional_fairness(
     options: ProportionalOptions,
     human: Path | None = None,
     progress: Progress,
-) -> ProportionalOutcome:
+) -> Outcome[ProportionalReport]:
     """Measure whether each value has its share of the summaries.
 
     Raises
@@ -189,7 +184,7 @@ def proportional_fairness(
         scores=scores,
         human=None if human is None else _human_shares(human, source),
     )
-    return ProportionalOutcome(report=report, bad_lines=loaded.bad_lines)
+    return Outcome(report=report, bad_lines=loaded.bad_lines)
 
 
 def _human_shares(path: Path, source: FairnessInput) -> HumanShares:

@@ -117,7 +117,7 @@ def report_entities(
     guess: NameGroups | None = None,
     source_people: Mapping[str, Sequence[Person]] | None = None,
     finder: str | None = None,
-    options: BiasOptions | None = None,
+    options: BiasOptions,
 ) -> EntityReport:
     """Measure entity inclusion and hallucination of every system (`news_bias` 3.2, 3.3).
 
@@ -138,7 +138,6 @@ def report_entities(
     InputError
         If the people of all sources belong to fewer than two groups.
     """
-    how = options or BiasOptions()
     samples = pair(clusters, summaries)
     people = dict(source_people or {})
     for mine in samples.by_system.values():
@@ -150,11 +149,11 @@ def report_entities(
     return EntityReport(
         groups=groups,
         systems={
-            system: _entities_of(system, mine, given, how.resampling(system))
+            system: _entities_of(system, mine, given, options.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
-        signature=how.stated(
+        signature=options.stated(
             measure="entities",
             finder=finder,
             names=None if guess is None else guess.fingerprint,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from fairjudge.bias.analysis import InputReport, SystemWords, WordReport
-from fairjudge.bias.distinguishability_analysis import (
+from fairjudge.bias.analysis import (
     DistinguishabilityReport,
+    InputReport,
     SystemDistinguishability,
+    SystemWords,
+    WordReport,
 )
 from fairjudge.bias.entity_analysis import EntityReport, SystemEntities
 from fairjudge.bias.hallucination import HallucinationBias

@@ -23,13 +23,14 @@ from fairjudge.fairness.equal_coverage import (
     EqualCoverage,
     RelabellingTest,
     SampleCoverage,
+    ValueCoverageMeans,
     coverage_by_value,
     relabelling_test,
     summarise_equal_coverage,
+    value_coverage,
 )
 from fairjudge.fairness.judge_error import Corrected, corrected_means, coverage_sensitivity
 from fairjudge.fairness.support import CoverageVariant, Support, align
-from fairjudge.fairness.value_coverage import ValueCoverageMeans, value_coverage
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
 from fairjudge.resampling import Resampling, generator
 from fairjudge.signature import signature

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fairjudge.bias.analysis import control_summaries, report_words
+from fairjudge.bias.analysis import (
+    control_summaries,
+    report_distinguishability,
+    report_words,
+)
 from fairjudge.bias.assignments import NameList, Names, controlled_inputs
 from fairjudge.bias.controlled import to_cluster
-from fairjudge.bias.distinguishability_analysis import report_distinguishability
 from fairjudge.bias.entity_analysis import people_from_names, report_entities
 from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
@@ -139,7 +142,7 @@ def test_entities_take_their_intervals_as_the_options_say():
         report = report_entities(clusters, texts, names=names, **given)
         return report.systems["s"].inclusion.by_group["male"].over_documents
 
-    assert included().level == 0.95
+    assert included(options=BiasOptions()).level == 0.95
     assert included(options=FEW).level == FEW.level
     wide = included(options=replace(FEW, level=0.999))
     assert wide.level == 0.999
