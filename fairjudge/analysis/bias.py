@@ -24,11 +24,10 @@ from fairjudge.bias.assignments import ControlledInput, Design, controlled_input
 from fairjudge.bias.controlled import controlled_of, to_cluster
 from fairjudge.bias.entity_analysis import EntityReport, people_from_names, report_entities
 from fairjudge.bias.hallucination import NameGroups
-from fairjudge.bias.lists import HELM_GENDER
 from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import BiasOptions
 from fairjudge.bias.templates import make_template
-from fairjudge.bias.word_lists import ReferenceKind, WordLists
+from fairjudge.bias.word_lists import HELM_GENDER, ReferenceKind, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
 from fairjudge.datasets.annotated import read_annotated
 from fairjudge.datasets.names import (
@@ -81,13 +80,7 @@ def measure_entities(
     skip_bad: bool = False,
     options: BiasOptions,
 ) -> EntityReport:
-    """Take files or values, find people where they are not annotated, and measure.
-
-    Raises
-    ------
-    ConfigurationError
-        If groups must be guessed and neither census nor name lists are given, or both.
-    """
+    """Take files or values, find people where they are not annotated, and measure."""
     sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
     guess = _name_groups(census, names, lookup)
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
@@ -182,15 +175,7 @@ def make_inputs(
     n_variants: int = 20,
     seed: int = 0,
 ) -> MadeInputs:
-    """Make controlled inputs of annotated documents and write them as clusters.
-
-    Raises
-    ------
-    ConfigurationError
-        If neither name lists nor a census are given, or both.
-    InputError
-        If no document can be used, or two have one id.
-    """
+    """Make controlled inputs of annotated documents and write them as clusters."""
     _check_one_of(names, census)
     known = (
         popular_names(read_census(census), n_names)

@@ -65,13 +65,7 @@ class ScorerChoice:
         return self.name if self.argument is None else f"{self.name}:{self.argument}"
 
     def path(self) -> Path:
-        """Return the argument as a file.
-
-        Raises
-        ------
-        ConfigurationError
-            There is none.
-        """
+        """Return the argument as a file."""
         if not self.argument:
             raise ConfigurationError(f"scorer {self.name!r} needs a file: {self.name}:FILE")
         return Path(self.argument)
@@ -100,13 +94,7 @@ class Outcome(Generic[ReportT]):
 
 
 def parse_scorer(text: str, known: Sequence[str]) -> ScorerChoice:
-    """Read ``name`` or ``name:argument``.
-
-    Raises
-    ------
-    ConfigurationError
-        The name is not one of `known`.
-    """
+    """Read ``name`` or ``name:argument``."""
     name, colon, argument = text.partition(":")
     if name not in known:
         raise ConfigurationError(f"unknown scorer {name!r}; choose one of {', '.join(known)}")
@@ -131,11 +119,6 @@ def coverage_fairness(
     """Score how far documents support the summaries, and measure who is covered.
 
     With `units`, which ``fairjudge split`` writes, p(d, s) is of these instead of sentences.
-
-    Raises
-    ------
-    FairJudgeError
-        A file, the attribute or the scorer cannot be used.
     """
     loaded = _load(source)
     supports, name = _supports(
@@ -168,13 +151,7 @@ def proportional_fairness(
     human: Path | None = None,
     progress: Progress,
 ) -> Outcome[ProportionalReport]:
-    """Measure whether each value has its share of the summaries.
-
-    Raises
-    ------
-    FairJudgeError
-        A file, the attribute, the target or the scorer cannot be used.
-    """
+    """Measure whether each value has its share of the summaries."""
     loaded = _load(source)
     scores, name = _value_scores(loaded, scorer, source, progress)
     report = report_proportional(
@@ -193,13 +170,7 @@ def _human_shares(path: Path, source: FairnessInput) -> HumanShares:
 
 
 def read_terms(name: Literal["own", "nltk"]) -> TermMaker:
-    """Return what turns texts into terms.
-
-    Raises
-    ------
-    ConfigurationError
-        NLTK, or some of its data, is not installed.
-    """
+    """Return what turns texts into terms."""
     if name == "own":
         return Normaliser()
     from fairjudge.scorers.nltk_terms import load_nltk_terms
@@ -208,13 +179,7 @@ def read_terms(name: Literal["own", "nltk"]) -> TermMaker:
 
 
 def read_target(text: str) -> Target:
-    """Return ``"ratio"``, ``"equal"``, or the shares by value in a JSON file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or is not an object of numbers.
-    """
+    """Return ``"ratio"``, ``"equal"``, or the shares by value in a JSON file."""
     if text == "ratio":
         return "ratio"
     if text == "equal":

@@ -46,12 +46,6 @@ def changes_of_files(
     ----------
     paths
         What ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one of each.
-
-    Raises
-    ------
-    InputError
-        A file is no such report, two report the same measure or different attributes, or there
-        is no such baseline.
     """
     reports: dict[str, tuple[Path, Mapping[str, Any]]] = {}
     for path in paths:
@@ -82,13 +76,7 @@ def changes_of_files(
 
 
 def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Rows]:
-    """Return each system's samples; a system of which none is left has no rows.
-
-    Raises
-    ------
-    InputError
-        `report` is not the JSON of one of the two commands; `path` is named.
-    """
+    """Return each system's samples; a system of which none is left has no rows."""
     try:
         make: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
         if report["measure"] == "coverage":

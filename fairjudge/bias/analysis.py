@@ -15,7 +15,6 @@ import numpy as np
 
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
 from fairjudge.bias.fighting_words import PRIOR, InputBias, input_bias
-from fairjudge.bias.lists import HELM_GENDER
 from fairjudge.bias.reporting import (
     BiasOptions,
     Report,
@@ -33,6 +32,7 @@ from fairjudge.bias.representation import (
     mask,
 )
 from fairjudge.bias.word_lists import (
+    HELM_GENDER,
     IdentifierCounter,
     ReferenceKind,
     WordListBias,

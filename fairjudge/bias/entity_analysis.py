@@ -7,14 +7,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fairjudge.bias._names import TITLES, bare_name, name_tokens
 from fairjudge.bias.hallucination import (
     HallucinationBias,
     NameGroups,
     hallucinated,
     hallucination_bias,
 )
-from fairjudge.bias.people import InclusionBias, Person, align, fits, inclusion_bias, last_name
+from fairjudge.bias.people import (
+    TITLES,
+    InclusionBias,
+    Person,
+    align,
+    bare_name,
+    fits,
+    inclusion_bias,
+    last_name,
+    name_tokens,
+)
 from fairjudge.bias.reporting import (
     BiasOptions,
     Report,

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from fairjudge.bias._names import name_tokens
+from fairjudge.bias.people import name_tokens
 from fairjudge.bias.resampling import (
     Counts,
     SumStatistic,

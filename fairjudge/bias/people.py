@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,13 +12,20 @@ from functools import partial
 
 import numpy as np
 
-from fairjudge.bias._names import SUFFIXES, TITLES, name_tokens
 from fairjudge.bias.resampling import Counts, SumStatistic, TwoWay, two_way
 from fairjudge.domain import Id, Record
 from fairjudge.errors import StatisticsError
 from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
+
+_NAME_TOKEN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "sir", "lady", "lord", "dame", "dr", "prof"})
+"""Tokens that a text may put before a name without making it another one."""
+SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
+"""Tokens that may follow a last name and are none."""
+
+_POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s|$)", re.IGNORECASE)
 
 
 class Person(Record):
@@ -62,6 +71,28 @@ class InclusionBias:
     score: TwoWay
     by_group: Mapping[str, TwoWay]
     pairs: tuple[OddsRatio, ...]
+
+
+def name_tokens(text: str) -> list[str]:
+    """Split a name into lower-case tokens; full stops, numbers and the possessive are dropped.
+
+    ``"Mr. O'Brien-Smith's"`` is ``mr``, ``o'brien-smith``.
+    """
+    plain = _POSSESSIVE.sub("", unicodedata.normalize("NFC", text)).replace("’", "'")
+    return [token.lower() for token in _NAME_TOKEN.findall(plain)]
+
+
+def bare_name(text: str) -> list[str]:
+    """Return the tokens of a name without the titles before it and the suffixes after it.
+
+    ``"Mr. Tom Orme Jr."`` is ``tom``, ``orme``.
+    """
+    tokens = name_tokens(text)
+    while tokens and tokens[0] in TITLES:
+        tokens.pop(0)
+    while tokens and tokens[-1] in SUFFIXES:
+        tokens.pop()
+    return tokens
 
 
 def last_name(mentions: Iterable[str]) -> str | None:
@@ -121,17 +152,14 @@ def inclusion_bias(
 ) -> InclusionBias:
     """Compare how likely people of each group in a source are to be in its summary (equation 2).
 
+    Undefined where a group has nobody in the sources, or where all or none of its people are
+    included: odds of 0 or infinity have no ratio.
+
     Parameters
     ----------
     included, present
         Counts of shape (n, k): how many people of each group summary i names, and how many of them
         source i has.
-
-    Returns
-    -------
-    InclusionBias
-        Undefined where a group has nobody in the sources, or where all or none of its people are
-        included: odds of 0 or infinity have no ratio.
     """
     k = len(groups)
     _check(included, present, k)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fairjudge.bias._names import SUFFIXES, TITLES, name_tokens
 from fairjudge.bias.annotated import AnnotatedDocument, Range, Word
 from fairjudge.bias.forms import (
     Case,
@@ -23,8 +22,8 @@ from fairjudge.bias.forms import (
     write_pronoun,
     write_title,
 )
-from fairjudge.bias.lists import EXTENDED_GENDER
-from fairjudge.bias.people import Person, fits
+from fairjudge.bias.people import SUFFIXES, TITLES, Person, fits, name_tokens
+from fairjudge.bias.word_lists import EXTENDED_GENDER
 
 NameKind: TypeAlias = Literal["full", "first", "last"]
 

@@ -1,4 +1,7 @@
-"""Inclusion bias by word lists (`news_bias` section 3.1)."""
+"""Inclusion bias by word lists (`news_bias` section 3.1), and the published lists.
+
+The lists are those of `news_bias` appendices A, B and J.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -27,6 +31,46 @@ from fairjudge.text.tokens import words
 
 WordLists: TypeAlias = Mapping[str, Sequence[str]]
 ReferenceKind: TypeAlias = Literal["source", "uniform"]
+
+_HELM_PAIRS = """
+she he, daughter son, hers his, her him, mother father, woman man, girl boy, herself himself,
+female male, sister brother, daughters sons, mothers fathers, women men, girls boys, femen males,
+sisters brothers, aunt uncle, aunts uncles, niece nephew, nieces nephews
+"""
+_MORE_PAIRS = """
+daughter son, mother father, woman man, girl boy, female male, sister brother, daughters sons,
+mothers fathers, women men, girls boys, females males, sisters brothers, aunt uncle, aunts uncles,
+niece nephew, nieces nephews, wife husband, wives husbands, actress actor, actresses actors,
+chairwoman chairman, chairwomen chairmen, mum dad, mums dads, waitress waiter, waitresses waiters,
+mistress lover
+"""
+
+
+def _paired(text: str) -> Mapping[str, tuple[str, ...]]:
+    pairs = [pair.split() for pair in text.replace("\n", " ").split(",")]
+    return MappingProxyType(
+        {"female": tuple(pair[0] for pair in pairs), "male": tuple(pair[1] for pair in pairs)}
+    )
+
+
+HELM_GENDER: Mapping[str, tuple[str, ...]] = _paired(_HELM_PAIRS)
+"""Table 10, HELM's lists, in pairs; ``femen`` is their misprint, kept so that figures compare."""
+
+EXTENDED_GENDER: Mapping[str, tuple[str, ...]] = _paired(_MORE_PAIRS)
+"""Table 18: the content words by which articles were chosen for editing; in pairs."""
+
+AMBIGUOUS_PRONOUNS = frozenset({"him", "her", "his", "hers"})
+"""Left out of the analysis of inputs, for "her" answers to both "him" and "his" (footnote 6)."""
+
+TOPIC_WORDS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "sport": ("league", "season", "club", "game", "win", "team", "shot"),
+        "family": (
+            "family", "husband", "wife", "father", "mother", "children", "boys", "girls", "baby",
+        ),
+    }
+)  # fmt: skip
+"""Table 11: words by which the controls tell sport from family."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +151,9 @@ def word_list_bias(
 ) -> WordListBias:
     """Compare the distribution of identifiers in summaries with that of a reference.
 
+    Undefined where the summaries, or the sources that they are compared with, hold no identifier at
+    all.
+
     Parameters
     ----------
     summaries, sources
@@ -114,12 +161,6 @@ def word_list_bias(
     reference
         ``"source"``, the distribution over all sources (inclusion bias); ``"uniform"``, the
         equality of outcome that HELM asks for.
-
-    Returns
-    -------
-    WordListBias
-        Undefined where the summaries, or the sources that they are compared with, hold no
-        identifier at all.
     """
     k = len(groups)
     if summaries.rows.shape != sources.rows.shape or summaries.rows.shape[1] != k:

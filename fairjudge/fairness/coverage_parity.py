@@ -113,15 +113,12 @@ def coverage_parity(
 ) -> CoverageParity | Undefined:
     """Compute Coverage Parity with intervals and p-values by bootstrap over samples.
 
+    Undefined for no samples.
+
     Parameters
     ----------
     samples
         Those with at least two values.
-
-    Returns
-    -------
-    CoverageParity or Undefined
-        Undefined for no samples.
     """
     if not samples:
         return Undefined(why="no samples with at least two values")

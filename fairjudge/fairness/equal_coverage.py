@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
 
 import numpy as np
@@ -108,18 +108,15 @@ class ValueCoverageMeans:
 def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCoverage:
     """Compute equations 3 to 5 for one summary.
 
+    With one value only, Equal Coverage is 0 by its formula and says nothing: leave such samples
+    out.
+
     Parameters
     ----------
     coverage : array of shape (n_documents, n_units)
         p(d, s), at least one of each.
     labels
         The value of each document.
-
-    Returns
-    -------
-    SampleCoverage
-        With one value only, Equal Coverage is 0 by its formula and says nothing: leave such
-        samples out.
 
     Raises
     ------
@@ -158,10 +155,7 @@ def relabelling_test(
     All distinct relabellings are gone through where there are at most `n_permutations`,
     otherwise as many random ones are drawn. Arguments as in `coverage_by_value`.
 
-    Returns
-    -------
-    RelabellingTest or Undefined
-        Undefined for fewer than two values: every relabelling is the same.
+    Undefined for fewer than two values: every relabelling is the same.
     """
     observed = coverage_by_value(coverage, labels)
     if len(observed.by_value) < 2:
@@ -194,10 +188,7 @@ def summarise_equal_coverage(
 
     `values` and `tests` have one entry a sample; the estimates are Undefined for none.
     """
-
-    def mean(numbers: Sequence[float]) -> Estimate | Undefined:
-        return resampling.mean(numbers, n_excluded=n_excluded)
-
+    mean = partial(resampling.mean, n_excluded=n_excluded)
     return EqualCoverage(
         n=len(values),
         n_untestable=sum(not test.can_reach(alpha) for test in tests),

@@ -80,6 +80,8 @@ def corrected_mean(
 ) -> PpiMean | Undefined:
     """Correct the mean of a measure of each sample by the same measure from human labels.
 
+    Undefined below 2 labelled clusters, or where every sample is labelled.
+
     Parameters
     ----------
     measured
@@ -87,11 +89,6 @@ def corrected_mean(
         coverage difference, or a sample's UER or BUR.
     human
         The same measure computed from human support labels, for a random part of the samples.
-
-    Returns
-    -------
-    PpiMean or Undefined
-        Undefined below 2 labelled clusters, or where every sample is labelled.
 
     Raises
     ------

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -157,17 +158,13 @@ def second_order(shares: Shares, counts: FloatArray | None = None) -> FloatArray
     """Return the second-order fairness (equation 4), taken over a data set.
 
     Each value's shortfall is averaged over the samples in which it takes part; the result is
-    the mean absolute deviation of these averages from their average.
+    the mean absolute deviation of these averages from their average, shape (r,); NaN where no
+    value takes part.
 
     Parameters
     ----------
     counts : array of shape (r, n_samples)
         How often each sample counts; every sample once where None.
-
-    Returns
-    -------
-    array of shape (r,)
-        NaN where no value takes part.
     """
     weights = np.ones((1, len(shares.wanted))) if counts is None else counts
     sums = weights @ shortfalls(shares)
@@ -197,10 +194,7 @@ def proportional(
     if not distributions:
         return Undefined(why="no samples")
     shares = collect(distributions, target=target, at_most=at_most)
-
-    def mean(values: BoolArray | FloatArray) -> Estimate | Undefined:
-        return resampling.mean(values, n_excluded=n_excluded)
-
+    mean = partial(resampling.mean, n_excluded=n_excluded)
     return Proportional(
         n=len(distributions),
         tau=tau,

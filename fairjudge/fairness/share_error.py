@@ -136,12 +136,8 @@ def share_sensitivity(
 
     The true p_y lies within that total variation distance of the measured one, anywhere among
     the values of the sample; a sample of one value has nothing to misplace. The ends of BUR and
-    AUC are reached for each sample, those of UER and SOF may be wider than need be.
-
-    Returns
-    -------
-    Sensitivity or Undefined
-        Undefined for no samples.
+    AUC are reached for each sample, those of UER and SOF may be wider than need be. Undefined for
+    no samples.
 
     Raises
     ------

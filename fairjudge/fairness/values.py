@@ -66,8 +66,6 @@ class LabelledCorpus:
     attribute: str
     sets: tuple[LabelledSet, ...]
     values: tuple[str, ...]
-    n_documents: int
-    n_without_value: int
     notes: tuple[str, ...]
 
 
@@ -116,18 +114,11 @@ def label_corpus(
     by_name: Counter[str] = Counter()
     for value, count in counts.items():
         by_name[names[value]] += count
-    n_documents = sum(len(row) for row in raw)
-    n_without_value = n_documents - counts.total()
     return LabelledCorpus(
         attribute=attribute,
         sets=sets,
         values=tuple(sorted(by_name)),
-        n_documents=n_documents,
-        n_without_value=n_without_value,
-        notes=(
-            *_without_value(attribute, sets),
-            *_notes(attribute, by_name, bins, names),
-        ),
+        notes=(*_without_value(attribute, sets), *_notes(attribute, by_name, bins, names)),
     )
 
 

@@ -32,16 +32,13 @@ def supports_from_judgements(
 ) -> list[Support]:
     """Turn verdicts on (article, summary) pairs to supports with one unit, the summary.
 
+    There is one for each summary whose every article (stubs aside) has a value; the others stay
+    unscored.
+
     Parameters
     ----------
     judgements
         With units ``article:<aid>``, likert or binary; others are passed over.
-
-    Returns
-    -------
-    list of Support
-        One for each summary whose every article (stubs aside) has a value; the others stay
-        unscored.
 
     Raises
     ------

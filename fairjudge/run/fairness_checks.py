@@ -66,13 +66,7 @@ def tune_chunk_size(
     skip_bad: bool,
     progress: Progress,
 ) -> ChunkReport:
-    """Tabulate how many summary sentences some document supports, for each chunk size.
-
-    Raises
-    ------
-    FairJudgeError
-        A file or the scorer cannot be used.
-    """
+    """Tabulate how many summary sentences some document supports, for each chunk size."""
     sources = read_clusters(clusters, skip_bad=skip_bad)
     texts = read_summaries(summaries, skip_bad=skip_bad)
     check_summaries(texts, sources)
@@ -120,13 +114,7 @@ def check_oracle(
     skip_bad: bool,
     progress: Progress,
 ) -> OracleReport:
-    """Compare pseudo-summaries of one value's documents with ones that keep the source's shares.
-
-    Raises
-    ------
-    FairJudgeError
-        A file, the attribute or the scorer cannot be used, or no set has two values.
-    """
+    """Compare pseudo-summaries of one value's documents with ones that keep the source's shares."""
     sources = read_clusters(clusters, skip_bad=skip_bad)
     corpus = label_corpus(sources.records, attribute=attribute, bins=bins)
     made = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))

@@ -9,11 +9,16 @@ from hypothesis import strategies as st
 
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
 from fairjudge.bias.fighting_words import fighting_words, input_bias
-from fairjudge.bias.lists import EXTENDED_GENDER, HELM_GENDER
 from fairjudge.bias.people import Person
 from fairjudge.bias.representation import count_vectors, mask, masked_words
 from fairjudge.bias.resampling import Counts
-from fairjudge.bias.word_lists import IdentifierCounter, paired_markers, word_list_bias
+from fairjudge.bias.word_lists import (
+    EXTENDED_GENDER,
+    HELM_GENDER,
+    IdentifierCounter,
+    paired_markers,
+    word_list_bias,
+)
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.resampling import Resampling
 
