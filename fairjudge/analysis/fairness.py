@@ -35,7 +35,6 @@ from fairjudge.fairness.proportional_report import (
     ValueScores,
     report_proportional,
 )
-from fairjudge.fairness.share_error import HumanShares
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
 from fairjudge.fairness.verdicts import supports_from_judgements
@@ -159,14 +158,14 @@ def proportional_fairness(
         loaded.summaries.records,
         options=replace(options, scorer=name),
         scores=scores,
-        human=None if human is None else _human_shares(human, source),
+        human=None
+        if human is None
+        else {
+            (row.eid, row.system): row.shares
+            for row in read_records(human, VALUE_SHARES, skip_bad=source.skip_bad)
+        },
     )
     return Outcome(report=report, bad_lines=loaded.bad_lines)
-
-
-def _human_shares(path: Path, source: FairnessInput) -> HumanShares:
-    records = read_records(path, VALUE_SHARES, skip_bad=source.skip_bad)
-    return {(record.eid, record.system): record.shares for record in records}
 
 
 def read_terms(name: Literal["own", "nltk"]) -> TermMaker:

@@ -42,10 +42,8 @@ def changes_of_files(
 ) -> ChangeReport:
     """Compare all systems of the reports with `baseline`.
 
-    Parameters
-    ----------
-    paths
-        What ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one of each.
+    `paths` are what ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one
+    of each.
     """
     reports: dict[str, tuple[Path, Mapping[str, Any]]] = {}
     for path in paths:

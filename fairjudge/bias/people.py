@@ -152,14 +152,9 @@ def inclusion_bias(
 ) -> InclusionBias:
     """Compare how likely people of each group in a source are to be in its summary (equation 2).
 
-    Undefined where a group has nobody in the sources, or where all or none of its people are
-    included: odds of 0 or infinity have no ratio.
-
-    Parameters
-    ----------
-    included, present
-        Counts of shape (n, k): how many people of each group summary i names, and how many of them
-        source i has.
+    Counts have shape (n, k): how many people of each group summary i names, and how many of them
+    source i has. Undefined where a group has nobody in the sources, or where all or none of its
+    people are included: odds of 0 or infinity have no ratio.
     """
     k = len(groups)
     _check(included, present, k)

@@ -19,7 +19,7 @@ from fairjudge.bias.representation import Distinguishability
 from fairjudge.bias.resampling import TwoWay
 from fairjudge.bias.word_lists import ReferenceKind, WordListBias
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.results import Json, figure, to_json
+from fairjudge.results import Json, excluded_json, figure, to_json
 
 _json = partial(to_json, keep=("n", "n_excluded", "method"))
 
@@ -169,12 +169,7 @@ def _excluded(excluded: Mapping[str, Exclusion]) -> Json:
     eids: dict[str, list[str]] = {}
     for eid, reason in excluded.items():
         eids.setdefault(reason, []).append(eid)
-    named = dict(sorted(eids.items()))
-    return {
-        "excluded": len(excluded),
-        "excluded_by_reason": {reason: len(found) for reason, found in named.items()},
-        "excluded_eids": named,
-    }
+    return {**excluded_json(excluded), "excluded_eids": dict(sorted(eids.items()))}
 
 
 def _or_null(value: float | Undefined) -> float | None:

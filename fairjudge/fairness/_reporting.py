@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -116,12 +115,6 @@ def report_json(
         "notes": list(report.notes),
         "signature": report.signature,
     }
-
-
-def excluded_json(excluded: Mapping[str, Exclusion]) -> Json:
-    """Return how many samples take no part, and how many for each reason."""
-    by_reason = dict(sorted(Counter(excluded.values()).items()))
-    return {"excluded": len(excluded), "excluded_by_reason": by_reason}
 
 
 def error_json(found: SystemReport[Any], *, times: float = 1.0) -> Json:

@@ -91,10 +91,7 @@ def compare_with_baseline(
 ) -> Comparison:
     """Compare every other system with `baseline` on every measure.
 
-    Parameters
-    ----------
-    kinds
-        Coverage rows by system, proportional rows by system, or both.
+    `kinds` are coverage rows by system, proportional rows by system, or both.
 
     Raises
     ------

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from fairjudge.domain import Undefined
-from fairjudge.fairness._reporting import error_json, excluded_json, report_json
+from fairjudge.fairness._reporting import error_json, report_json
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.fairness.coverage_report import CoverageReport, CoverageSample, SystemCoverage
-from fairjudge.results import SHORT, Json, to_json
+from fairjudge.results import SHORT, Json, excluded_json, to_json
 
 _json = partial(to_json, keep=SHORT)
 

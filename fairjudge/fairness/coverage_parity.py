@@ -113,12 +113,7 @@ def coverage_parity(
 ) -> CoverageParity | Undefined:
     """Compute Coverage Parity with intervals and p-values by bootstrap over samples.
 
-    Undefined for no samples.
-
-    Parameters
-    ----------
-    samples
-        Those with at least two values.
+    `samples` have at least two values each; Undefined for none.
     """
     if not samples:
         return Undefined(why="no samples with at least two values")

@@ -72,15 +72,9 @@ def dominance(
 ) -> Dominance:
     """Compare R_EC and the mean coverage differences between subsets by dominating value.
 
-    A measure is Undefined where fewer than two values dominate any sample, or, for the mean
-    differences, where no value is ever in C_k of two subsets.
-
-    Parameters
-    ----------
-    samples
-        Those with at least two values.
-    unfair
-        For each sample whether its Equal Coverage is significant.
+    `samples` have at least two values each, `unfair` says whether a sample's Equal Coverage is
+    significant. A measure is Undefined where fewer than two values dominate any sample, or, for
+    the mean differences, where no value is ever in C_k of two subsets.
     """
     if len(samples) != len(unfair):
         raise StatisticsError(f"got {counted(len(samples), 'sample')} and {len(unfair)} verdicts")

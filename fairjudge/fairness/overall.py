@@ -25,12 +25,8 @@ def overall(scores: Mapping[str, Mapping[str, float]]) -> dict[str, Overall | Un
 
     Only systems with a score on every data set are compared, and only they set the least and
     the largest score, which is what reproduces the paper's tables. A system that lacks a data set
-    (it is named) is Undefined, and so are all where no data set tells systems apart.
-
-    Parameters
-    ----------
-    scores
-        Data set to system to score, such as R_EC or Coverage Parity.
+    (it is named) is Undefined, and so are all where no data set tells systems apart. `scores` maps
+    a data set to systems to scores, such as R_EC or Coverage Parity.
     """
     systems = sorted({system for by_system in scores.values() for system in by_system})
     missing = {

@@ -159,12 +159,8 @@ def second_order(shares: Shares, counts: FloatArray | None = None) -> FloatArray
 
     Each value's shortfall is averaged over the samples in which it takes part; the result is
     the mean absolute deviation of these averages from their average, shape (r,); NaN where no
-    value takes part.
-
-    Parameters
-    ----------
-    counts : array of shape (r, n_samples)
-        How often each sample counts; every sample once where None.
+    value takes part. `counts`, shape (r, n_samples), says how often each sample counts; every
+    sample once where None.
     """
     weights = np.ones((1, len(shares.wanted))) if counts is None else counts
     sums = weights @ shortfalls(shares)

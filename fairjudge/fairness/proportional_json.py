@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from fairjudge.domain import Undefined
-from fairjudge.fairness._reporting import error_json, excluded_json, report_json
+from fairjudge.fairness._reporting import error_json, report_json
 from fairjudge.fairness.proportional import Proportional
 from fairjudge.fairness.proportional_report import (
     ProportionalReport,
     ProportionalSample,
     SystemProportional,
 )
-from fairjudge.results import SHORT, Json, figure
+from fairjudge.results import SHORT, Json, excluded_json, figure
 
 _PERCENT = 100.0
 _percent = partial(figure, times=_PERCENT, keep=SHORT)

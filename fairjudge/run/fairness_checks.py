@@ -123,12 +123,7 @@ def check_oracle(
     if output is not None:
         write_records(output, made)
     usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
-    if scorer.name in SUPPORT_SCORERS:
-        report = _coverage(
-            usable, sources.records, made, scorer=scorer, seed=seed, progress=progress
-        )
-    else:
-        report = _proportional(usable, made, scorer=scorer, seed=seed, progress=progress)
+    report = _measured(usable, sources.records, made, scorer=scorer, seed=seed, progress=progress)
     excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
     return OracleReport(
         comparison=compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed),
@@ -140,20 +135,7 @@ def check_oracle(
     )
 
 
-def _proportional(
-    corpus: LabelledCorpus,
-    made: Sequence[Summary],
-    *,
-    scorer: ScorerChoice,
-    seed: int,
-    progress: Progress,
-) -> dict[str, Any]:
-    scores, name = value_scores_of(corpus, made, scorer, progress)
-    options = ProportionalOptions(scorer=name, seed=seed)
-    return proportional_json(report_proportional(corpus, made, options=options, scores=scores))
-
-
-def _coverage(
+def _measured(
     corpus: LabelledCorpus,
     sources: Sequence[Cluster],
     made: Sequence[Summary],
@@ -162,6 +144,11 @@ def _coverage(
     seed: int,
     progress: Progress,
 ) -> dict[str, Any]:
+    """Return the JSON of the measures that `scorer` serves."""
+    if scorer.name not in SUPPORT_SCORERS:
+        scores, name = value_scores_of(corpus, made, scorer, progress)
+        shares = ProportionalOptions(scorer=name, seed=seed)
+        return proportional_json(report_proportional(corpus, made, options=shares, scores=scores))
     model = load_support_scorer(scorer.name, scorer.argument)
     eids = {summary.eid for summary in made}
     clusters = [cluster for cluster in sources if cluster.eid in eids]

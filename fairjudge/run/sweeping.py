@@ -39,10 +39,7 @@ def read_sweeps(
 ) -> tuple[Setting, ...]:
     """Return the command's own setting, then one for each swept value that differs from it.
 
-    Parameters
-    ----------
-    sweeps
-        Each ``NAME=VALUE,VALUE``, with a name of `SWEPT`; ``none`` asks for no wish.
+    Sweeps are ``NAME=VALUE,VALUE`` each, with a name of `SWEPT`; ``none`` asks for no wish.
     """
     own = Setting(wishes=wishes, temperature=temperature)
     found = [own]
