@@ -10,7 +10,7 @@ from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.judge_error import Band, Corrected, Sensitivity
-from fairjudge.fairness.values import Exclusion, LabelledCorpus
+from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
 from fairjudge.results import SHORT, Json, figure
 from fairjudge.text.printable import counted
 
@@ -73,20 +73,16 @@ def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
     if stray:
         notes.append(
-            f"left out summaries of {counted(len(stray), 'unknown cluster')}: {_first(stray)}"
+            f"left out summaries of {counted(len(stray), 'unknown cluster')}: {first_few(stray)}"
         )
     for system, by_eid in texts.items():
         missing = sorted(eids - by_eid.keys())
         if missing:
             notes.append(
                 f"{system!r} has no summary of {len(missing)} of {counted(len(eids), 'cluster')}: "
-                f"{_first(missing)}"
+                f"{first_few(missing)}"
             )
     return notes
-
-
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def report_json(
