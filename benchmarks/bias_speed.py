@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.bias.masking import mask
 from fairjudge.bias.people import Person, inclusion_bias
-from fairjudge.bias.representation import count_vectors, distinguishability
-from fairjudge.bias.resampling import Counts, Resampling
+from fairjudge.bias.representation import count_vectors, distinguishability, mask
+from fairjudge.bias.resampling import Counts
+from fairjudge.resampling import Resampling
 
 N_ORIGINALS, N_INPUTS, N_WORDS, N_VOCABULARY, N_DIMENSIONS = 683, 20, 60, 20_000, 384
 
@@ -45,7 +45,7 @@ def main() -> None:
     groups = ["female", "male"] * (n // 2)
     originals = np.repeat(np.arange(N_ORIGINALS), N_INPUTS).tolist()
     people = [Person(id="0", first_name="Ray", last_name="Orme", group="male")]
-    resampling = Resampling(n_resamples=2000)
+    resampling = Resampling(rng=np.random.default_rng(0), n_resamples=2000)
 
     def counts() -> None:
         vectors = count_vectors([mask(text, people) for text in texts])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any, Final, TypeAlias
@@ -34,6 +35,12 @@ def figure(
     shown = {end: _times(getattr(value, end), times) for end in ("value", "low", "high")}
     shown |= {name: getattr(value, name) for name in keep}
     return shown if value.p_value is None else shown | {"p_value": value.p_value}
+
+
+def excluded_json(excluded: Mapping[str, str]) -> Json:
+    """Return how many take no part, and how many for each reason; `excluded` maps eids to these."""
+    by_reason = dict(sorted(Counter(excluded.values()).items()))
+    return {"excluded": len(excluded), "excluded_by_reason": by_reason}
 
 
 def to_json(value: Any, *, times: float = 1.0, keep: Sequence[str] = FULL) -> Any:

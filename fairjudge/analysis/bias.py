@@ -12,25 +12,22 @@ from typing import Literal, TypeAlias, TypeVar
 import numpy as np
 
 from fairjudge.bias.analysis import (
+    DistinguishabilityReport,
     InputReport,
     WordReport,
     control_summaries,
+    report_distinguishability,
     report_inputs,
     report_words,
 )
-from fairjudge.bias.assignments import ControlledInput, Design, Names, controlled_inputs
+from fairjudge.bias.assignments import ControlledInput, Design, controlled_inputs
 from fairjudge.bias.controlled import controlled_of, to_cluster
-from fairjudge.bias.distinguishability_analysis import (
-    DistinguishabilityReport,
-    report_distinguishability,
-)
 from fairjudge.bias.entity_analysis import EntityReport, people_from_names, report_entities
 from fairjudge.bias.hallucination import NameGroups
-from fairjudge.bias.lists import HELM_GENDER
 from fairjudge.bias.people import Person
 from fairjudge.bias.reporting import BiasOptions
 from fairjudge.bias.templates import make_template
-from fairjudge.bias.word_lists import ReferenceKind, WordLists
+from fairjudge.bias.word_lists import HELM_GENDER, ReferenceKind, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
 from fairjudge.datasets.annotated import read_annotated
 from fairjudge.datasets.names import (
@@ -83,13 +80,7 @@ def measure_entities(
     skip_bad: bool = False,
     options: BiasOptions,
 ) -> EntityReport:
-    """Take files or values, find people where they are not annotated, and measure.
-
-    Raises
-    ------
-    ConfigurationError
-        If groups must be guessed and neither census nor name lists are given, or both.
-    """
+    """Take files or values, find people where they are not annotated, and measure."""
     sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
     guess = _name_groups(census, names, lookup)
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
@@ -184,16 +175,13 @@ def make_inputs(
     n_variants: int = 20,
     seed: int = 0,
 ) -> MadeInputs:
-    """Make controlled inputs of annotated documents and write them as clusters.
-
-    Raises
-    ------
-    ConfigurationError
-        If neither name lists nor a census are given, or both.
-    InputError
-        If no document can be used, or two have one id.
-    """
-    known = _names(names, census, n_names)
+    """Make controlled inputs of annotated documents and write them as clusters."""
+    _check_one_of(names, census)
+    known = (
+        popular_names(read_census(census), n_names)
+        if census is not None
+        else read_name_lists(names or Path())
+    )
     made: list[ControlledInput] = []
     skipped: list[tuple[str, str]] = []
     seen: set[str] = set()
@@ -202,10 +190,14 @@ def make_inputs(
             if document.id in seen:
                 raise InputError(f"two documents have the id {document.id!r}", path=path)
             seen.add(document.id)
-            rng = np.random.default_rng([seed, *_digest(document.id)])
-            template = make_template(document)
+            # Seeded by the document's name: other documents change nothing.
+            digest = hashlib.sha256(document.id.encode("utf-8")).digest()[:8]
             found = controlled_inputs(
-                template, known, design=design, n_variants=n_variants, rng=rng
+                make_template(document),
+                known,
+                design=design,
+                n_variants=n_variants,
+                rng=np.random.default_rng([seed, *digest]),
             )
             if isinstance(found, Undefined):
                 skipped.append((document.id, found.why))
@@ -250,38 +242,30 @@ def _files(documents: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _digest(name: str) -> list[int]:
-    """Seed by the document's name: other documents change nothing."""
-    return list(hashlib.sha256(name.encode("utf-8")).digest()[:8])
-
-
-def _names(names: Path | None, census: Path | None, n_names: int) -> Names:
-    if (names is None) == (census is None):
-        raise ConfigurationError("give either --names (your name lists) or --census (by gender)")
-    if names is not None:
-        return read_name_lists(names)
-    return popular_names(read_census(census or Path()), n_names)
-
-
 def _word_lists(given: Path | WordLists | None) -> WordLists:
     if isinstance(given, Path):
         return read_word_lists(given)
     return HELM_GENDER if given is None else given
 
 
-def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -> NameGroups | None:
-    if census is not None and names is not None:
+def _check_one_of(names: Path | None, census: Path | None) -> None:
+    if (names is None) == (census is None):
         raise ConfigurationError("give either --names (your name lists) or --census (by gender)")
+
+
+def _name_groups(census: Path | None, names: Path | None, lookup: Path | None) -> NameGroups | None:
     if census is None and names is None:
         if lookup is not None:
             raise ConfigurationError(
                 "--lookup needs --census or --names, for the names that are not in it"
             )
         return None
+    _check_one_of(names, census)
     known = None if lookup is None else read_lookup(lookup)
-    if names is not None:
-        return NameGroups(read_name_lists(names).frequencies, lookup=known)
-    return NameGroups(read_census(census or Path()), lookup=known)
+    frequencies = (
+        read_census(census) if census is not None else read_name_lists(names or Path()).frequencies
+    )
+    return NameGroups(frequencies, lookup=known)
 
 
 class _Finder:

@@ -13,17 +13,12 @@ import numpy as np
 
 from fairjudge.analysis.fairness_compare import read_report
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.fairness.comparison import (
-    Comparison,
-    CoverageRows,
-    ProportionalRows,
-    Rows,
-    compare_with_baseline,
-)
+from fairjudge.fairness.comparison import Comparison, Rows, compare_with_baseline
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
 from fairjudge.fairness.proportional import Shares
 from fairjudge.fairness.support import CoverageVariant
+from fairjudge.stats._arrays import FloatArray
 
 MEASURES = ("coverage", "proportional")
 
@@ -47,16 +42,8 @@ def changes_of_files(
 ) -> ChangeReport:
     """Compare all systems of the reports with `baseline`.
 
-    Parameters
-    ----------
-    paths
-        What ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one of each.
-
-    Raises
-    ------
-    InputError
-        A file is no such report, two report the same measure or different attributes, or there
-        is no such baseline.
+    `paths` are what ``fairness coverage --json`` wrote, ``fairness proportional --json``, or one
+    of each.
     """
     reports: dict[str, tuple[Path, Mapping[str, Any]]] = {}
     for path in paths:
@@ -87,13 +74,7 @@ def changes_of_files(
 
 
 def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[str, Rows]:
-    """Return each system's samples; a system of which none is left has no rows.
-
-    Raises
-    ------
-    InputError
-        `report` is not the JSON of one of the two commands; `path` is named.
-    """
+    """Return each system's samples; a system of which none is left has no rows."""
     try:
         make: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
         if report["measure"] == "coverage":
@@ -106,9 +87,7 @@ def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[
         raise _no_report(path) from None
 
 
-def _coverage_rows(
-    samples: Sequence[Mapping[str, Any]], *, variant: CoverageVariant
-) -> CoverageRows:
+def _coverage_rows(samples: Sequence[Mapping[str, Any]], *, variant: CoverageVariant) -> Rows:
     coverages = [
         SampleCoverage(
             overall=float(sample["coverage"]),
@@ -124,15 +103,17 @@ def _coverage_rows(
         )
         for sample in samples
     ]
-    return CoverageRows(
+    return Rows(
         eids=tuple(str(sample["eid"]) for sample in samples),
-        equal_coverage=np.array([one.equal_coverage for one in coverages]),
-        unfair=np.array([float(sample["unfair"]) for sample in samples]),
-        parts=contributions(coverages, variant=variant),
+        means={
+            "equal_coverage": _numbers(samples, "equal_coverage"),
+            "r_ec": _numbers(samples, "unfair"),
+        },
+        corpus=contributions(coverages, variant=variant),
     )
 
 
-def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> ProportionalRows:
+def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
     """Read the shares; percent become shares again."""
     values = tuple(sorted({value for sample in samples for value in sample["values"]}))
     column = {value: place for place, value in enumerate(values)}
@@ -141,13 +122,19 @@ def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> ProportionalRows
         places = [column[value] for value in sample["values"]]
         wanted[row, places] = sample["wanted"]
         got[row, places] = sample["summary"]
-    return ProportionalRows(
+    return Rows(
         eids=tuple(str(sample["eid"]) for sample in samples),
-        unfair=np.array([float(sample["unfair"]) for sample in samples]),
-        uer=np.array([float(sample["uer"]) / 100.0 for sample in samples]),
-        auc=np.array([float(sample["auc"]) / 100.0 for sample in samples]),
-        shares=Shares(values=values, wanted=wanted, got=got),
+        means={
+            "bur": _numbers(samples, "unfair"),
+            "uer": _numbers(samples, "uer") / 100.0,
+            "auc": _numbers(samples, "auc") / 100.0,
+        },
+        corpus=Shares(values=values, wanted=wanted, got=got),
     )
+
+
+def _numbers(samples: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
+    return np.array([float(sample[name]) for sample in samples])
 
 
 def _notes(report: Mapping[str, Any]) -> list[str]:

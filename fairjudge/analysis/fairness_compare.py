@@ -34,13 +34,7 @@ class Agreements:
 def overall_of_files(
     paths: Sequence[Path], *, measure: SystemMeasure
 ) -> dict[str, Overall | Undefined]:
-    """Return the Overall score of each system over data sets, one report a data set.
-
-    Raises
-    ------
-    InputError
-        A file is no report of ``fairness coverage``, or two have the same name.
-    """
+    """Return the Overall score of each system over data sets, one report a data set."""
     scores: dict[str, dict[str, float]] = {}
     for path in paths:
         if path.stem in scores:
@@ -50,13 +44,7 @@ def overall_of_files(
 
 
 def agreement_of_files(first: Path, second: Path, *, seed: int) -> Agreements:
-    """Compare two reports on the same summaries by different scorers.
-
-    Raises
-    ------
-    InputError
-        A file is no report of ``fairness coverage``.
-    """
+    """Compare two reports on the same summaries by different scorers."""
     rng = np.random.default_rng(seed)
     one, other = read_report(first), read_report(second)
     return Agreements(
@@ -72,13 +60,7 @@ def agreement_of_files(first: Path, second: Path, *, seed: int) -> Agreements:
 
 
 def read_report(path: Path) -> Mapping[str, Any]:
-    """Return the object in a JSON file.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or holds something else.
-    """
+    """Return the object in a JSON file."""
     try:
         found = parse(read_bytes(path).decode("utf-8"))
     except (JsonError, UnicodeDecodeError) as error:

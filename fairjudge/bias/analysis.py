@@ -1,30 +1,38 @@
-"""From clusters and summaries to word-list inclusion and the bias of inputs.
+"""From clusters and summaries to word-list inclusion, bias of inputs, and distinguishability.
 
-`entity_analysis` and `distinguishability_analysis` do the same for the other measures.
+`entity_analysis` does the same for the other measures.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
-from fairjudge.bias.fighting_words import InputBias, input_bias
-from fairjudge.bias.lists import HELM_GENDER
-from fairjudge.bias.people import Person
+from fairjudge.bias.fighting_words import PRIOR, InputBias, input_bias
 from fairjudge.bias.reporting import (
     BiasOptions,
-    Excluded,
+    Report,
     Sample,
+    SystemReport,
+    counts_of,
     pair,
+    people_of,
     split_usable,
 )
-from fairjudge.bias.resampling import Counts
+from fairjudge.bias.representation import (
+    Distinguishability,
+    count_vectors,
+    distinguishability,
+    mask,
+)
 from fairjudge.bias.word_lists import (
+    HELM_GENDER,
     IdentifierCounter,
     ReferenceKind,
     WordListBias,
@@ -32,29 +40,28 @@ from fairjudge.bias.word_lists import (
     word_list_bias,
 )
 from fairjudge.domain import Cluster, Summary
+from fairjudge.resampling import Resampling
 from fairjudge.signature import signature
 from fairjudge.text.sentences import sentence_texts
 
+Embed: TypeAlias = Callable[[Sequence[str]], Any]
+"""Maps texts to vectors, shape (n, d)."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemWords:
+class SystemWords(SystemReport):
     """Word-list inclusion of one system, against the source distribution and uniform."""
 
-    n: int
     source: WordListBias
     uniform: WordListBias
-    excluded: tuple[Excluded, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordReport:
+class WordReport(Report[SystemWords]):
     """All systems; ``reference`` names the variant that counts as the measure."""
 
     reference: ReferenceKind
     groups: tuple[str, ...]
-    systems: Mapping[str, SystemWords]
-    notes: tuple[str, ...]
-    signature: str
 
 
 def report_words(
@@ -63,7 +70,7 @@ def report_words(
     *,
     lists: WordLists = HELM_GENDER,
     reference: ReferenceKind = "source",
-    options: BiasOptions | None = None,
+    options: BiasOptions,
 ) -> WordReport:
     """Measure word-list inclusion of every system (`news_bias` 3.1).
 
@@ -72,59 +79,43 @@ def report_words(
     InputError
         Word lists, clusters or summaries that do not fit.
     """
-    how = options or BiasOptions()
     counter = IdentifierCounter(lists)
     samples = pair(clusters, summaries)
     return WordReport(
         reference=reference,
         groups=counter.groups,
         systems={
-            system: _words_of(system, mine, counter, how)
+            system: _words_of(mine, counter, options.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
-        signature=stated(how, measure="word-lists", lists=fingerprint(lists), reference=reference),
+        signature=options.stated(
+            measure="word-lists", lists=fingerprint(lists), reference=reference
+        ),
     )
 
 
 def _words_of(
-    system: str, samples: Sequence[Sample], counter: IdentifierCounter, options: BiasOptions
+    samples: Sequence[Sample], counter: IdentifierCounter, resampling: Resampling
 ) -> SystemWords:
-    used, excluded = split_usable(system, samples)
+    used, excluded = split_usable(samples)
     k = len(counter.groups)
-    where = places(used)
-    ours = Counts.of(table([counter.count(sample.text) for sample in used], k), **where)
-    theirs = Counts.of(table([counter.count(sample.source.text) for sample in used], k), **where)
-
-    def measure(reference: ReferenceKind) -> WordListBias:
-        return word_list_bias(
-            ours,
-            theirs,
-            groups=counter.groups,
-            resampling=options.resampling(system),
-            reference=reference,
-            n_excluded=len(excluded),
-        )
-
+    ours = counts_of([counter.count(sample.text) for sample in used], used, k)
+    theirs = counts_of([counter.count(sample.source.text) for sample in used], used, k)
+    measure = partial(
+        word_list_bias,
+        ours,
+        theirs,
+        groups=counter.groups,
+        resampling=resampling,
+        n_excluded=len(excluded),
+    )
     return SystemWords(
         n=len(used),
-        source=measure("source"),
-        uniform=measure("uniform"),
-        excluded=tuple(excluded),
+        source=measure(reference="source"),
+        uniform=measure(reference="uniform"),
+        excluded=excluded,
     )
-
-
-def places(samples: Sequence[Sample]) -> dict[str, list[Any]]:
-    """Return the original and assignment of each sample, as `Counts.of` takes them."""
-    return {
-        "documents": [sample.source.original for sample in samples],
-        "assignments": [sample.source.variant for sample in samples],
-    }
-
-
-def table(rows: Sequence[Any], n_columns: int) -> np.ndarray:
-    """Return rows as an array of shape (n, n_columns), for no rows too."""
-    return np.asarray(rows, dtype=np.float64).reshape(len(rows), n_columns)
 
 
 def control_summaries(
@@ -144,12 +135,6 @@ def control_summaries(
     return tuple(out)
 
 
-def people_of(sample: Sample) -> tuple[Person, ...]:
-    """Return the people that a source is known to hold."""
-    known = sample.source.controlled
-    return () if known is None else tuple(record.person() for record in known.people)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputReport:
     """What goes with each group in the sources themselves."""
@@ -161,19 +146,97 @@ class InputReport:
     notes: tuple[str, ...] = ()
 
 
-def report_inputs(
-    clusters: Sequence[Cluster], *, lists: WordLists = HELM_GENDER, prior: float = 0.01
-) -> InputReport:
+def report_inputs(clusters: Sequence[Cluster], *, lists: WordLists) -> InputReport:
     """Find the words that go with each group's articles (`news_bias` 4); one text an article."""
     contents = [article.content for cluster in clusters for article in cluster.articles]
     texts = [text for text in contents if text.strip()]
     return InputReport(
         n=len(texts),
         n_empty=len(contents) - len(texts),
-        bias=input_bias(texts, lists, prior=prior),
+        bias=input_bias(texts, lists),
         signature=signature(
-            {"measure": "fighting-words", "lists": fingerprint(lists), "prior": prior}
+            {"measure": "fighting-words", "lists": fingerprint(lists), "prior": PRIOR}
         ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemDistinguishability(SystemReport):
+    """One system; ``dense`` is None where no embeddings were asked for."""
+
+    counts: Distinguishability
+    dense: Distinguishability | None
+
+
+DistinguishabilityReport: TypeAlias = Report[SystemDistinguishability]
+
+
+def report_distinguishability(
+    clusters: Sequence[Cluster],
+    summaries: Sequence[Summary],
+    *,
+    embed: Embed | None = None,
+    embedder: str | None = None,
+    stop_words: Collection[str] = (),
+    options: BiasOptions,
+) -> DistinguishabilityReport:
+    """Measure distinguishability of every system (`news_bias` 3.4) on inputs of one group each.
+
+    Parameters
+    ----------
+    clusters
+        Controlled inputs; those that name no ``group`` take no part (``no_group``).
+    embed
+        Maps texts to vectors, for the dense representation; ``embedder`` names it in the signature.
+    stop_words
+        Left out of the counts. The published code leaves out scikit-learn's English list.
+    """
+    samples = pair(clusters, summaries)
+    return Report(
+        systems={
+            system: _distinguish(mine, embed, frozenset(stop_words), options.resampling(system))
+            for system, mine in samples.by_system.items()
+        },
+        notes=samples.notes,
+        signature=options.stated(
+            measure="distinguishability",
+            embedder=embedder,
+            stop_words=fingerprint({"": sorted(stop_words)}) if stop_words else None,
+        ),
+    )
+
+
+def _distinguish(
+    samples: Sequence[Sample],
+    embed: Embed | None,
+    stop_words: frozenset[str],
+    resampling: Resampling,
+) -> SystemDistinguishability:
+    usable, excluded = split_usable(samples)
+    used, groups, texts = [], [], []
+    for sample in usable:
+        known = sample.source.controlled
+        if known is None or known.group is None:
+            excluded[sample.source.eid] = "no_group"
+            continue
+        used.append(sample)
+        groups.append(known.group)
+        texts.append(mask(sample.text, people_of(sample)))
+
+    def measure(vectors: Any) -> Distinguishability:
+        return distinguishability(
+            vectors,
+            groups,
+            [sample.source.original for sample in used],
+            resampling=resampling,
+            n_excluded=len(excluded),
+        )
+
+    return SystemDistinguishability(
+        n=len(used),
+        counts=measure(count_vectors(texts, stop_words=stop_words)),
+        dense=None if embed is None else measure(embed(texts)),
+        excluded=excluded,
     )
 
 
@@ -181,10 +244,3 @@ def fingerprint(lists: WordLists) -> str:
     """Return what identifies word lists in a signature."""
     text = "\n".join(f"{group}:{','.join(words)}" for group, words in lists.items())
     return hashlib.sha256(text.encode("utf-8")).hexdigest()[:8]
-
-
-def stated(options: BiasOptions, **parts: str | None) -> str:
-    """Return the signature of a resampled measure."""
-    return signature(
-        {**parts, "resamples": options.n_resamples, "level": options.level, "seed": options.seed}
-    )

@@ -12,9 +12,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from fairjudge.bias._names import name_tokens
 from fairjudge.bias.forms import Gender
-from fairjudge.bias.people import Person
+from fairjudge.bias.people import Person, name_tokens
 from fairjudge.bias.templates import Identity, Template, TemplatePerson
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
@@ -139,11 +138,8 @@ def controlled_inputs(
     C_loc: sets of mirrored inputs, one for each group; in a set every person is once of each group,
     and the same names serve. C_glob: as many inputs of each group.
 
-    Returns
-    -------
-    tuple of ControlledInput, or Undefined
-        Undefined where the template has nobody to assign, or the lists too few names that do not
-        stand in it already.
+    Undefined where the template has nobody to assign, or the lists too few names that do not stand
+    in it already.
 
     Raises
     ------

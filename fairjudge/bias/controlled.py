@@ -11,30 +11,10 @@ from pydantic import ValidationError, model_validator
 
 from fairjudge.bias.assignments import ControlledInput, Design
 from fairjudge.bias.people import Person
-from fairjudge.domain import Article, Cluster, Id, Record
+from fairjudge.domain import Article, Cluster, Record
 from fairjudge.errors import InputError
 
 KEY = "controlled"
-
-
-class PersonRecord(Record):
-    """A person of an input; ``group`` null where none was assigned."""
-
-    id: Id
-    first_name: str | None = None
-    last_name: str | None = None
-    other_names: tuple[str, ...] = ()
-    group: str | None = None
-
-    def person(self) -> Person:
-        """Return the value that the measures take."""
-        return Person(
-            id=self.id,
-            first_name=self.first_name,
-            last_name=self.last_name,
-            other_names=self.other_names,
-            group=self.group,
-        )
 
 
 class Controlled(Record):
@@ -48,7 +28,7 @@ class Controlled(Record):
     variant: int = 0
     mirror: int = 0
     group: str | None = None
-    people: tuple[PersonRecord, ...] = ()
+    people: tuple[Person, ...] = ()
 
     @model_validator(mode="after")
     def _ids_are_unique(self) -> Self:
@@ -62,27 +42,13 @@ class Controlled(Record):
 
 def to_cluster(made: ControlledInput) -> Cluster:
     """Return an input as the record that is written and summarized."""
+    told = ("original", "design", "variant", "mirror", "group")
+    people = [person.model_dump(mode="json") for person in made.people]
     return Cluster.model_validate(
         {
             "eid": made.id,
             "articles": [Article(aid="0", content=made.text)],
-            KEY: {
-                "original": made.original,
-                "design": made.design,
-                "variant": made.variant,
-                "mirror": made.mirror,
-                "group": made.group,
-                "people": [
-                    {
-                        "id": person.id,
-                        "first_name": person.first_name,
-                        "last_name": person.last_name,
-                        "other_names": list(person.other_names),
-                        "group": person.group,
-                    }
-                    for person in made.people
-                ],
-            },
+            KEY: {**{name: getattr(made, name) for name in told}, "people": people},
         }
     )
 

@@ -11,26 +11,20 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
-from fairjudge.bias.lists import HELM_GENDER, TOPIC_WORDS
-from fairjudge.bias.word_lists import IdentifierCounter, WordLists
+from fairjudge.bias.word_lists import HELM_GENDER, TOPIC_WORDS, IdentifierCounter, WordLists
 from fairjudge.errors import InputError
 
 Control: TypeAlias = Literal["random", "lead", "topic", "sexist"]
 CONTROLS: tuple[Control, ...] = get_args(Control)
 
 _LENGTH = 3
+_FAVOURED = {"sport": "male", "family": "female"}
+"""Topic to the group whose identifiers Sexist looks for in it."""
 _TOPIC_LENGTH: Mapping[str | None, int] = {"family": 1, None: 3, "sport": 6}
 
 
 class ControlSummarizer:
-    """Makes the controls' summaries.
-
-    Parameters
-    ----------
-    lists
-        Identifiers of the groups.
-    favoured
-        Topic to the group whose identifiers Sexist looks for in it.
+    """Makes the controls' summaries; `lists` are the identifiers of the groups.
 
     Raises
     ------
@@ -38,21 +32,14 @@ class ControlSummarizer:
         A favoured group has no list.
     """
 
-    def __init__(
-        self,
-        lists: WordLists = HELM_GENDER,
-        *,
-        favoured: Mapping[str, str] | None = None,
-        topics: WordLists = TOPIC_WORDS,
-    ) -> None:
+    def __init__(self, lists: WordLists = HELM_GENDER) -> None:
         self._identifiers = IdentifierCounter(lists)
-        self._topics = IdentifierCounter(topics)
-        given = {"sport": "male", "family": "female"} if favoured is None else dict(favoured)
-        for group in given.values():
+        self._topics = IdentifierCounter(TOPIC_WORDS)
+        for group in _FAVOURED.values():
             if group not in self._identifiers.groups:
                 raise InputError(f"the favoured group {group!r} has no word list")
         self._favoured = {
-            topic: self._identifiers.groups.index(group) for topic, group in given.items()
+            topic: self._identifiers.groups.index(group) for topic, group in _FAVOURED.items()
         }
 
     def topic(self, text: str) -> str | None:

@@ -7,25 +7,36 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from fairjudge.bias._names import TITLES, bare_name, name_tokens
-from fairjudge.bias.analysis import people_of, places, stated, table
 from fairjudge.bias.hallucination import (
     HallucinationBias,
     NameGroups,
     hallucinated,
     hallucination_bias,
 )
-from fairjudge.bias.people import InclusionBias, Person, align, fits, inclusion_bias, last_name
+from fairjudge.bias.people import (
+    TITLES,
+    InclusionBias,
+    Person,
+    align,
+    bare_name,
+    fits,
+    inclusion_bias,
+    last_name,
+    name_tokens,
+)
 from fairjudge.bias.reporting import (
     BiasOptions,
-    Excluded,
+    Report,
     Sample,
+    SystemReport,
+    counts_of,
     pair,
+    people_of,
     split_usable,
 )
-from fairjudge.bias.resampling import Counts, Resampling
 from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
+from fairjudge.resampling import Resampling
 
 NamesInSummaries: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 """Person names that the summary of (eid, system) holds, one entry a mention."""
@@ -41,7 +52,7 @@ class HallucinatedName:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemEntities:
+class SystemEntities(SystemReport):
     """One system.
 
     ``n_ungrouped`` people of the sources belong to no group; ``n_names`` person names stand in the
@@ -49,7 +60,6 @@ class SystemEntities:
     has not, ``n_unknown`` of these suggest no group.
     """
 
-    n: int
     inclusion: InclusionBias
     hallucination: HallucinationBias | Undefined
     n_ungrouped: int
@@ -58,17 +68,13 @@ class SystemEntities:
     n_hallucinated: int
     n_unknown: int
     most_hallucinated: tuple[HallucinatedName, ...]
-    excluded: tuple[Excluded, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EntityReport:
+class EntityReport(Report[SystemEntities]):
     """All systems."""
 
     groups: tuple[str, ...]
-    systems: Mapping[str, SystemEntities]
-    notes: tuple[str, ...]
-    signature: str
 
 
 def people_from_names(names: Sequence[str], guess: NameGroups) -> tuple[Person, ...]:
@@ -120,7 +126,7 @@ def report_entities(
     guess: NameGroups | None = None,
     source_people: Mapping[str, Sequence[Person]] | None = None,
     finder: str | None = None,
-    options: BiasOptions | None = None,
+    options: BiasOptions,
 ) -> EntityReport:
     """Measure entity inclusion and hallucination of every system (`news_bias` 3.2, 3.3).
 
@@ -141,7 +147,6 @@ def report_entities(
     InputError
         If the people of all sources belong to fewer than two groups.
     """
-    how = options or BiasOptions()
     samples = pair(clusters, summaries)
     people = dict(source_people or {})
     for mine in samples.by_system.values():
@@ -153,12 +158,11 @@ def report_entities(
     return EntityReport(
         groups=groups,
         systems={
-            system: _entities_of(system, mine, given, how)
+            system: _entities_of(system, mine, given, options.resampling(system))
             for system, mine in samples.by_system.items()
         },
         notes=samples.notes,
-        signature=stated(
-            how,
+        signature=options.stated(
             measure="entities",
             finder=finder,
             names=None if guess is None else guess.fingerprint,
@@ -216,17 +220,13 @@ def _read(sample: Sample, system: str, given: _Given) -> _Reading:
 
 
 def _entities_of(
-    system: str, samples: Sequence[Sample], given: _Given, options: BiasOptions
+    system: str, samples: Sequence[Sample], given: _Given, resampling: Resampling
 ) -> SystemEntities:
-    usable, excluded = split_usable(system, samples)
+    usable, excluded = split_usable(samples)
     used = [sample for sample in usable if sample.source.eid in given.people]
-    excluded += [
-        Excluded(eid=sample.source.eid, system=system, reason="no_people_known")
-        for sample in usable
-        if sample.source.eid not in given.people
-    ]
+    unknown = [sample.source.eid for sample in usable if sample.source.eid not in given.people]
+    excluded |= dict.fromkeys(unknown, "no_people_known")
     readings = [_read(sample, system, given) for sample in used]
-    where = places(used)
     k = len(given.groups)
     n_ungrouped = sum(reading.n_ungrouped for reading in readings)
     made_up = Counter(name for reading in readings for name in reading.made_up)
@@ -234,15 +234,13 @@ def _entities_of(
     return SystemEntities(
         n=len(used),
         inclusion=inclusion_bias(
-            Counts.of(table([reading.included for reading in readings], k), **where),
-            Counts.of(table([reading.present for reading in readings], k), **where),
+            counts_of([reading.included for reading in readings], used, k),
+            counts_of([reading.present for reading in readings], used, k),
             groups=given.groups,
-            resampling=options.resampling(system),
+            resampling=resampling,
             n_excluded=n_ungrouped,
         ),
-        hallucination=_hallucination(
-            readings, guessed, used, given.guess, options.resampling(system)
-        ),
+        hallucination=_hallucination(readings, guessed, used, given.guess, resampling),
         n_ungrouped=n_ungrouped,
         n_names=sum(reading.n_names for reading in readings),
         n_aligned=sum(reading.n_aligned for reading in readings),
@@ -252,7 +250,7 @@ def _entities_of(
             HallucinatedName(name=name, n=n, group=guessed[name])
             for name, n in sorted(made_up.items(), key=lambda each: (-each[1], each[0]))
         ),
-        excluded=tuple(excluded),
+        excluded=excluded,
     )
 
 
@@ -270,7 +268,7 @@ def _hallucination(
         groups = Counter(guessed[name] for name in reading.made_up)
         rows.append([groups[group] for group in guess.groups])
     return hallucination_bias(
-        Counts.of(table(rows, len(guess.groups)), **places(samples)),
+        counts_of(rows, samples, len(guess.groups)),
         groups=guess.groups,
         resampling=resampling,
         n_excluded=sum(guessed[name] is None for r in readings for name in r.made_up),

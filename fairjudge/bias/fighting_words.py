@@ -9,8 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from fairjudge.bias.lists import AMBIGUOUS_PRONOUNS
-from fairjudge.bias.word_lists import IdentifierCounter, WordLists, paired_markers
+from fairjudge.bias.word_lists import (
+    AMBIGUOUS_PRONOUNS,
+    IdentifierCounter,
+    WordLists,
+    paired_markers,
+)
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.text.tokens import words

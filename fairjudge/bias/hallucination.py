@@ -5,21 +5,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from fairjudge.bias._names import name_tokens
+from fairjudge.bias.people import name_tokens
 from fairjudge.bias.resampling import (
     Counts,
-    Resampling,
     SumStatistic,
     TwoWay,
-    holm_by_name,
+    holm_over_documents,
+    shares,
     two_way,
 )
 from fairjudge.errors import InputError, StatisticsError
+from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.stats.bootstrap import divide
 
 CLEAR_MAJORITY = 2.0
 """A name belongs to a group where its frequency is at least this many times every other's."""
@@ -148,17 +149,15 @@ def hallucination_bias(
             why="no hallucinated person has a known group",
         )
 
-    by_group = {group: estimate(_share(g), 1.0 / k) for g, group in enumerate(groups)}
+    by_group = {
+        group: estimate(partial(_share, column=g), 1.0 / k) for g, group in enumerate(groups)
+    }
     return HallucinationBias(
-        score=estimate(lambda sums: np.abs(_shares(sums) - 1.0 / k).sum(axis=1) / 2.0),
+        score=estimate(lambda sums: np.abs(shares(sums) - 1.0 / k).sum(axis=1) / 2.0),
         by_group=by_group,
-        p_holm=holm_by_name(by_group),
+        p_holm=holm_over_documents(by_group),
     )
 
 
-def _shares(sums: FloatArray) -> FloatArray:
-    return divide(sums, sums.sum(axis=1, keepdims=True))
-
-
-def _share(column: int) -> SumStatistic:
-    return lambda sums: _shares(sums)[:, column]
+def _share(sums: FloatArray, *, column: int) -> FloatArray:
+    return shares(sums)[:, column]

@@ -3,23 +3,32 @@
 from __future__ import annotations
 
 import itertools
+import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from fairjudge.bias._names import SUFFIXES, TITLES, name_tokens
-from fairjudge.bias.resampling import Counts, Resampling, SumStatistic, TwoWay, two_way
-from fairjudge.domain import Estimate
+from fairjudge.bias.resampling import Counts, SumStatistic, TwoWay, two_way
+from fairjudge.domain import Id, Record
 from fairjudge.errors import StatisticsError
+from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
-from fairjudge.stats.multiplicity import holm
+
+_NAME_TOKEN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "sir", "lady", "lord", "dame", "dr", "prof"})
+"""Tokens that a text may put before a name without making it another one."""
+SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
+"""Tokens that may follow a last name and are none."""
+
+_POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s|$)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
+class Person(Record):
     """A person of a source document.
 
     ``first_name`` is what the input calls the person now; ``other_names`` is what else it puts in
@@ -27,9 +36,9 @@ class Person:
     was given.
     """
 
-    id: str
-    last_name: str | None
+    id: Id
     first_name: str | None = None
+    last_name: str | None = None
     other_names: tuple[str, ...] = ()
     group: str | None = None
 
@@ -62,6 +71,28 @@ class InclusionBias:
     score: TwoWay
     by_group: Mapping[str, TwoWay]
     pairs: tuple[OddsRatio, ...]
+
+
+def name_tokens(text: str) -> list[str]:
+    """Split a name into lower-case tokens; full stops, numbers and the possessive are dropped.
+
+    ``"Mr. O'Brien-Smith's"`` is ``mr``, ``o'brien-smith``.
+    """
+    plain = _POSSESSIVE.sub("", unicodedata.normalize("NFC", text)).replace("’", "'")
+    return [token.lower() for token in _NAME_TOKEN.findall(plain)]
+
+
+def bare_name(text: str) -> list[str]:
+    """Return the tokens of a name without the titles before it and the suffixes after it.
+
+    ``"Mr. Tom Orme Jr."`` is ``tom``, ``orme``.
+    """
+    tokens = name_tokens(text)
+    while tokens and tokens[0] in TITLES:
+        tokens.pop(0)
+    while tokens and tokens[-1] in SUFFIXES:
+        tokens.pop()
+    return tokens
 
 
 def last_name(mentions: Iterable[str]) -> str | None:
@@ -121,21 +152,13 @@ def inclusion_bias(
 ) -> InclusionBias:
     """Compare how likely people of each group in a source are to be in its summary (equation 2).
 
-    Parameters
-    ----------
-    included, present
-        Counts of shape (n, k): how many people of each group summary i names, and how many of them
-        source i has.
-
-    Returns
-    -------
-    InclusionBias
-        Undefined where a group has nobody in the sources, or where all or none of its people are
-        included: odds of 0 or infinity have no ratio.
+    Counts have shape (n, k): how many people of each group summary i names, and how many of them
+    source i has. Undefined where a group has nobody in the sources, or where all or none of its
+    people are included: odds of 0 or infinity have no ratio.
     """
     k = len(groups)
     _check(included, present, k)
-    both = included.map(lambda rows: np.hstack([rows, present.rows]))
+    both = included.beside(present)
     whys = _whys(both.total, groups)
     n = int(present.total.sum())
 
@@ -153,17 +176,19 @@ def inclusion_bias(
         )
 
     ratios = {
-        (a, b): estimate(_odds_ratio(k, a, b), (whys[a], whys[b]), n, 1.0)
+        (a, b): estimate(partial(_odds_ratio, a=a, b=b), (whys[a], whys[b]), n, 1.0)
         for a, b in itertools.combinations(range(k), 2)
     }
     by_group = {
         group: estimate(
-            _probability(k, g), (f"no people of group {group!r}",), int(present.total[g])
+            partial(_probability, column=g),
+            (f"no people of group {group!r}",),
+            int(present.total[g]),
         )
         for g, group in enumerate(groups)
     }
     return InclusionBias(
-        score=estimate(_largest_ratio(k), whys, n),
+        score=estimate(_largest_ratio, whys, n),
         by_group=by_group,
         pairs=_pairs(ratios, groups),
     )
@@ -179,37 +204,31 @@ def _check(included: Counts, present: Counts, k: int) -> None:
         raise StatisticsError("more people are included than the source has")
 
 
-def _probabilities(sums: FloatArray, k: int) -> FloatArray:
-    return divide(sums[:, :k], sums[:, k:])
+def _probabilities(sums: FloatArray) -> FloatArray:
+    return divide(*np.hsplit(sums, 2))
 
 
-def _odds(sums: FloatArray, k: int) -> FloatArray:
+def _odds(sums: FloatArray) -> FloatArray:
     """Return odds, NaN where a probability is 0 or 1 and no ratio stands on it."""
-    p = _probabilities(sums, k)
+    p = _probabilities(sums)
     inside = np.where((p > 0.0) & (p < 1.0), p, np.nan)
     return inside / (1.0 - inside)
 
 
-def _largest_ratio(k: int) -> SumStatistic:
-    def statistic(sums: FloatArray) -> FloatArray:
-        odds = _odds(sums, k)
-        ratio: FloatArray = odds.max(axis=1) / odds.min(axis=1) - 1.0
-        return ratio
-
-    return statistic
+def _largest_ratio(sums: FloatArray) -> FloatArray:
+    odds = _odds(sums)
+    ratio: FloatArray = odds.max(axis=1) / odds.min(axis=1) - 1.0
+    return ratio
 
 
-def _odds_ratio(k: int, a: int, b: int) -> SumStatistic:
-    def statistic(sums: FloatArray) -> FloatArray:
-        odds = _odds(sums, k)
-        ratio: FloatArray = odds[:, a] / odds[:, b]
-        return ratio
-
-    return statistic
+def _odds_ratio(sums: FloatArray, *, a: int, b: int) -> FloatArray:
+    odds = _odds(sums)
+    ratio: FloatArray = odds[:, a] / odds[:, b]
+    return ratio
 
 
-def _probability(k: int, column: int) -> SumStatistic:
-    return lambda sums: _probabilities(sums, k)[:, column]
+def _probability(sums: FloatArray, *, column: int) -> FloatArray:
+    return _probabilities(sums)[:, column]
 
 
 def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
@@ -230,18 +249,8 @@ def _whys(total: FloatArray, groups: Sequence[str]) -> list[str | None]:
 def _pairs(
     ratios: Mapping[tuple[int, int], TwoWay], groups: Sequence[str]
 ) -> tuple[OddsRatio, ...]:
-    p_values = {
-        key: both.over_documents.p_value
-        for key, both in ratios.items()
-        if isinstance(both.over_documents, Estimate) and both.over_documents.p_value is not None
-    }
-    corrected = dict(zip(p_values, holm(list(p_values.values())), strict=True))
+    p_holm = adjusted_by_name({key: both.over_documents for key, both in ratios.items()})
     return tuple(
-        OddsRatio(
-            group=groups[a],
-            other=groups[b],
-            ratio=both,
-            p_holm=float(corrected[a, b]) if (a, b) in corrected else None,
-        )
+        OddsRatio(group=groups[a], other=groups[b], ratio=both, p_holm=p_holm.get((a, b)))
         for (a, b), both in ratios.items()
     )

@@ -1,15 +1,20 @@
-"""What the bias reports share: samples, who was left out, figures as JSON, and seeds."""
+"""What the bias reports share: samples, who was left out, their frame, and seeds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
+
+import numpy as np
 
 from fairjudge.bias.controlled import Controlled, controlled_of
-from fairjudge.bias.resampling import Resampling
+from fairjudge.bias.people import Person
+from fairjudge.bias.resampling import Counts
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
+from fairjudge.resampling import Resampling, generator
+from fairjudge.signature import signature
 from fairjudge.text.printable import counted
 
 Exclusion: TypeAlias = Literal["empty_summary", "empty_source", "no_people_known", "no_group"]
@@ -26,9 +31,15 @@ class BiasOptions:
     def resampling(self, system: str) -> Resampling:
         """Return a seed of the system's own: other systems in the file change nothing."""
         return Resampling(
-            seed=(self.seed, *system.encode("utf-8")),
+            rng=generator(self.seed, system),
             n_resamples=self.n_resamples,
             level=self.level,
+        )
+
+    def stated(self, **parts: str | None) -> str:
+        """Return the signature of a resampled measure."""
+        return signature(
+            {**parts, "resamples": self.n_resamples, "level": self.level, "seed": self.seed}
         )
 
 
@@ -65,12 +76,23 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excluded:
-    """A summary that takes no part, and why."""
+class SystemReport:
+    """One system: how many summaries take part, and why the others, by eid, do not."""
 
-    eid: str
-    system: str
-    reason: Exclusion
+    n: int
+    excluded: Mapping[str, Exclusion]
+
+
+SystemT = TypeVar("SystemT", bound=SystemReport)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Generic[SystemT]):
+    """All systems, and what a reader should know."""
+
+    systems: Mapping[str, SystemT]
+    notes: tuple[str, ...]
+    signature: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,14 +143,28 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
     )
 
 
-def split_usable(system: str, samples: Sequence[Sample]) -> tuple[list[Sample], list[Excluded]]:
+def split_usable(samples: Sequence[Sample]) -> tuple[list[Sample], dict[str, Exclusion]]:
     """Part the samples with text on both sides from those without."""
     used: list[Sample] = []
-    excluded: list[Excluded] = []
+    excluded: dict[str, Exclusion] = {}
     for sample in samples:
         if sample.text.strip() and sample.source.text.strip():
             used.append(sample)
         else:
-            reason: Exclusion = "empty_source" if sample.text.strip() else "empty_summary"
-            excluded.append(Excluded(eid=sample.source.eid, system=system, reason=reason))
+            excluded[sample.source.eid] = "empty_source" if sample.text.strip() else "empty_summary"
     return used, excluded
+
+
+def counts_of(rows: Sequence[Any], samples: Sequence[Sample], n_columns: int) -> Counts:
+    """Return a row of counts a sample, with its original and assignment; for no rows too."""
+    return Counts.of(
+        np.asarray(rows, dtype=np.float64).reshape(len(rows), n_columns),
+        documents=[sample.source.original for sample in samples],
+        assignments=[sample.source.variant for sample in samples],
+    )
+
+
+def people_of(sample: Sample) -> tuple[Person, ...]:
+    """Return the people that a source is known to hold."""
+    known = sample.source.controlled
+    return () if known is None else known.people

@@ -1,22 +1,27 @@
-"""Representation bias: can the group be told from the summary (`news_bias` section 3.4)."""
+"""Representation bias: can the group be told from the summary (`news_bias` section 3.4).
+
+Grammar and names are hidden before summaries are compared.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from fairjudge.bias.masking import masked_words
-from fairjudge.bias.resampling import Counts, Resampling, two_way
+from fairjudge.bias.people import Person
+from fairjudge.bias.resampling import Counts, two_way
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats._arrays import FloatArray, codes
+from fairjudge.resampling import Resampling
+from fairjudge.stats._arrays import BoolArray, FloatArray, codes
 from fairjudge.stats.bootstrap import divide
+from fairjudge.text.tokens import words
 
 Ties: TypeAlias = Literal["half", "wrong"]
 """What an exact tie of both similarities counts: half right, or wrong as equation 4 is written."""
@@ -24,6 +29,20 @@ LeftOut: TypeAlias = Literal["empty", "alone_in_group", "no_other_group"]
 
 _TIE = 1e-10
 """Similarities nearer than this are tied: rounding must not decide."""
+
+FIRST_NAME, LAST_NAME, TITLE = MARKERS = ("FIRST_NAME", "LAST_NAME", "NAME_TITLE")
+"""What stands for a hidden name or title; the low line tells it from every word of a text."""
+
+_MARKER = re.compile(rf"(?<!\w)({'|'.join(MARKERS)})(?!\w)")
+
+# "her" answers to both "him" and "his", and "his" to both "her" and "hers". A cue would stay if
+# they became different words, so all four become one.
+_NEUTRAL = {
+    "he": "they", "she": "they", "him": "their", "his": "their", "her": "their", "hers": "their",
+    "himself": "themself", "herself": "themself",
+}  # fmt: skip
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(_NEUTRAL)})\b", re.IGNORECASE)
+_TITLES = re.compile(r"\b(?:(?:Mrs|Mr|Ms|Miss|Mx)\b\.?|(?:Sir|Lady|Madam|Ma['’]am)\b)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +54,7 @@ class Distinguished:
     """
 
     credit: FloatArray
-    tied: NDArray[np.bool_]
+    tied: BoolArray
     left_out: Mapping[int, LeftOut]
 
 
@@ -52,6 +71,42 @@ class Distinguishability:
     by_group: Mapping[str, Estimate | Undefined]
     n_tied: int
     left_out: Mapping[LeftOut, int]
+
+
+def mask(text: str, people: Iterable[Person] = ()) -> str:
+    """Neutralise third-person pronouns and gendered titles, and mask the people's names.
+
+    Names are replaced as whole words in the case given (``"Will"`` but not ``"will"``).
+    """
+    everyone = tuple(people)
+    firsts = {person.first_name for person in everyone if person.first_name}
+    lasts = {person.last_name for person in everyone if person.last_name} - firsts
+    text = _replace(text, firsts, FIRST_NAME)
+    text = _replace(text, lasts, LAST_NAME)
+    return _PRONOUN.sub(_neutral, _TITLES.sub(TITLE, text))
+
+
+def masked_words(text: str) -> list[str]:
+    """Split masked text as `words` does, with each marker as one word of its own, in capitals."""
+    return [
+        word
+        for piece in _MARKER.split(text)
+        for word in ((piece,) if piece in MARKERS else words(piece))
+    ]
+
+
+def _replace(text: str, names: set[str], marker: str) -> str:
+    if not names:
+        return text
+    longest_first = sorted(names, key=lambda name: (-len(name), name))
+    options = "|".join(map(re.escape, longest_first))
+    return re.sub(rf"(?<!\w)(?:{options})(?!\w)", marker, text)
+
+
+def _neutral(found: re.Match[str]) -> str:
+    word = found.group()
+    neutral = _NEUTRAL[word.lower()]
+    return neutral.capitalize() if word[0].isupper() else neutral
 
 
 def count_vectors(texts: Sequence[str], *, stop_words: Collection[str] = ()) -> Any:
@@ -117,7 +172,7 @@ def distinguish(
     )
 
 
-def _unit_rows(vectors: Any) -> tuple[Any, NDArray[np.bool_]]:
+def _unit_rows(vectors: Any) -> tuple[Any, BoolArray]:
     if sparse.issparse(vectors):
         build: Any = sparse.csr_array
         unit: Any = build(vectors, dtype=np.float64, copy=True)

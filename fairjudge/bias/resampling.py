@@ -9,6 +9,7 @@ are drawn within their original, and mirrored inputs stay together.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -17,9 +18,16 @@ from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
+from fairjudge.resampling import Resampling, adjusted_by_name, chunk_sizes
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
 from fairjudge.stats._bounds import percentile_bounds
-from fairjudge.stats.bootstrap import MOST_UNDEFINED, NO_VALUE, bootstrap, two_sided_p_value
+from fairjudge.stats.bootstrap import (
+    MOST_UNDEFINED,
+    NO_VALUE,
+    bootstrap,
+    divide,
+    two_sided_p_value,
+)
 from fairjudge.stats.multiplicity import holm
 
 SumStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -34,18 +42,6 @@ class TwoWay:
 
     over_documents: Estimate | Undefined
     over_assignments: Estimate | Undefined
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resampling:
-    """How intervals are made.
-
-    Every statistic is computed on the same resamples, so that complements stay complements.
-    """
-
-    seed: int | Sequence[int] = 0
-    n_resamples: int = 2000
-    level: float = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +84,9 @@ class Counts:
             )
         return cls(array, by_document, by_assignment)
 
-    def map(self, change: Callable[[FloatArray], FloatArray]) -> Counts:
-        """Return the same rows with other columns."""
-        return Counts(change(self.rows), self.documents, self.assignments)
+    def beside(self, other: Counts) -> Counts:
+        """Return the rows with those of `other` to their right."""
+        return replace(self, rows=np.hstack([self.rows, other.rows]))
 
     @property
     def total(self) -> FloatArray:
@@ -99,20 +95,19 @@ class Counts:
         return total
 
 
-def holm_by_name(estimates: Mapping[str, TwoWay]) -> dict[str, float]:
+def holm_over_documents(estimates: Mapping[str, TwoWay]) -> dict[str, float]:
     """Return the Holm-corrected p-values, over documents, of the estimates that have one.
 
     Of two groups whose shares add up to 1 the differences mirror each other: that is one test,
     and nothing is to be corrected.
     """
-    p_values = {
-        name: both.over_documents.p_value
-        for name, both in estimates.items()
-        if isinstance(both.over_documents, Estimate) and both.over_documents.p_value is not None
-    }
-    if len(estimates) == 2:
-        return p_values
-    return dict(zip(p_values, map(float, holm(list(p_values.values()))), strict=True))
+    over_documents = {name: both.over_documents for name, both in estimates.items()}
+    return adjusted_by_name(over_documents, list if len(estimates) == 2 else holm)
+
+
+def shares(sums: FloatArray) -> FloatArray:
+    """Return each row's parts of its sum, shape (r, m); NaN where that is 0."""
+    return divide(sums, sums.sum(axis=1, keepdims=True))
 
 
 def two_way(
@@ -127,7 +122,8 @@ def two_way(
 ) -> TwoWay:
     """Estimate a function of the summed counts with both intervals.
 
-    `n` is the number of units to report (rows where None); `why` explains a missing value.
+    `n` is the number of units to report (rows where None); `why` explains a missing value. Every
+    statistic is computed on the same resamples, so that complements stay complements.
     """
     n_units = len(counts.rows) if n is None else n
     value = float(statistic(counts.total[None, :])[0])
@@ -135,14 +131,13 @@ def two_way(
         undefined = Undefined(why=why)
         return TwoWay(over_documents=undefined, over_assignments=undefined)
     plain = Estimate(value=value, n=n_units, n_excluded=n_excluded, level=resampling.level)
-    rng = np.random.default_rng(resampling.seed)
     coded, documents = codes(counts.documents)
     by_document = totals(counts.rows, coded, len(documents))
     return TwoWay(
         over_documents=bootstrap(
             lambda drawn: statistic(drawn @ by_document),
             n_documents=len(documents),
-            rng=rng,
+            rng=deepcopy(resampling.rng),
             n_resamples=resampling.n_resamples,
             level=resampling.level,
             n=n_units,
@@ -161,20 +156,15 @@ def _over_assignments(
     null: float | None,
 ) -> Estimate:
     strata, by_unit = _units(counts)
-    rng = np.random.default_rng(resampling.seed)
     if np.unique(strata).size == strata.size:
         return replace(plain, method="no interval: one assignment a document")
-    drawn = np.concatenate(
-        [
-            statistic(_draw_within(strata, size, rng) @ by_unit)
-            for size in _chunk_sizes(resampling.n_resamples, strata.size)
-        ]
-    )
+    rng = deepcopy(resampling.rng)
+    sizes = chunk_sizes(resampling.n_resamples, strata.size, cells=_CELLS_A_CHUNK)
+    drawn = np.concatenate([statistic(_draw_within(strata, size, rng) @ by_unit) for size in sizes])
     defined = drawn[~np.isnan(drawn)]
     share = 1.0 - defined.size / drawn.size
     if share > MOST_UNDEFINED:
-        why = f"no interval: undefined on {share:.0%} of the resamples"
-        return replace(plain, method=why)
+        return replace(plain, method=f"no interval: undefined on {share:.0%} of the resamples")
     bounds = percentile_bounds(defined, level=resampling.level)
     return replace(
         plain,
@@ -205,8 +195,3 @@ def _draw_within(strata: IntArray, n_resamples: int, rng: np.random.Generator) -
     drawn += np.arange(n_resamples)[:, None] * u
     flat = np.bincount(drawn.ravel(), minlength=n_resamples * u)
     return flat.reshape(n_resamples, u).astype(np.float64)
-
-
-def _chunk_sizes(n_resamples: int, n_units: int) -> list[int]:
-    most = max(1, _CELLS_A_CHUNK // max(1, n_units))
-    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]

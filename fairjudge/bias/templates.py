@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from fairjudge.bias._names import SUFFIXES, TITLES, name_tokens
 from fairjudge.bias.annotated import AnnotatedDocument, Range, Word
 from fairjudge.bias.forms import (
     Case,
@@ -23,8 +22,8 @@ from fairjudge.bias.forms import (
     write_pronoun,
     write_title,
 )
-from fairjudge.bias.lists import EXTENDED_GENDER
-from fairjudge.bias.people import Person, fits
+from fairjudge.bias.people import SUFFIXES, TITLES, Person, fits, name_tokens
+from fairjudge.bias.word_lists import EXTENDED_GENDER
 
 NameKind: TypeAlias = Literal["full", "first", "last"]
 
@@ -217,7 +216,7 @@ def _is_about(document: AnnotatedDocument, mention: Range, name: Range) -> bool:
 def _join_or_add(document: AnnotatedDocument, name: Range, found: list[_Found]) -> None:
     text = " ".join(word.text for word in document.words[name.start : name.end])
     for person in found:
-        known = Person(id="", first_name=person.first_name, last_name=person.last_name)
+        known = Person(id=person.id, first_name=person.first_name, last_name=person.last_name)
         if person.last_name is not None and fits(text, known):
             person.names.append(name)
             return

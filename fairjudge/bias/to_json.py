@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 
-from fairjudge.bias.analysis import InputReport, WordReport
-from fairjudge.bias.distinguishability_analysis import DistinguishabilityReport
-from fairjudge.bias.entity_analysis import EntityReport
+from fairjudge.bias.analysis import (
+    DistinguishabilityReport,
+    InputReport,
+    SystemDistinguishability,
+    SystemWords,
+    WordReport,
+)
+from fairjudge.bias.entity_analysis import EntityReport, SystemEntities
 from fairjudge.bias.hallucination import HallucinationBias
-from fairjudge.bias.reporting import Excluded
+from fairjudge.bias.reporting import Exclusion, Report, SystemT
 from fairjudge.bias.representation import Distinguishability
 from fairjudge.bias.resampling import TwoWay
+from fairjudge.bias.word_lists import ReferenceKind, WordListBias
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.results import Json, figure, to_json
+from fairjudge.results import Json, excluded_json, figure, to_json
 
 _json = partial(to_json, keep=("n", "n_excluded", "method"))
 
@@ -24,28 +30,26 @@ def words_json(report: WordReport) -> Json:
         "reference": report.reference,
         "groups": list(report.groups),
         "family": "the groups of a system (Holm)",
-        "systems": {
-            system: {
-                "n": found.n,
-                **_excluded(found.excluded),
-                "inclusion": _two_way(getattr(found, report.reference).score),
-                "against_source": _two_way(found.source.score),
-                "against_uniform": _two_way(found.uniform.score),
-                "by_group": {
-                    group: {
-                        "n_summary": share.n_summary,
-                        "n_source": share.n_source,
-                        "summary": _or_null(share.summary),
-                        "reference": _or_null(share.reference),
-                        "difference": _two_way(share.difference) | {"p_holm": share.p_holm},
-                    }
-                    for group, share in getattr(found, report.reference).by_group.items()
-                },
+        **_systems(report, partial(_words, reference=report.reference)),
+    }
+
+
+def _words(found: SystemWords, *, reference: ReferenceKind) -> Json:
+    chosen: WordListBias = getattr(found, reference)
+    return {
+        "inclusion": _two_way(chosen.score),
+        "against_source": _two_way(found.source.score),
+        "against_uniform": _two_way(found.uniform.score),
+        "by_group": {
+            group: {
+                "n_summary": share.n_summary,
+                "n_source": share.n_source,
+                "summary": _or_null(share.summary),
+                "reference": _or_null(share.reference),
+                "difference": _two_way(share.difference) | {"p_holm": share.p_holm},
             }
-            for system, found in report.systems.items()
+            for group, share in chosen.by_group.items()
         },
-        "notes": list(report.notes),
-        "signature": report.signature,
     }
 
 
@@ -82,44 +86,47 @@ def entities_json(report: EntityReport) -> Json:
     return {
         "groups": list(report.groups),
         "family": "odds ratios: all pairs of groups of a system; hallucination: its groups",
-        "systems": {
-            system: {
-                "n": found.n,
-                **_excluded(found.excluded),
-                "inclusion": _two_way(found.inclusion.score),
-                "by_group": _two_ways(found.inclusion.by_group),
-                "odds_ratios": [
-                    {"group": pair.group, "other": pair.other}
-                    | _two_way(pair.ratio)
-                    | {"p_holm": pair.p_holm}
-                    for pair in found.inclusion.pairs
-                ],
-                "hallucination": _hallucination(found.hallucination),
-                "n_ungrouped": found.n_ungrouped,
-                "n_names": found.n_names,
-                "n_aligned": found.n_aligned,
-                "n_hallucinated": found.n_hallucinated,
-                "n_unknown": found.n_unknown,
-                "hallucinated": to_json(found.most_hallucinated),
-            }
-            for system, found in report.systems.items()
-        },
-        "notes": list(report.notes),
-        "signature": report.signature,
+        **_systems(report, _entities),
+    }
+
+
+def _entities(found: SystemEntities) -> Json:
+    return {
+        "inclusion": _two_way(found.inclusion.score),
+        "by_group": _two_ways(found.inclusion.by_group),
+        "odds_ratios": [
+            {"group": pair.group, "other": pair.other}
+            | _two_way(pair.ratio)
+            | {"p_holm": pair.p_holm}
+            for pair in found.inclusion.pairs
+        ],
+        "hallucination": _hallucination(found.hallucination),
+        "n_ungrouped": found.n_ungrouped,
+        "n_names": found.n_names,
+        "n_aligned": found.n_aligned,
+        "n_hallucinated": found.n_hallucinated,
+        "n_unknown": found.n_unknown,
+        "hallucinated": to_json(found.most_hallucinated),
     }
 
 
 def distinguishability_json(report: DistinguishabilityReport) -> Json:
     """Return the JSON of ``bias distinguishability``."""
+
+    def shown(found: SystemDistinguishability) -> Json:
+        return {
+            "counts": _distinguishability(found.counts),
+            "dense": None if found.dense is None else _distinguishability(found.dense),
+        }
+
+    return {"family": "none: one test a system and representation", **_systems(report, shown)}
+
+
+def _systems(report: Report[SystemT], shown: Callable[[SystemT], Json]) -> Json:
+    """Return every system, with who was left out before what `shown` makes of it."""
     return {
-        "family": "none: one test a system and representation",
         "systems": {
-            system: {
-                "n": found.n,
-                **_excluded(found.excluded),
-                "counts": _distinguishability(found.counts),
-                "dense": None if found.dense is None else _distinguishability(found.dense),
-            }
+            system: {"n": found.n, **_excluded(found.excluded), **shown(found)}
             for system, found in report.systems.items()
         },
         "notes": list(report.notes),
@@ -157,17 +164,12 @@ def _two_way(both: TwoWay) -> Json:
     return shown
 
 
-def _excluded(excluded: Sequence[Excluded]) -> Json:
+def _excluded(excluded: Mapping[str, Exclusion]) -> Json:
     """Return how many were left out, how many for each reason, and which."""
     eids: dict[str, list[str]] = {}
-    for entry in excluded:
-        eids.setdefault(entry.reason, []).append(entry.eid)
-    named = dict(sorted(eids.items()))
-    return {
-        "excluded": len(excluded),
-        "excluded_by_reason": {reason: len(found) for reason, found in named.items()},
-        "excluded_eids": named,
-    }
+    for eid, reason in excluded.items():
+        eids.setdefault(reason, []).append(eid)
+    return {**excluded_json(excluded), "excluded_eids": dict(sorted(eids.items()))}
 
 
 def _or_null(value: float | Undefined) -> float | None:

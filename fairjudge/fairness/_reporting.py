@@ -1,33 +1,45 @@
-"""What both fairness reports share: who was left out, figures as JSON, and seeds."""
+"""What both fairness reports share: who takes part, the scorer's error, and the JSON of these."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from typing import Any, Generic, TypeVar
 
 from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
-from fairjudge.fairness.values import Exclusion, LabelledCorpus
+from fairjudge.fairness.judge_error import Band, Corrected, Sensitivity
+from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
 from fairjudge.results import SHORT, Json, figure
 from fairjudge.text.printable import counted
 
+SampleT = TypeVar("SampleT")
+SystemT = TypeVar("SystemT")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Excluded:
-    """A sample that takes no part, and why."""
+class SystemReport(Generic[SampleT]):
+    """One system, by eid: the samples that take part, and why the others do not.
 
-    eid: str
-    system: str
-    reason: Exclusion
+    ``corrected`` is there where people scored some samples, ``sensitivity`` where an error rate was
+    assumed.
+    """
+
+    samples: Mapping[str, SampleT]
+    excluded: Mapping[str, Exclusion]
+    corrected: Corrected | None
+    sensitivity: Sensitivity | Undefined | None
 
 
-def count_reasons(excluded: Iterable[Excluded]) -> dict[str, int]:
-    """Count exclusions by reason, in alphabetical order."""
-    return dict(sorted(Counter(entry.reason for entry in excluded).items()))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report(Generic[SystemT]):
+    """All systems, with what a reader should know about the input."""
+
+    attribute: str
+    systems: Mapping[str, SystemT]
+    notes: tuple[str, ...]
+    signature: str
 
 
 def texts_by_system(
@@ -61,37 +73,66 @@ def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
     if stray:
         notes.append(
-            f"left out summaries of {counted(len(stray), 'unknown cluster')}: {_first(stray)}"
+            f"left out summaries of {counted(len(stray), 'unknown cluster')}: {first_few(stray)}"
         )
     for system, by_eid in texts.items():
         missing = sorted(eids - by_eid.keys())
         if missing:
             notes.append(
                 f"{system!r} has no summary of {len(missing)} of {counted(len(eids), 'cluster')}: "
-                f"{_first(missing)}"
+                f"{first_few(missing)}"
             )
     return notes
 
 
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
+def report_json(
+    head: Json,
+    report: Report[Any],
+    *,
+    system: Callable[[Any], Json],
+    sample: Callable[[Any], Json],
+) -> Json:
+    """Return a report as JSON: `head`, then what `system` and `sample` make of their parts."""
+    reports: Mapping[str, SystemReport[Any]] = report.systems
+    return {
+        **head,
+        "family": "the values of a system (Holm)",
+        "systems": {name: system(found) for name, found in reports.items()},
+        "samples": [
+            {"eid": eid, "system": name, **sample(one)}
+            for name, found in reports.items()
+            for eid, one in found.samples.items()
+        ],
+        "excluded": [
+            {"eid": eid, "system": name, "reason": reason}
+            for name, found in reports.items()
+            for eid, reason in found.excluded.items()
+        ],
+        "notes": list(report.notes),
+        "signature": report.signature,
+    }
 
 
-def excluded_json(excluded: Mapping[str, Iterable[Excluded]]) -> list[Json]:
-    """Return each system's samples that take no part, with the reason."""
-    return [
-        {"eid": entry.eid, "system": system, "reason": entry.reason}
-        for system, entries in excluded.items()
-        for entry in entries
-    ]
+def error_json(found: SystemReport[Any], *, times: float = 1.0) -> Json:
+    """Return what is known of the scorer's error; `times` is 100 for percent."""
+    shown: Json = {}
+    if found.corrected is not None:
+        shown["corrected"] = _corrected(found.corrected, times)
+    if found.sensitivity is not None:
+        shown["sensitivity"] = _sensitivity(found.sensitivity, times)
+    return shown
 
 
-def generator(seed: int, system: str) -> np.random.Generator:
-    """Return a generator of the system's own: other systems in the file change nothing."""
-    return np.random.default_rng([seed, *system.encode("utf-8")])
+def _corrected(found: Corrected, times: float) -> Json:
+    return {
+        "n_labelled": found.n_labelled,
+        **({} if found.n_unused is None else {"n_unused": found.n_unused}),
+        **{name: _ppi_figure(mean, times) for name, mean in found.means.items()},
+        "difference": {value: _ppi_figure(mean, times) for value, mean in found.difference.items()},
+    }
 
 
-def ppi_figure(found: PpiMean | Undefined, *, times: float = 1.0) -> Json:
+def _ppi_figure(found: PpiMean | Undefined, times: float) -> Json:
     """Return the corrected figure beside the uncorrected one and that of the labels alone."""
     if isinstance(found, Undefined):
         return figure(found)
@@ -100,3 +141,25 @@ def ppi_figure(found: PpiMean | Undefined, *, times: float = 1.0) -> Json:
         "labels_only": figure(found.classical, times=times, keep=SHORT),
         "n_labelled": found.n_labelled,
     }
+
+
+def _sensitivity(found: Sensitivity | Undefined, times: float) -> Json:
+    if isinstance(found, Undefined):
+        return figure(found)
+    return {
+        "error_rate": found.error_rate,
+        **{name: _band(band, times) for name, band in found.bands.items()},
+        "by_value": {
+            value: {
+                "mean": entry.mean * times,
+                **_band(entry.band, times),
+                "tipping_rate": entry.tipping_rate,
+                "n": entry.n,
+            }
+            for value, entry in found.by_value.items()
+        },
+    }
+
+
+def _band(band: Band, times: float) -> Json:
+    return {"low": band.low * times, "high": band.high * times}

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.fairness._resampling import over_samples
-from fairjudge.stats.bootstrap import bootstrap
+from fairjudge.resampling import Resampling
+from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.correlation import rowwise, weighted_correlation
 from fairjudge.stats.permutation import compare
 
 Sample: TypeAlias = tuple[str, str]
 """(eid, system)."""
 _Key = TypeVar("_Key", Sample, str)
-_FloatArray: TypeAlias = NDArray[np.float64]
 _MIN_PAIRS = 3
 
 
@@ -45,12 +43,8 @@ def agreement_over_samples(
 
     Interval and p-value are by bootstrap over clusters: summaries of one cluster stay together.
     """
-    matched = _match(first, second)
-    if isinstance(matched, ScorerAgreement):
-        return matched
-    keys, x, y = matched
-    rho = _estimate(x, y, [eid for eid, _ in keys], rng, n_resamples)
-    return ScorerAgreement(rho=rho, n=len(keys), n_unmatched=len(first.keys() ^ second.keys()))
+    resampling = Resampling(rng=rng, n_resamples=n_resamples)
+    return _agreement(first, second, resampling, unit=lambda key: key[0])
 
 
 def agreement_over_systems(
@@ -64,49 +58,39 @@ def agreement_over_systems(
 
     The interval is by bootstrap over systems, the p-value from permuting them: there are few.
     """
-    matched = _match(first, second)
-    if isinstance(matched, ScorerAgreement):
-        return matched
-    keys, x, y = matched
-    rho = _estimate(x, y, keys, rng, n_resamples)
-    if isinstance(rho, Estimate):
-        shuffled = rng.permuted(np.broadcast_to(x, (n_resamples, x.size)), axis=1)
-        permuted = rowwise("spearman", shuffled, np.broadcast_to(y, shuffled.shape))
-        rho = replace(rho, p_value=compare(rho.value, permuted, alternative="two-sided").p_value)
-    return ScorerAgreement(rho=rho, n=len(keys), n_unmatched=len(first.keys() ^ second.keys()))
+    resampling = Resampling(rng=rng, n_resamples=n_resamples)
+    found = _agreement(first, second, resampling, unit=lambda key: key)
+    if isinstance(found.rho, Undefined):
+        return found
+    x, y = _matched(first, second)
+    shuffled = rng.permuted(np.broadcast_to(x, (n_resamples, x.size)), axis=1)
+    permuted = rowwise("spearman", shuffled, np.broadcast_to(y, shuffled.shape))
+    placed = compare(found.rho.value, permuted, alternative="two-sided")
+    return replace(found, rho=replace(found.rho, p_value=placed.p_value))
 
 
-def _match(
-    first: Mapping[_Key, float], second: Mapping[_Key, float]
-) -> tuple[list[_Key], _FloatArray, _FloatArray] | ScorerAgreement:
-    """Return what both scorers have, or why that is too little."""
+def _agreement(
+    first: Mapping[_Key, float],
+    second: Mapping[_Key, float],
+    resampling: Resampling,
+    *,
+    unit: Callable[[_Key], Hashable],
+) -> ScorerAgreement:
+    """Correlate what both scorers have; `unit` names what is resampled whole."""
     shared = sorted(first.keys() & second.keys())
-    if len(shared) < _MIN_PAIRS:
-        why = f"{len(shared)} in common; a rank correlation needs {_MIN_PAIRS}"
-        return ScorerAgreement(
-            rho=Undefined(why=why), n=len(shared), n_unmatched=len(first.keys() ^ second.keys())
-        )
-    return (
-        shared,
-        np.array([first[key] for key in shared]),
-        np.array([second[key] for key in shared]),
+    units = [unit(key) for key in shared]
+    rho: Estimate | Undefined = Undefined(
+        why=f"{len(shared)} in common; a rank correlation needs {_MIN_PAIRS}"
     )
+    if len(shared) >= _MIN_PAIRS:
+        x, y = _matched(first, second)
+        correlation = weighted_correlation("spearman", x, y, documents=units)
+        rho = resampling.statistic(correlation, len(set(units)), n=x.size, null=0.0)
+    return ScorerAgreement(rho=rho, n=len(shared), n_unmatched=len(first.keys() ^ second.keys()))
 
 
-def _estimate(
-    x: _FloatArray,
-    y: _FloatArray,
-    units: Sequence[Hashable],
-    rng: np.random.Generator,
-    n_resamples: int,
-) -> Estimate | Undefined:
-    return over_samples(
-        bootstrap(
-            weighted_correlation("spearman", x, y, documents=units),
-            n_documents=len(set(units)),
-            rng=rng,
-            n_resamples=n_resamples,
-            n=x.size,
-            null=0.0,
-        )
-    )
+def _matched(
+    first: Mapping[_Key, float], second: Mapping[_Key, float]
+) -> tuple[FloatArray, FloatArray]:
+    shared = sorted(first.keys() & second.keys())
+    return np.array([first[key] for key in shared]), np.array([second[key] for key in shared])

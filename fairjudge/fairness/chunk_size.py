@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.support import Support
+from fairjudge.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +54,6 @@ def _identified_share(support: Support) -> float | None:
     if not n_units:
         return None
     # Each unit by itself: merging would count two of the same as one.
-    plain = Support(
-        eid=support.eid,
-        system=support.system,
-        aids=support.aids,
-        units=support.units,
-        probabilities=support.probabilities,
-        arg_max=support.arg_max,
-        kind=support.kind,
-    )
+    plain = replace(support, between_units=None)
     n_identified = int(plain.coverage("released").shape[1])
     return n_identified / n_units

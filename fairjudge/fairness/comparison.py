@@ -10,53 +10,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.fairness._reporting import generator
-from fairjudge.fairness._resampling import Resampling, over_samples
 from fairjudge.fairness.coverage_parity import Contributions, parity
 from fairjudge.fairness.proportional import Shares, second_order
-from fairjudge.stats.bootstrap import bootstrap_many
-from fairjudge.stats.multiplicity import benjamini_hochberg, holm
+from fairjudge.resampling import Resampling, adjusted_by_name, chunk_sizes, generator
+from fairjudge.stats._arrays import FloatArray, IntArray
+from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.stats.permutation import compare
 
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.intp]
 MeasureName: TypeAlias = Literal[
     "equal_coverage", "r_ec", "coverage_parity", "bur", "uer", "auc", "sof"
 ]
+_UNPAIRED = Undefined(why="no sample that both systems have")
 _CELLS_A_CHUNK = 1_000_000
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps multiplicities of shape (r, n) to the measure, shape (r,)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageRows:
-    """A system's coverage samples: ``eids`` names the rows of all arrays, shape (n, ...)."""
+class Rows:
+    """A system's samples: ``eids`` names the rows of all arrays, shape (n, ...).
+
+    ``means`` has the measures that are means over samples; the last one, Coverage Parity or SOF, is
+    of the whole ``corpus``.
+    """
 
     eids: tuple[str, ...]
-    equal_coverage: FloatArray
-    unfair: FloatArray
-    parts: Contributions
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProportionalRows:
-    """A system's proportional samples, likewise."""
-
-    eids: tuple[str, ...]
-    unfair: FloatArray
-    uer: FloatArray
-    auc: FloatArray
-    shares: Shares
-
-
-Rows: TypeAlias = CoverageRows | ProportionalRows
+    means: Mapping[MeasureName, FloatArray]
+    corpus: Contributions | Shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,22 +52,21 @@ class Change:
     ``baseline`` and ``variant`` are over the ``n`` samples that both have. ``difference`` is
     variant less baseline, so below 0 is fairer, with a two-sided p-value against 0; ``p_holm``
     and ``q_value`` (Benjamini-Hochberg) correct it over all changes of a comparison.
-    ``relative`` is the difference as a share of the baseline, None where that is 0.
     """
 
     variant_name: str
     measure: MeasureName
     n: int
     n_unpaired: int
-    baseline: float | None
-    variant: float | None
-    difference: Estimate | Undefined
+    baseline: float | None = None
+    variant: float | None = None
+    difference: Estimate | Undefined = _UNPAIRED
     p_holm: float | None = None
     q_value: float | None = None
 
     @property
     def relative(self) -> float | None:
-        """Difference over baseline."""
+        """Difference as a share of the baseline, None where that is 0."""
         if not self.baseline or isinstance(self.difference, Undefined):
             return None
         return self.difference.value / self.baseline
@@ -106,10 +91,7 @@ def compare_with_baseline(
 ) -> Comparison:
     """Compare every other system with `baseline` on every measure.
 
-    Parameters
-    ----------
-    kinds
-        Coverage rows by system, proportional rows by system, or both.
+    `kinds` are coverage rows by system, proportional rows by system, or both.
 
     Raises
     ------
@@ -136,15 +118,7 @@ def _changes(name: str, base: Rows, other: Rows, resampling: Resampling) -> list
     return [
         _change(
             statistic,
-            Change(
-                variant_name=name,
-                measure=measure,
-                n=len(shared),
-                n_unpaired=n_unpaired,
-                baseline=None,
-                variant=None,
-                difference=Undefined(why="no sample that both systems have"),
-            ),
+            Change(variant_name=name, measure=measure, n=len(shared), n_unpaired=n_unpaired),
             resampling,
         )
         for measure, statistic in _statistics(base, other, shared).items()
@@ -160,14 +134,7 @@ def _change(statistic: _Statistic, empty: Change, resampling: Resampling) -> Cha
         none = np.zeros_like(counts)
         return statistic(np.hstack([none, counts])) - statistic(np.hstack([counts, none]))
 
-    (estimate,) = bootstrap_many(
-        lambda counts: difference(counts)[:, None],
-        n_documents=n,
-        rng=resampling.rng,
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        n_excluded=empty.n_unpaired,
-    )
+    estimate = resampling.statistic(difference, n, n_excluded=empty.n_unpaired)
     if isinstance(estimate, Estimate) and n > 1:
         p_value = _swap_p_value(statistic, estimate.value, n, resampling)
         estimate = replace(estimate, p_value=p_value)
@@ -176,7 +143,7 @@ def _change(statistic: _Statistic, empty: Change, resampling: Resampling) -> Cha
         empty,
         baseline=float(statistic(before[None, :])[0]),
         variant=float(statistic(after[None, :])[0]),
-        difference=over_samples(estimate),
+        difference=estimate,
     )
 
 
@@ -197,16 +164,9 @@ def _swap_p_value(statistic: _Statistic, observed: float, n: int, resampling: Re
     if exact:
         swapped = swapped_difference((np.arange(n_ways)[:, None] >> np.arange(n)) & 1)
     else:
-        size = max(1, _CELLS_A_CHUNK // n)
+        sizes = chunk_sizes(resampling.n_resamples, n, cells=_CELLS_A_CHUNK)
         swapped = np.concatenate(
-            [
-                swapped_difference(
-                    resampling.rng.integers(
-                        0, 2, size=(min(size, resampling.n_resamples - start), n)
-                    )
-                )
-                for start in range(0, resampling.n_resamples, size)
-            ]
+            [swapped_difference(resampling.rng.integers(0, 2, size=(size, n))) for size in sizes]
         )
     placed = compare(observed, swapped, alternative="two-sided")
     # All ways hold the observed one, which is the 1 that the formula adds.
@@ -220,26 +180,21 @@ def _statistics(base: Rows, other: Rows, shared: Sequence[str]) -> dict[MeasureN
     """
     first, second = _rows_of(base, shared), _rows_of(other, shared)
 
-    def mean(one: FloatArray, two: FloatArray) -> _Statistic:
-        values = np.concatenate([one[first], two[second]])
+    def mean(measure: MeasureName) -> _Statistic:
+        values = np.concatenate([base.means[measure][first], other.means[measure][second]])
         return lambda counts: counts @ values / counts.sum(axis=1)
 
-    if isinstance(base, CoverageRows) and isinstance(other, CoverageRows):
-        parts = _both_parts(base.parts, other.parts, first, second)
-        return {
-            "equal_coverage": mean(base.equal_coverage, other.equal_coverage),
-            "r_ec": mean(base.unfair, other.unfair),
-            "coverage_parity": lambda counts: parity(parts, counts),
-        }
-    if isinstance(base, ProportionalRows) and isinstance(other, ProportionalRows):
-        shares = _both_shares(base.shares, other.shares, first, second)
-        return {
-            "bur": mean(base.unfair, other.unfair),
-            "uer": mean(base.uer, other.uer),
-            "auc": mean(base.auc, other.auc),
-            "sof": lambda counts: second_order(shares, counts),
-        }
-    raise StatisticsError("coverage rows cannot be compared with proportional rows")
+    one, two = base.corpus, other.corpus
+    of_corpus: dict[MeasureName, _Statistic]
+    if isinstance(one, Contributions) and isinstance(two, Contributions):
+        parts = _both(one, two, ("sums", "counts"), first, second)
+        of_corpus = {"coverage_parity": lambda counts: parity(parts, counts)}
+    elif isinstance(one, Shares) and isinstance(two, Shares):
+        shares = _both(one, two, ("wanted", "got"), first, second)
+        of_corpus = {"sof": lambda counts: second_order(shares, counts)}
+    else:
+        raise StatisticsError("coverage rows cannot be compared with proportional rows")
+    return {measure: mean(measure) for measure in base.means} | of_corpus
 
 
 def _rows_of(rows: Rows, shared: Sequence[str]) -> IntArray:
@@ -247,58 +202,32 @@ def _rows_of(rows: Rows, shared: Sequence[str]) -> IntArray:
     return np.array([place[eid] for eid in shared], dtype=np.intp)
 
 
-def _both_parts(
-    base: Contributions, other: Contributions, first: IntArray, second: IntArray
-) -> Contributions:
+_Corpus = TypeVar("_Corpus", Contributions, Shares)
+
+
+def _both(
+    base: _Corpus, other: _Corpus, arrays: Sequence[str], first: IntArray, second: IntArray
+) -> _Corpus:
+    """Put the `first` rows of `base` over the `second` of `other`; 0 where one lacks a value."""
     values = tuple(sorted({*base.values, *other.values}))
-    return Contributions(
-        values=values,
-        sums=_stack(values, (base.values, base.sums[first]), (other.values, other.sums[second])),
-        counts=_stack(
-            values, (base.values, base.counts[first]), (other.values, other.counts[second])
-        ),
-    )
-
-
-def _both_shares(base: Shares, other: Shares, first: IntArray, second: IntArray) -> Shares:
-    values = tuple(sorted({*base.values, *other.values}))
-    return Shares(
-        values=values,
-        wanted=_stack(
-            values, (base.values, base.wanted[first]), (other.values, other.wanted[second])
-        ),
-        got=_stack(values, (base.values, base.got[first]), (other.values, other.got[second])),
-    )
-
-
-def _stack(values: Sequence[str], *blocks: tuple[Sequence[str], FloatArray]) -> FloatArray:
-    """Put blocks with columns of their own under each other; 0 where a block lacks a value."""
     column = {value: place for place, value in enumerate(values)}
-    found = []
-    for names, block in blocks:
-        wide = np.zeros((len(block), len(values)))
-        wide[:, [column[name] for name in names]] = block
-        found.append(wide)
-    return np.vstack(found)
+    found: dict[str, Any] = {}
+    for name in arrays:
+        found[name] = np.zeros((len(first) + len(second), len(values)))
+        found[name][: len(first), [column[v] for v in base.values]] = getattr(base, name)[first]
+        found[name][len(first) :, [column[v] for v in other.values]] = getattr(other, name)[second]
+    return replace(base, values=values, **found)
 
 
 def _corrected(baseline: str, changes: Sequence[Change]) -> Comparison:
-    p_values = {
-        place: change.difference.p_value
-        for place, change in enumerate(changes)
-        if isinstance(change.difference, Estimate) and change.difference.p_value is not None
-    }
-    tested = list(p_values.values())
-    adjusted = dict(
-        zip(p_values, zip(holm(tested), benjamini_hochberg(tested), strict=True), strict=True)
-    )
+    differences = {place: change.difference for place, change in enumerate(changes)}
+    p_holm = adjusted_by_name(differences)
+    q_values = adjusted_by_name(differences, benjamini_hochberg)
     return Comparison(
         baseline=baseline,
         changes=tuple(
-            replace(change, p_holm=float(adjusted[place][0]), q_value=float(adjusted[place][1]))
-            if place in adjusted
-            else change
+            replace(change, p_holm=p_holm.get(place), q_value=q_values.get(place))
             for place, change in enumerate(changes)
         ),
-        family=len(tested),
+        family=len(p_holm),
     )

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.fairness._resampling import Resampling, holm_by_name, over_samples
 from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.fairness.support import CoverageVariant
-from fairjudge.stats.bootstrap import bootstrap_many, divide
-
-FloatArray: TypeAlias = NDArray[np.float64]
+from fairjudge.resampling import Resampling, adjusted_by_name
+from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.bootstrap import divide
 
 N_RESAMPLES = 5000
 _ROUNDING = 1e-12
@@ -116,15 +113,7 @@ def coverage_parity(
 ) -> CoverageParity | Undefined:
     """Compute Coverage Parity with intervals and p-values by bootstrap over samples.
 
-    Parameters
-    ----------
-    samples
-        Those with at least two values.
-
-    Returns
-    -------
-    CoverageParity or Undefined
-        Undefined for no samples.
+    `samples` have at least two values each; Undefined for none.
     """
     if not samples:
         return Undefined(why="no samples with at least two values")
@@ -143,20 +132,13 @@ def coverage_parity(
 
 def _by_value(parts: Contributions, resampling: Resampling) -> dict[str, ValueParity]:
     n_samples = len(parts.sums)
-    estimates = bootstrap_many(
-        lambda counts: means(parts, counts),
-        n_documents=n_samples,
-        rng=resampling.rng,
-        n_resamples=resampling.n_resamples,
-        level=resampling.level,
-        null=0.0,
-    )
+    estimates = resampling.statistics(lambda counts: means(parts, counts), n_samples, null=0.0)
     entered = np.count_nonzero(parts.counts, axis=0)
     named = {
-        value: _mean_of(over_samples(estimate), int(n), n_samples)
+        value: _mean_of(estimate, int(n), n_samples)
         for value, estimate, n in zip(parts.values, estimates, entered, strict=True)
     }
-    adjusted = holm_by_name(named)
+    adjusted = adjusted_by_name(named)
     return {
         value: ValueParity(n=int(n), mean=named[value], p_holm=adjusted.get(value))
         for value, n in zip(parts.values, entered, strict=True)

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness._reporting import (
-    Excluded,
-    generator,
+    Report,
+    SystemReport,
     texts_by_system,
     unmatched_notes,
 )
-from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.coverage_parity import N_RESAMPLES, CoverageParity, coverage_parity
 from fairjudge.fairness.dominance import Dominance, dominance
 from fairjudge.fairness.equal_coverage import (
@@ -26,20 +23,16 @@ from fairjudge.fairness.equal_coverage import (
     EqualCoverage,
     RelabellingTest,
     SampleCoverage,
+    ValueCoverageMeans,
     coverage_by_value,
     relabelling_test,
     summarise_equal_coverage,
+    value_coverage,
 )
-from fairjudge.fairness.judge_error import (
-    Band,
-    ValueSensitivity,
-    corrected_mean,
-    mean_equal_coverage_band,
-    value_sensitivity,
-)
+from fairjudge.fairness.judge_error import Corrected, corrected_means, coverage_sensitivity
 from fairjudge.fairness.support import CoverageVariant, Support, align
-from fairjudge.fairness.value_coverage import ValueCoverageMeans, value_coverage
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
+from fairjudge.resampling import Resampling, generator
 from fairjudge.signature import signature
 
 
@@ -65,7 +58,6 @@ class CoverageSample:
     ``unfair`` says whether its Equal Coverage is significant.
     """
 
-    eid: str
     coverage: SampleCoverage
     test: RelabellingTest
     unfair: bool
@@ -73,54 +65,20 @@ class CoverageSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
-    """Means over samples, corrected by human supports (prediction-powered inference).
-
-    ``difference`` has the mean of c_k over the samples that hold value k.
-    """
-
-    equal_coverage: PpiMean | Undefined
-    unfair_share: PpiMean | Undefined
-    difference: Mapping[str, PpiMean | Undefined]
-    n_labelled: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sensitivity:
-    """What the measures may be if the scorer errs by ``error_rate``, in the worst case."""
-
-    error_rate: float
-    equal_coverage: Band
-    by_value: Mapping[str, ValueSensitivity]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SystemCoverage:
-    """One system.
-
-    ``corrected`` is there where people scored some samples, ``sensitivity`` where an error rate
-    was assumed and samples took part.
-    """
+class SystemCoverage(SystemReport[CoverageSample]):
+    """One system; there is no sensitivity where no sample takes part."""
 
     equal: EqualCoverage
     parity: CoverageParity | Undefined
     dominance: Dominance
     by_value: Mapping[str, ValueCoverageMeans]
-    corrected: Corrected | None
-    sensitivity: Sensitivity | None
-    samples: tuple[CoverageSample, ...]
-    excluded: tuple[Excluded, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageReport:
-    """All systems, with what a reader should know about the input."""
+class CoverageReport(Report[SystemCoverage]):
+    """All systems, measured by ``variant``."""
 
-    attribute: str
     variant: CoverageVariant
-    systems: Mapping[str, SystemCoverage]
-    notes: tuple[str, ...]
-    signature: str
 
 
 def report_coverage(
@@ -143,18 +101,22 @@ def report_coverage(
     Raises
     ------
     InputError
-        Two supports or two summaries for one pair of cluster and system, no summary of any
-        cluster, or a support whose articles are not the cluster's.
+        Two supports of one summary, a support whose articles are not the cluster's, or as
+        `texts_by_system`.
     """
     texts = texts_by_system(corpus, summaries)
-    by_pair, by_people = _by_pair(supports), _by_pair(human)
-    systems = {}
-    for system, by_eid in texts.items():
-        sets = [labelled for labelled in corpus.sets if labelled.eid in by_eid]
-        people = {pair: support for pair, support in by_people.items() if pair[1] == system}
-        systems[system] = _system(
-            system, sets, texts=by_eid, supports=by_pair, human=people, options=options
+    scored, by_people = _by_system(supports), _by_system(human)
+    systems = {
+        system: _system(
+            system,
+            [labelled for labelled in corpus.sets if labelled.eid in by_eid],
+            texts=by_eid,
+            supports=scored.get(system, {}),
+            human=by_people.get(system, {}),
+            options=options,
         )
+        for system, by_eid in texts.items()
+    }
     kinds = sorted({support.kind for support in supports})
     notes = [*corpus.notes, *unmatched_notes(corpus, texts)]
     if "similarity" in kinds:
@@ -164,16 +126,29 @@ def report_coverage(
         variant=options.variant,
         systems=systems,
         notes=tuple(notes),
-        signature=_signature(corpus, options, "+".join(kinds)),
+        signature=signature(
+            {
+                "measure": "coverage",
+                "attribute": corpus.attribute,
+                "scorer": options.scorer,
+                "kind": "+".join(kinds) or None,
+                "variant": options.variant,
+                "alpha": options.alpha,
+                "permutations": options.n_permutations,
+                "resamples": options.n_resamples,
+                "seed": options.seed,
+            }
+        ),
     )
 
 
-def _by_pair(supports: Sequence[Support]) -> dict[tuple[str, str], Support]:
-    found: dict[tuple[str, str], Support] = {}
+def _by_system(supports: Sequence[Support]) -> dict[str, dict[str, Support]]:
+    found: dict[str, dict[str, Support]] = {}
     for support in supports:
-        if (support.eid, support.system) in found:
+        mine = found.setdefault(support.system, {})
+        if support.eid in mine:
             raise InputError(f"two supports of {support.eid!r} by {support.system!r}")
-        found[support.eid, support.system] = support
+        mine[support.eid] = support
     return found
 
 
@@ -182,26 +157,22 @@ def _system(
     sets: Sequence[LabelledSet],
     *,
     texts: Mapping[str, str],
-    supports: Mapping[tuple[str, str], Support],
-    human: Mapping[tuple[str, str], Support],
+    supports: Mapping[str, Support],
+    human: Mapping[str, Support],
     options: CoverageOptions,
 ) -> SystemCoverage:
     rng = generator(options.seed, system)
-    samples: list[CoverageSample] = []
-    excluded: list[Excluded] = []
-    for labelled in sets:
-        support = supports.get((labelled.eid, system))
-        found = _sample(labelled, texts[labelled.eid], support, options, rng)
-        if isinstance(found, CoverageSample):
-            samples.append(found)
-        else:
-            excluded.append(Excluded(eid=labelled.eid, system=system, reason=found))
+    found = {
+        one.eid: _sample(one, texts[one.eid], supports.get(one.eid), options, rng) for one in sets
+    }
+    samples = {eid: one for eid, one in found.items() if isinstance(one, CoverageSample)}
+    excluded = {eid: why for eid, why in found.items() if not isinstance(why, CoverageSample)}
     resampling = Resampling(rng=rng, n_resamples=options.n_resamples, level=options.level)
-    covered = [sample.coverage for sample in samples]
+    covered = [sample.coverage for sample in samples.values()]
     return SystemCoverage(
         equal=summarise_equal_coverage(
             [coverage.equal_coverage for coverage in covered],
-            [sample.test for sample in samples],
+            [sample.test for sample in samples.values()],
             resampling=resampling,
             alpha=options.alpha,
             n_excluded=len(excluded),
@@ -211,65 +182,58 @@ def _system(
         ),
         dominance=dominance(
             covered,
-            [sample.unfair for sample in samples],
+            [sample.unfair for sample in samples.values()],
             resampling=resampling,
             variant=options.variant,
         ),
         by_value=value_coverage(covered, resampling=resampling),
         corrected=_corrected(system, sets, samples, human, options) if human else None,
-        sensitivity=_sensitivity(covered, options.error_rate),
-        samples=tuple(samples),
-        excluded=tuple(excluded),
+        sensitivity=None
+        if options.error_rate is None or not covered
+        else coverage_sensitivity(covered, error_rate=options.error_rate),
+        samples=samples,
+        excluded=excluded,
     )
 
 
 def _corrected(
     system: str,
     sets: Sequence[LabelledSet],
-    samples: Sequence[CoverageSample],
-    human: Mapping[tuple[str, str], Support],
+    samples: Mapping[str, CoverageSample],
+    human: Mapping[str, Support],
     options: CoverageOptions,
 ) -> Corrected:
     """Compare each measure by the scorer with the same measure by people."""
     rng = generator(options.seed, f"human:{system}")
-    measured = {sample.eid: sample for sample in samples}
-    labelled_by_people: dict[str, CoverageSample] = {}
-    for labelled in sets:
-        support = human.get((labelled.eid, system))
-        if support is None or labelled.eid not in measured:
-            continue
-        found = _sample(labelled, "", support, options, rng)
-        if isinstance(found, CoverageSample):
-            labelled_by_people[labelled.eid] = found
-
-    def mean(measure: Callable[[CoverageSample], float | None]) -> PpiMean | Undefined:
-        def values(found: Mapping[str, CoverageSample]) -> dict[tuple[str, str], float]:
-            by_eid = {eid: measure(sample) for eid, sample in found.items()}
-            return {(eid, system): v for eid, v in by_eid.items() if v is not None}
-
-        return corrected_mean(values(measured), values(labelled_by_people), level=options.level)
-
-    names = sorted({entry.value for sample in samples for entry in sample.coverage.by_value})
+    found = {
+        one.eid: _sample(one, "", human[one.eid], options, rng)
+        for one in sets
+        if one.eid in human and one.eid in samples
+    }
+    by_people = {eid: one for eid, one in found.items() if isinstance(one, CoverageSample)}
     return Corrected(
-        equal_coverage=mean(lambda sample: sample.coverage.equal_coverage),
-        unfair_share=mean(lambda sample: float(sample.unfair)),
-        difference={name: mean(partial(_difference, name)) for name in names},
-        n_labelled=len(labelled_by_people),
+        means=corrected_means(_measures(samples), _measures(by_people), level=options.level),
+        difference=corrected_means(
+            _differences(samples), _differences(by_people), level=options.level
+        ),
+        n_labelled=len(by_people),
     )
 
 
-def _difference(value: str, sample: CoverageSample) -> float | None:
-    return sample.coverage.difference(value)
+def _measures(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, float]]:
+    return {
+        "equal_coverage": {eid: one.coverage.equal_coverage for eid, one in samples.items()},
+        "r_ec": {eid: float(one.unfair) for eid, one in samples.items()},
+    }
 
 
-def _sensitivity(samples: Sequence[SampleCoverage], error_rate: float | None) -> Sensitivity | None:
-    if error_rate is None or not samples:
-        return None
-    return Sensitivity(
-        error_rate=error_rate,
-        equal_coverage=mean_equal_coverage_band(samples, error_rate=error_rate),
-        by_value=value_sensitivity(samples, error_rate=error_rate),
-    )
+def _differences(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, float]]:
+    """Return each value's c_k in the samples that hold it."""
+    found: dict[str, dict[str, float]] = {}
+    for eid, sample in samples.items():
+        for entry in sample.coverage.by_value:
+            found.setdefault(entry.value, {})[eid] = entry.coverage - sample.coverage.overall
+    return dict(sorted(found.items()))
 
 
 def _sample(
@@ -285,8 +249,8 @@ def _sample(
         return "unscored" if text.strip() else "empty_summary"
     if not support.units:
         return "empty_summary"
-    held = np.array([label is not None for label in labelled.labels])
-    coverage = align(support, labelled.aids).restricted(held).coverage(options.variant)
+    held = [place for place, label in enumerate(labelled.labels) if label is not None]
+    coverage = align(support, labelled.aids).rows(held).coverage(options.variant)
     if coverage.max(initial=0.0) <= 0.0:
         return "no_support"
     labels = [label for label in labelled.labels if label is not None]
@@ -294,25 +258,8 @@ def _sample(
     if isinstance(test, Undefined):
         return "one_value"
     return CoverageSample(
-        eid=labelled.eid,
         coverage=coverage_by_value(coverage, labels),
         test=test,
         unfair=test.p_value < options.alpha,
         n_units=coverage.shape[1],
-    )
-
-
-def _signature(corpus: LabelledCorpus, options: CoverageOptions, kinds: str) -> str:
-    return signature(
-        {
-            "measure": "coverage",
-            "attribute": corpus.attribute,
-            "scorer": options.scorer,
-            "kind": kinds or None,
-            "variant": options.variant,
-            "alpha": options.alpha,
-            "permutations": options.n_permutations,
-            "resamples": options.n_resamples,
-            "seed": options.seed,
-        }
     )

@@ -37,6 +37,9 @@ def unigram_distribution(
 ) -> ValueDistribution | Undefined:
     """Attribute each summary term to every value whose text has it (N-gram matching, k = 1).
 
+    Undefined for a source without terms, and for a summary without terms, or with none that any
+    value has, if `no_match` says so.
+
     Parameters
     ----------
     source
@@ -46,12 +49,6 @@ def unigram_distribution(
     no_match
         Of a summary none of whose terms any value has: undefined, or as the authors' code has it,
         shared by all values alike.
-
-    Returns
-    -------
-    ValueDistribution or Undefined
-        Undefined for a source without terms, and for a summary without terms, or with none that
-        any value has, if `no_match` says so.
     """
     vocabularies = {value: frozenset(terms) for value, terms in source.items() if terms}
     if not vocabularies:
@@ -77,6 +74,8 @@ def softmax_distribution(
 ) -> ValueDistribution | Undefined:
     """Turn a summary's score against each value's text to shares (neural matching).
 
+    Undefined for a source without tokens.
+
     Parameters
     ----------
     source_tokens
@@ -84,11 +83,6 @@ def softmax_distribution(
     scores
         The score of the summary given each value's text, such as BERTScore precision or
         BARTScore; any finite number.
-
-    Returns
-    -------
-    ValueDistribution or Undefined
-        Undefined for a source without tokens.
 
     Raises
     ------

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness._resampling import Resampling
-from fairjudge.fairness.coverage_parity import Contributions, contributions, means
+from fairjudge.fairness.coverage_parity import contributions, means
 from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.fairness.support import CoverageVariant
+from fairjudge.resampling import Resampling
+from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import resample_counts
 from fairjudge.text.printable import counted
 
-FloatArray: TypeAlias = NDArray[np.float64]
 _Statistic: TypeAlias = Callable[[str, FloatArray], FloatArray]
 """Maps a subset's name and multiplicities, shape (r, n), to statistics of shape (r, k)."""
 
@@ -73,18 +72,9 @@ def dominance(
 ) -> Dominance:
     """Compare R_EC and the mean coverage differences between subsets by dominating value.
 
-    Parameters
-    ----------
-    samples
-        Those with at least two values.
-    unfair
-        For each sample whether its Equal Coverage is significant.
-
-    Returns
-    -------
-    Dominance
-        A measure is Undefined where fewer than two values dominate any sample, or, for the mean
-        differences, where no value is ever in C_k of two subsets.
+    `samples` have at least two values each, `unfair` says whether a sample's Equal Coverage is
+    significant. A measure is Undefined where fewer than two values dominate any sample, or, for
+    the mean differences, where no value is ever in C_k of two subsets.
     """
     if len(samples) != len(unfair):
         raise StatisticsError(f"got {counted(len(samples), 'sample')} and {len(unfair)} verdicts")
@@ -94,29 +84,22 @@ def dominance(
         for value in sorted({name for name in named if name is not None})
     }
     verdicts = np.array(unfair, dtype=np.float64)
-    parts = contributions(samples, variant=variant) if samples else None
+    parts = contributions(samples, variant=variant)
 
     def share(name: str, counts: FloatArray) -> FloatArray:
         return (counts @ verdicts[subsets[name]] / subsets[name].size)[:, None]
 
     def mean_differences(name: str, counts: FloatArray) -> FloatArray:
-        return means(_subset(parts, subsets[name]), counts)
+        rows = subsets[name]
+        return means(replace(parts, sums=parts.sums[rows], counts=parts.counts[rows]), counts)
 
     sizes = {name: int(rows.size) for name, rows in subsets.items()}
     return Dominance(
         unfair_share=_largest(share, sizes, (None,), resampling),
-        mean_difference=_largest(
-            mean_differences, sizes, parts.values if parts else (), resampling
-        ),
+        mean_difference=_largest(mean_differences, sizes, parts.values, resampling),
         n_by_value=sizes,
         n_tied=named.count(None),
     )
-
-
-def _subset(parts: Contributions | None, rows: NDArray[np.intp]) -> Contributions:
-    if parts is None:
-        raise StatisticsError("no samples")
-    return Contributions(values=parts.values, sums=parts.sums[rows], counts=parts.counts[rows])
 
 
 def _largest(

@@ -8,20 +8,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import combinations
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness._resampling import Resampling
+from fairjudge.resampling import Resampling, adjusted_by_name
+from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.printable import counted
-
-FloatArray: TypeAlias = NDArray[np.float64]
-IntArray: TypeAlias = NDArray[np.intp]
 
 ALPHA = 0.05
 """A summary counts as unfair below this p-value (section 4.1)."""
@@ -54,12 +51,6 @@ class SampleCoverage:
     def differences(self) -> tuple[float, ...]:
         """c_k = p(d, s | k) - p(d, s) a value; positive means over-represented."""
         return tuple(entry.coverage - self.overall for entry in self.by_value)
-
-    def difference(self, value: str) -> float | None:
-        """Return c_k of `value`, None where no document has it."""
-        found = (entry.coverage for entry in self.by_value if entry.value == value)
-        coverage = next(found, None)
-        return None if coverage is None else coverage - self.overall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +89,27 @@ class EqualCoverage:
     unfair_share_strict: Estimate | Undefined
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueCoverageMeans:
+    """Means over the ``n`` samples that hold a value.
+
+    ``coverage`` is the mean of p(d, s | k), ``difference`` that of c_k = p(d, s | k) - p(d, s)
+    with a p-value against 0, Holm-corrected over the values in ``p_holm``; positive means
+    over-represented. Coverage Parity looks at fewer samples: those in which the value is the most
+    or the least covered.
+    """
+
+    n: int
+    coverage: Estimate | Undefined
+    difference: Estimate | Undefined
+    p_holm: float | None = None
+
+
 def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCoverage:
     """Compute equations 3 to 5 for one summary.
+
+    With one value only, Equal Coverage is 0 by its formula and says nothing: leave such samples
+    out.
 
     Parameters
     ----------
@@ -107,12 +117,6 @@ def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCove
         p(d, s), at least one of each.
     labels
         The value of each document.
-
-    Returns
-    -------
-    SampleCoverage
-        With one value only, Equal Coverage is 0 by its formula and says nothing: leave such
-        samples out.
 
     Raises
     ------
@@ -151,10 +155,7 @@ def relabelling_test(
     All distinct relabellings are gone through where there are at most `n_permutations`,
     otherwise as many random ones are drawn. Arguments as in `coverage_by_value`.
 
-    Returns
-    -------
-    RelabellingTest or Undefined
-        Undefined for fewer than two values: every relabelling is the same.
+    Undefined for fewer than two values: every relabelling is the same.
     """
     observed = coverage_by_value(coverage, labels)
     if len(observed.by_value) < 2:
@@ -187,10 +188,7 @@ def summarise_equal_coverage(
 
     `values` and `tests` have one entry a sample; the estimates are Undefined for none.
     """
-
-    def mean(numbers: Sequence[float]) -> Estimate | Undefined:
-        return resampling.mean(numbers, n_excluded=n_excluded)
-
+    mean = partial(resampling.mean, n_excluded=n_excluded)
     return EqualCoverage(
         n=len(values),
         n_untestable=sum(not test.can_reach(alpha) for test in tests),
@@ -198,6 +196,34 @@ def summarise_equal_coverage(
         unfair_share=mean([float(test.p_value < alpha) for test in tests]),
         unfair_share_strict=mean([float(test.p_value_strict < alpha) for test in tests]),
     )
+
+
+def value_coverage(
+    samples: Sequence[SampleCoverage], *, resampling: Resampling
+) -> dict[str, ValueCoverageMeans]:
+    """Average each value over the samples that hold it, values in alphabetical order."""
+    covered: dict[str, list[float]] = {}
+    differences: dict[str, list[float]] = {}
+    for sample in samples:
+        for entry in sample.by_value:
+            covered.setdefault(entry.value, []).append(entry.coverage)
+            differences.setdefault(entry.value, []).append(entry.coverage - sample.overall)
+    values = sorted(covered)
+    left_out = {value: len(samples) - len(covered[value]) for value in values}
+    moved = {
+        value: resampling.mean(differences[value], n_excluded=left_out[value], null=0.0)
+        for value in values
+    }
+    adjusted = adjusted_by_name(moved)
+    return {
+        value: ValueCoverageMeans(
+            n=len(covered[value]),
+            coverage=resampling.mean(covered[value], n_excluded=left_out[value]),
+            difference=moved[value],
+            p_holm=adjusted.get(value),
+        )
+        for value in values
+    }
 
 
 def count_relabellings(sizes: Sequence[int]) -> int:

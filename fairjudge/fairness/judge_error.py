@@ -8,49 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness.agreement import Sample
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
 
+Measured: TypeAlias = Mapping[str, float]
+"""Eid to a measure of one system's sample."""
 
-def corrected_mean(
-    measured: Mapping[Sample, float], human: Mapping[Sample, float], *, level: float = 0.95
-) -> PpiMean | Undefined:
-    """Correct the mean of a measure of each sample by the same measure from human labels.
 
-    Parameters
-    ----------
-    measured
-        (eid, system) to the measure by the scorer: Equal Coverage, whether it is significant
-        (0 or 1), a value's coverage difference, or a sample's UER or BUR.
-    human
-        The same measure computed from human support labels, for a random part of the samples.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corrected:
+    """Means over samples, corrected by people (prediction-powered inference).
 
-    Returns
-    -------
-    PpiMean or Undefined
-        Undefined below 2 labelled clusters, or where every sample is labelled.
-
-    Raises
-    ------
-    StatisticsError
-        A human value belongs to a sample that was not measured.
+    ``means`` has those of each measure, ``difference`` that of each value's over- or
+    under-representation over the samples that hold it. ``n_unused`` counts the samples that people
+    scored and that take no part, None where they are not counted.
     """
-    strange = sorted(human.keys() - measured.keys())
-    if strange:
-        raise StatisticsError(f"human value for {strange[0]!r}, which was not measured")
-    labelled, rest = sorted(human), sorted(measured.keys() - human.keys())
-    return ppi_mean(
-        [human[key] for key in labelled],
-        [measured[key] for key in labelled],
-        [measured[key] for key in rest],
-        documents=[eid for eid, _ in labelled],
-        documents_unlabelled=[eid for eid, _ in rest],
-        level=level,
-    )
+
+    means: Mapping[str, PpiMean | Undefined]
+    difference: Mapping[str, PpiMean | Undefined]
+    n_labelled: int
+    n_unused: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +44,7 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValueSensitivity:
-    """A value's mean coverage difference under scorer error.
+    """A value's mean difference under scorer error.
 
     ``tipping_rate`` is the least error rate that could bring the mean to 0: beyond it the sign
     may be the scorer's doing.
@@ -73,6 +54,59 @@ class ValueSensitivity:
     band: Band
     tipping_rate: float
     n: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sensitivity:
+    """What the measures may be if the scorer errs by at most ``error_rate``, in the worst case."""
+
+    error_rate: float
+    bands: Mapping[str, Band]
+    by_value: Mapping[str, ValueSensitivity]
+
+
+def corrected_means(
+    measured: Mapping[str, Measured], human: Mapping[str, Measured], *, level: float = 0.95
+) -> dict[str, PpiMean | Undefined]:
+    """Correct the mean of each measure by the same measure from human labels, where it has some."""
+    return {
+        name: corrected_mean(found, human.get(name, {}), level=level)
+        for name, found in measured.items()
+    }
+
+
+def corrected_mean(
+    measured: Measured, human: Measured, *, level: float = 0.95
+) -> PpiMean | Undefined:
+    """Correct the mean of a measure of each sample by the same measure from human labels.
+
+    Undefined below 2 labelled clusters, or where every sample is labelled.
+
+    Parameters
+    ----------
+    measured
+        The measure by the scorer: Equal Coverage, whether it is significant (0 or 1), a value's
+        coverage difference, or a sample's UER or BUR.
+    human
+        The same measure computed from human support labels, for a random part of the samples.
+
+    Raises
+    ------
+    StatisticsError
+        A human value belongs to a sample that was not measured.
+    """
+    strange = sorted(human.keys() - measured.keys())
+    if strange:
+        raise StatisticsError(f"human value for {strange[0]!r}, which was not measured")
+    labelled, rest = sorted(human), sorted(measured.keys() - human.keys())
+    return ppi_mean(
+        [human[eid] for eid in labelled],
+        [measured[eid] for eid in labelled],
+        [measured[eid] for eid in rest],
+        documents=labelled,
+        documents_unlabelled=rest,
+        level=level,
+    )
 
 
 def equal_coverage_band(sample: SampleCoverage, *, error_rate: float) -> Band:
@@ -91,12 +125,20 @@ def equal_coverage_band(sample: SampleCoverage, *, error_rate: float) -> Band:
     )
 
 
-def mean_equal_coverage_band(samples: Sequence[SampleCoverage], *, error_rate: float) -> Band:
-    """Bound the mean Equal Coverage of at least one sample by the means of the samples' bounds."""
+def coverage_sensitivity(samples: Sequence[SampleCoverage], *, error_rate: float) -> Sensitivity:
+    """Bound the mean Equal Coverage and each value's mean c_k over at least one sample.
+
+    The band of the mean is the mean of the samples' bands; see `value_sensitivity` for the rest.
+    """
     bands = [equal_coverage_band(sample, error_rate=error_rate) for sample in samples]
-    return Band(
+    mean = Band(
         low=sum(band.low for band in bands) / len(bands),
         high=sum(band.high for band in bands) / len(bands),
+    )
+    return Sensitivity(
+        error_rate=error_rate,
+        bands={"equal_coverage": mean},
+        by_value=value_sensitivity(samples, error_rate=error_rate),
     )
 
 

@@ -21,11 +21,6 @@ def pseudo_summaries(
     Both join `n_documents` source documents (or as many as there are). The biased one takes them
     from one randomly drawn value; the balanced one keeps the source's shares of documents, by
     largest remainder. A sound measure finds the biased ones far less fair.
-
-    Returns
-    -------
-    list of Summary
-        With systems ``"biased"`` and ``"balanced"``.
     """
     made = []
     for labelled in corpus.sets:

@@ -24,18 +24,9 @@ def overall(scores: Mapping[str, Mapping[str, float]]) -> dict[str, Overall | Un
     """Normalise each data set to [0, 1] over systems, then average over data sets.
 
     Only systems with a score on every data set are compared, and only they set the least and
-    the largest score, which is what reproduces the paper's tables.
-
-    Parameters
-    ----------
-    scores
-        Data set to system to score, such as R_EC or Coverage Parity.
-
-    Returns
-    -------
-    dict of Overall or Undefined
-        By system; Undefined for a system that lacks a data set (it is named), and for all where
-        no data set tells systems apart.
+    the largest score, which is what reproduces the paper's tables. A system that lacks a data set
+    (it is named) is Undefined, and so are all where no data set tells systems apart. `scores` maps
+    a data set to systems to scores, such as R_EC or Coverage Parity.
     """
     systems = sorted({system for by_system in scores.values() for system in by_system})
     missing = {

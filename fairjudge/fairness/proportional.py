@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness._resampling import Resampling, holm_by_name
 from fairjudge.fairness.distributions import Target, ValueDistribution, target_shares
+from fairjudge.resampling import Resampling, adjusted_by_name
+from fairjudge.stats._arrays import BoolArray, FloatArray
 
-FloatArray: TypeAlias = NDArray[np.float64]
 AucVariant: TypeAlias = Literal["exact", "ten-point"]
 
 TAU = 0.8
@@ -41,7 +41,7 @@ class Shares:
     at_most: bool = False
 
     @property
-    def takes_part(self) -> NDArray[np.bool_]:
+    def takes_part(self) -> BoolArray:
         """Where p_g > 0, shape (n_samples, n_values)."""
         return self.wanted > 0.0
 
@@ -106,7 +106,7 @@ def collect(
     return Shares(values=values, wanted=wanted, got=got, at_most=at_most)
 
 
-def under_represented(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
+def under_represented(shares: Shares, *, tau: float = TAU) -> BoolArray:
     """Where p_y < tau p_g, shape (n_samples, n_values); False where p_g is 0.
 
     Differences within rounding are none: such values count where ``shares.at_most`` says so.
@@ -117,7 +117,7 @@ def under_represented(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
     return np.asarray(shares.takes_part & (shares.got < tau * shares.wanted + rounding))
 
 
-def binary_unfair(shares: Shares, *, tau: float = TAU) -> NDArray[np.bool_]:
+def binary_unfair(shares: Shares, *, tau: float = TAU) -> BoolArray:
     """Return for each sample whether any value is under-represented (equation 1)."""
     return np.asarray(under_represented(shares, tau=tau).any(axis=1))
 
@@ -158,17 +158,9 @@ def second_order(shares: Shares, counts: FloatArray | None = None) -> FloatArray
     """Return the second-order fairness (equation 4), taken over a data set.
 
     Each value's shortfall is averaged over the samples in which it takes part; the result is
-    the mean absolute deviation of these averages from their average.
-
-    Parameters
-    ----------
-    counts : array of shape (r, n_samples)
-        How often each sample counts; every sample once where None.
-
-    Returns
-    -------
-    array of shape (r,)
-        NaN where no value takes part.
+    the mean absolute deviation of these averages from their average, shape (r,); NaN where no
+    value takes part. `counts`, shape (r, n_samples), says how often each sample counts; every
+    sample once where None.
     """
     weights = np.ones((1, len(shares.wanted))) if counts is None else counts
     sums = weights @ shortfalls(shares)
@@ -198,10 +190,7 @@ def proportional(
     if not distributions:
         return Undefined(why="no samples")
     shares = collect(distributions, target=target, at_most=at_most)
-
-    def mean(values: NDArray[np.bool_] | FloatArray) -> Estimate | Undefined:
-        return resampling.mean(values, n_excluded=n_excluded)
-
+    mean = partial(resampling.mean, n_excluded=n_excluded)
     return Proportional(
         n=len(distributions),
         tau=tau,
@@ -220,27 +209,25 @@ def proportional(
 def _by_value(shares: Shares, tau: float, resampling: Resampling) -> dict[str, ValueShares]:
     takes_part = shares.takes_part
     under, short = under_represented(shares, tau=tau), shortfalls(shares)
-    excess = shares.got - shares.wanted
-    differences = {
-        value: resampling.mean(
-            excess[takes_part[:, place], place],
-            n_excluded=int(np.count_nonzero(~takes_part[:, place])),
-            null=0.0,
-        )
-        for place, value in enumerate(shares.values)
-    }
-    adjusted = holm_by_name(differences)
-    out = {}
-    for place, value in enumerate(shares.values):
+
+    def mean(
+        of: BoolArray | FloatArray, place: int, null: float | None = None
+    ) -> Estimate | Undefined:
         rows = takes_part[:, place]
-        excluded = int(np.count_nonzero(~rows))
-        out[value] = ValueShares(
-            n=int(np.count_nonzero(rows)),
-            wanted=resampling.mean(shares.wanted[rows, place], n_excluded=excluded),
-            got=resampling.mean(shares.got[rows, place], n_excluded=excluded),
-            under=resampling.mean(under[rows, place], n_excluded=excluded),
-            shortfall=resampling.mean(short[rows, place], n_excluded=excluded),
+        return resampling.mean(of[rows, place], n_excluded=int(np.count_nonzero(~rows)), null=null)
+
+    excess = shares.got - shares.wanted
+    differences = {value: mean(excess, place, 0.0) for place, value in enumerate(shares.values)}
+    adjusted = adjusted_by_name(differences)
+    return {
+        value: ValueShares(
+            n=int(np.count_nonzero(takes_part[:, place])),
+            wanted=mean(shares.wanted, place),
+            got=mean(shares.got, place),
+            under=mean(under, place),
+            shortfall=mean(short, place),
             difference=differences[value],
             p_holm=adjusted.get(value),
         )
-    return out
+        for place, value in enumerate(shares.values)
+    }

@@ -7,14 +7,12 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from fairjudge.domain import Summary, Undefined
-from fairjudge.errors import StatisticsError
 from fairjudge.fairness._reporting import (
-    Excluded,
-    generator,
+    Report,
+    SystemReport,
     texts_by_system,
     unmatched_notes,
 )
-from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.distributions import (
     TEMPERATURE,
     Target,
@@ -33,14 +31,9 @@ from fairjudge.fairness.proportional import (
     proportional,
     unfair_error,
 )
-from fairjudge.fairness.share_error import (
-    CorrectedShares,
-    HumanShares,
-    ShareSensitivity,
-    corrected_shares,
-    share_sensitivity,
-)
+from fairjudge.fairness.share_error import HumanShares, corrected_shares, share_sensitivity
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
+from fairjudge.resampling import Resampling, generator
 from fairjudge.signature import signature
 from fairjudge.text.tokens import Normaliser, TermMaker
 
@@ -79,7 +72,6 @@ _BETWEEN = " || "
 class ProportionalSample:
     """One summary that takes part; ``wanted`` is p_g over the values of its distribution."""
 
-    eid: str
     distribution: ValueDistribution
     wanted: tuple[float, ...]
     unfair: bool
@@ -88,32 +80,20 @@ class ProportionalSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SystemProportional:
+class SystemProportional(SystemReport[ProportionalSample]):
     """One system.
 
     ``measures`` cover every sample, those whose documents share one value among them: such a
     summary is fair by definition, and the published figures count it. ``several_values`` leaves
-    these ``n_one_value`` samples out. ``corrected`` is there where people gave shares for some
-    summaries, ``sensitivity`` where an error rate was assumed; both are over every sample.
+    these ``n_one_value`` samples out.
     """
 
     measures: Proportional | Undefined
     several_values: Proportional | Undefined
     n_one_value: int
-    corrected: CorrectedShares | None
-    sensitivity: ShareSensitivity | Undefined | None
-    samples: tuple[ProportionalSample, ...]
-    excluded: tuple[Excluded, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProportionalReport:
-    """All systems, with what a reader should know about the input."""
-
-    attribute: str
-    systems: Mapping[str, SystemProportional]
-    notes: tuple[str, ...]
-    signature: str
+ProportionalReport: TypeAlias = Report[SystemProportional]
 
 
 def report_proportional(
@@ -136,8 +116,7 @@ def report_proportional(
     Raises
     ------
     InputError
-        Two summaries of one cluster by one system, no summary of any cluster, or a target or
-        shares by people that do not fit the attribute.
+        A target or shares by people that do not fit the attribute, or as `texts_by_system`.
     """
     check_target(options.target, corpus.values)
     texts = texts_by_system(corpus, summaries)
@@ -154,7 +133,7 @@ def report_proportional(
         )
         for system, by_eid in texts.items()
     }
-    return ProportionalReport(
+    return Report(
         attribute=corpus.attribute,
         systems=systems,
         notes=(*corpus.notes, *unmatched_notes(corpus, texts)),
@@ -185,20 +164,18 @@ def _system(
     scores: ValueScores | None,
     human: HumanShares | None,
 ) -> SystemProportional:
-    found: list[tuple[str, ValueDistribution]] = []
-    excluded: list[Excluded] = []
-    for labelled in sets:
-        result = _distribution(
-            terms[labelled.eid],
-            texts[labelled.eid],
+    found = {
+        one.eid: _distribution(
+            terms[one.eid],
+            texts[one.eid],
             options,
-            None if scores is None else scores.get((labelled.eid, system), {}),
+            None if scores is None else scores.get((one.eid, system), {}),
         )
-        if isinstance(result, ValueDistribution):
-            found.append((labelled.eid, result))
-        else:
-            excluded.append(Excluded(eid=labelled.eid, system=system, reason=result))
-    distributions = [distribution for _, distribution in found]
+        for one in sets
+    }
+    measured = {eid: one for eid, one in found.items() if isinstance(one, ValueDistribution)}
+    excluded = {eid: why for eid, why in found.items() if not isinstance(why, ValueDistribution)}
+    distributions = list(measured.values())
     several = [distribution for distribution in distributions if len(distribution.values) > 1]
     resampling = Resampling(
         rng=generator(options.seed, system), n_resamples=options.n_resamples, level=options.level
@@ -222,7 +199,7 @@ def _system(
         if human is None
         else corrected_shares(
             system,
-            dict(found),
+            measured,
             human,
             target=options.target,
             tau=options.tau,
@@ -234,8 +211,8 @@ def _system(
         else share_sensitivity(
             distributions, error_rate=options.error_rate, target=options.target, tau=options.tau
         ),
-        samples=_samples(found, options),
-        excluded=tuple(excluded),
+        samples=_samples(measured, options),
+        excluded=excluded,
     )
 
 
@@ -267,38 +244,28 @@ def _distribution(
 
 
 def _samples(
-    found: Sequence[tuple[str, ValueDistribution]], options: ProportionalOptions
-) -> tuple[ProportionalSample, ...]:
-    shares = collect(
-        [distribution for _, distribution in found],
-        target=options.target,
-        at_most=options.released,
-    )
-    measured = zip(
-        found,
+    measured: Mapping[str, ValueDistribution], options: ProportionalOptions
+) -> dict[str, ProportionalSample]:
+    shares = collect(list(measured.values()), target=options.target, at_most=options.released)
+    rows = zip(
+        measured.items(),
+        shares.wanted,
         binary_unfair(shares, tau=options.tau),
         unfair_error(shares),
         area_under_curve(shares),
         strict=True,
     )
-    return tuple(
-        ProportionalSample(
-            eid=eid,
+    column = {value: place for place, value in enumerate(shares.values)}
+    return {
+        eid: ProportionalSample(
             distribution=distribution,
-            wanted=_wanted(distribution, options.target),
+            wanted=tuple(wanted[[column[value] for value in distribution.values]].tolist()),
             unfair=bool(bur),
             uer=float(uer),
             auc=float(auc),
         )
-        for (eid, distribution), bur, uer, auc in measured
-    )
-
-
-def _wanted(distribution: ValueDistribution, target: Target) -> tuple[float, ...]:
-    wanted = target_shares(distribution, target)
-    if isinstance(wanted, Undefined):
-        raise StatisticsError(wanted.why)
-    return wanted
+        for (eid, distribution), wanted, bur, uer, auc in rows
+    }
 
 
 def _signature(corpus: LabelledCorpus, options: ProportionalOptions) -> str:

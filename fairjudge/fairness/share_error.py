@@ -7,17 +7,22 @@ any, a band says what an assumed error could do.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.distributions import Target, ValueDistribution
-from fairjudge.fairness.judge_error import Band, ValueSensitivity, corrected_mean
+from fairjudge.fairness.judge_error import (
+    Band,
+    Corrected,
+    Measured,
+    Sensitivity,
+    ValueSensitivity,
+    corrected_means,
+)
 from fairjudge.fairness.proportional import (
     TAU,
     Shares,
@@ -28,41 +33,13 @@ from fairjudge.fairness.proportional import (
     shortfalls,
     unfair_error,
 )
+from fairjudge.stats._arrays import BoolArray, FloatArray
 
-FloatArray: TypeAlias = NDArray[np.float64]
 HumanShares: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 """How much of (eid, system)'s summary people give to each value; scaled to sum to 1."""
 
 _HALVINGS = 60
 _ROUNDING = 1e-12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedShares:
-    """Means over samples, corrected by shares that people gave (prediction-powered inference).
-
-    ``difference`` has the mean of p_y - p_g of each value over the samples in which it takes part.
-    ``n_unused`` counts the summaries with shares by people that take no part.
-    """
-
-    bur: PpiMean | Undefined
-    uer: PpiMean | Undefined
-    auc: PpiMean | Undefined
-    difference: Mapping[str, PpiMean | Undefined]
-    n_labelled: int
-    n_unused: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShareSensitivity:
-    """What the measures may be if at most the part ``error_rate`` of every summary is misplaced."""
-
-    error_rate: float
-    bur: Band
-    uer: Band
-    auc: Band
-    sof: Band
-    by_value: Mapping[str, ValueSensitivity]
 
 
 def corrected_shares(
@@ -74,7 +51,7 @@ def corrected_shares(
     tau: float = TAU,
     at_most: bool = False,
     level: float = 0.95,
-) -> CorrectedShares:
+) -> Corrected:
     """Correct one system's measures; `measured` has its samples by eid.
 
     Raises
@@ -88,20 +65,13 @@ def corrected_shares(
         for eid, shares in mine.items()
         if eid in measured
     }
-    both = [
-        _by_sample(system, found, tau=tau, target=target, at_most=at_most)
+    (means, difference), (means_by_people, difference_by_people) = (
+        _by_sample(found, tau=tau, target=target, at_most=at_most)
         for found in (measured, by_people)
-    ]
-    values = sorted({value for distribution in measured.values() for value in distribution.values})
-
-    def mean(name: str) -> PpiMean | Undefined:
-        return corrected_mean(both[0].get(name, {}), both[1].get(name, {}), level=level)
-
-    return CorrectedShares(
-        bur=mean("bur"),
-        uer=mean("uer"),
-        auc=mean("auc"),
-        difference={value: mean(f"difference:{value}") for value in values},
+    )
+    return Corrected(
+        means=corrected_means(means, means_by_people, level=level),
+        difference=corrected_means(difference, difference_by_people, level=level),
         n_labelled=len(by_people),
         n_unused=len(mine) - len(by_people),
     )
@@ -132,30 +102,27 @@ def people_distribution(
 
 
 def _by_sample(
-    system: str,
-    found: Mapping[str, ValueDistribution],
-    *,
-    tau: float,
-    target: Target,
-    at_most: bool,
-) -> dict[str, dict[tuple[str, str], float]]:
-    """Return each measure of each sample, keyed as `corrected_mean` wants it."""
+    found: Mapping[str, ValueDistribution], *, tau: float, target: Target, at_most: bool
+) -> tuple[dict[str, Measured], dict[str, Measured]]:
+    """Return each measure of each sample, and p_y - p_g of each value where it takes part."""
     shares = collect(list(found.values()), target=target, at_most=at_most)
-    keys = [(eid, system) for eid in found]
-
-    def keyed(numbers: FloatArray | NDArray[np.bool_]) -> dict[tuple[str, str], float]:
-        return {key: float(number) for key, number in zip(keys, numbers, strict=True)}
-
+    eids = list(found)
     measures = {
-        "bur": keyed(binary_unfair(shares, tau=tau)),
-        "uer": keyed(unfair_error(shares)),
-        "auc": keyed(area_under_curve(shares)),
+        "bur": binary_unfair(shares, tau=tau),
+        "uer": unfair_error(shares),
+        "auc": area_under_curve(shares),
     }
     excess = shares.got - shares.wanted
-    for place, value in enumerate(shares.values):
-        rows = np.flatnonzero(shares.takes_part[:, place])
-        measures[f"difference:{value}"] = {keys[r]: float(excess[r, place]) for r in rows}
-    return measures
+    return (
+        {name: dict(zip(eids, map(float, each), strict=True)) for name, each in measures.items()},
+        {
+            value: {
+                eids[row]: float(excess[row, place])
+                for row in np.flatnonzero(shares.takes_part[:, place])
+            }
+            for place, value in enumerate(shares.values)
+        },
+    )
 
 
 def share_sensitivity(
@@ -164,17 +131,13 @@ def share_sensitivity(
     error_rate: float,
     target: Target = "ratio",
     tau: float = TAU,
-) -> ShareSensitivity | Undefined:
+) -> Sensitivity | Undefined:
     """Bound the measures where up to `error_rate` of each summary belongs to other values.
 
     The true p_y lies within that total variation distance of the measured one, anywhere among
     the values of the sample; a sample of one value has nothing to misplace. The ends of BUR and
-    AUC are reached for each sample, those of UER and SOF may be wider than need be.
-
-    Returns
-    -------
-    ShareSensitivity or Undefined
-        Undefined for no samples.
+    AUC are reached for each sample, those of UER and SOF may be wider than need be. Undefined for
+    no samples.
 
     Raises
     ------
@@ -190,13 +153,15 @@ def share_sensitivity(
     movable = several * error_rate
     present = np.array([[v in d.values for v in shares.values] for d in distributions])
     sof = float(second_order(shares)[0])
-    return ShareSensitivity(
+    return Sensitivity(
         error_rate=error_rate,
-        bur=_bur_band(shares, movable, tau),
-        uer=_uer_band(shares, movable, present),
-        auc=_auc_band(shares, movable),
-        # Each mean shortfall moves by at most the rate, and so does their mean deviation.
-        sof=Band(low=max(0.0, sof - movable.max()), high=sof + movable.max()),
+        bands={
+            "bur": _bur_band(shares, movable, tau),
+            "uer": _uer_band(shares, movable, present),
+            "auc": _auc_band(shares, movable),
+            # Each mean shortfall moves by at most the rate, and so does their mean deviation.
+            "sof": Band(low=max(0.0, sof - movable.max()), high=sof + movable.max()),
+        },
         by_value={
             value: _difference_band(shares, place, several, error_rate)
             for place, value in enumerate(shares.values)
@@ -219,7 +184,7 @@ def _bur_band(shares: Shares, movable: FloatArray, tau: float) -> Band:
     return Band(low=float(fewest.mean()), high=float(most.mean()))
 
 
-def _uer_band(shares: Shares, movable: FloatArray, present: NDArray[np.bool_]) -> Band:
+def _uer_band(shares: Shares, movable: FloatArray, present: BoolArray) -> Band:
     """Bound the UER: the sum of its terms is the total variation distance of p_y from p_g."""
     n_values = shares.takes_part.sum(axis=1)
     distance = shortfalls(shares).sum(axis=1)
@@ -244,7 +209,7 @@ def _auc_band(shares: Shares, movable: FloatArray) -> Band:
 
 
 def _difference_band(
-    shares: Shares, place: int, several: NDArray[np.bool_], error_rate: float
+    shares: Shares, place: int, several: BoolArray, error_rate: float
 ) -> ValueSensitivity:
     rows = shares.takes_part[:, place]
     wanted, got = shares.wanted[rows, place], shares.got[rows, place]

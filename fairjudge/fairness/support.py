@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 from scipy.sparse.csgraph import connected_components
 
 from fairjudge.domain import Id, Record
 from fairjudge.errors import InputError
+from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.text.printable import counted
 
-FloatArray: TypeAlias = NDArray[np.float64]
 SupportKind: TypeAlias = Literal["entailment", "similarity", "verdict"]
 CoverageVariant: TypeAlias = Literal["paper", "released"]
 
@@ -79,13 +78,13 @@ class Support:
             merged = np.column_stack(columns)
         return merged[:, merged.max(axis=0, initial=0.0) > 0.0]
 
-    def restricted(self, rows: NDArray[np.bool_]) -> Support:
-        """Return the documents chosen by `rows`, shape (n_documents,)."""
+    def rows(self, places: Sequence[int]) -> Support:
+        """Return the documents at `places`, in that order."""
         return replace(
             self,
-            aids=tuple(aid for aid, kept in zip(self.aids, rows, strict=True) if kept),
-            probabilities=self.probabilities[rows],
-            arg_max=None if self.arg_max is None else self.arg_max[rows],
+            aids=tuple(self.aids[place] for place in places),
+            probabilities=self.probabilities[places],
+            arg_max=None if self.arg_max is None else self.arg_max[places],
         )
 
 
@@ -146,16 +145,10 @@ def align(support: Support, aids: Sequence[str]) -> Support:
             f"same articles: {named}",
             field="aids",
         )
-    order = [row[aid] for aid in aids]
-    return replace(
-        support,
-        aids=tuple(aids),
-        probabilities=support.probabilities[order],
-        arg_max=None if support.arg_max is None else support.arg_max[order],
-    )
+    return support.rows([row[aid] for aid in aids])
 
 
-def _same_unit(between: FloatArray | None, n_units: int) -> NDArray[np.intp]:
+def _same_unit(between: FloatArray | None, n_units: int) -> IntArray:
     """Return a number a unit; those that entail each other, also by a chain, share a number."""
     if between is None:
         return np.arange(n_units)

@@ -66,8 +66,6 @@ class LabelledCorpus:
     attribute: str
     sets: tuple[LabelledSet, ...]
     values: tuple[str, ...]
-    n_documents: int
-    n_without_value: int
     notes: tuple[str, ...]
 
 
@@ -113,21 +111,12 @@ def label_corpus(
         )
         for cluster, row in zip(clusters, raw, strict=True)
     )
-    by_name: Counter[str] = Counter()
-    for value, count in counts.items():
-        by_name[names[value]] += count
-    n_documents = sum(len(row) for row in raw)
-    n_without_value = n_documents - counts.total()
+    by_name = Counter(label for one in sets for label in one.labels if label is not None)
     return LabelledCorpus(
         attribute=attribute,
         sets=sets,
         values=tuple(sorted(by_name)),
-        n_documents=n_documents,
-        n_without_value=n_without_value,
-        notes=(
-            *_without_value(attribute, sets),
-            *_notes(attribute, by_name, bins, names),
-        ),
+        notes=(*_without_value(attribute, sets), *_notes(attribute, by_name, bins, names)),
     )
 
 
@@ -196,12 +185,16 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
     ]
     if not left_out:
         return ()
-    more = ", ..." if len(left_out) > _MAX_NAMED else ""
     left = f"{'was' if len(left_out) == 1 else 'were'} left out"
     return (
         f"{counted(len(left_out), 'document')} without a known {attribute!r} {left}: "
-        f"{', '.join(left_out[:_MAX_NAMED])}{more}",
+        f"{first_few(left_out)}",
     )
+
+
+def first_few(names: Sequence[str]) -> str:
+    """Return the first of `names` in a row, with dots where there are more."""
+    return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
 
 
 def _notes(

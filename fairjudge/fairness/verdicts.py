@@ -32,16 +32,9 @@ def supports_from_judgements(
 ) -> list[Support]:
     """Turn verdicts on (article, summary) pairs to supports with one unit, the summary.
 
-    Parameters
-    ----------
-    judgements
-        With units ``article:<aid>``, likert or binary; others are passed over.
-
-    Returns
-    -------
-    list of Support
-        One for each summary whose every article (stubs aside) has a value; the others stay
-        unscored.
+    There is one for each summary whose every article (stubs aside) has a value; the others stay
+    unscored. Judgements with units other than ``article:<aid>``, and of protocols without one of
+    the `ranges`, are passed over.
 
     Raises
     ------
@@ -50,7 +43,7 @@ def supports_from_judgements(
     """
     found: dict[tuple[str, str], dict[str, float]] = {}
     for judgement in judgements:
-        value = _support(judgement, ranges)
+        value = _verdict(judgement, ranges)
         if value is not None and judgement.system is not None:
             aid = judgement.unit.removeprefix(_PREFIX)
             found.setdefault((judgement.eid, judgement.system), {})[aid] = value
@@ -65,16 +58,7 @@ def supports_from_judgements(
         articles = worth_reading(by_eid[eid].articles) if eid in by_eid else ()
         aids = [article.aid for article in articles]
         if aids and all(aid in values for aid in aids):
-            supports.append(
-                Support(
-                    eid=eid,
-                    system=system,
-                    aids=tuple(aids),
-                    units=(_UNIT,),
-                    probabilities=np.array([[values[aid]] for aid in aids]),
-                    kind="verdict",
-                )
-            )
+            supports.append(_support(eid, system, {aid: values[aid] for aid in aids}, _UNIT))
     return supports
 
 
@@ -93,18 +77,21 @@ def supports_from_checklists(
         if reference is None or judgement.system is None or not judgement.checklist:
             continue
         values = _by_article(reference, judgement.checklist)
-        aids = [aid for aid in _answering(reference) if aid in values]
-        supports.append(
-            Support(
-                eid=judgement.eid,
-                system=judgement.system,
-                aids=tuple(aids),
-                units=(_ANSWERS,),
-                probabilities=np.array([[fmean(values[aid])] for aid in aids]),
-                kind="verdict",
-            )
-        )
+        means = {aid: fmean(values[aid]) for aid in _answering(reference) if aid in values}
+        supports.append(_support(judgement.eid, judgement.system, means, _ANSWERS))
     return supports
+
+
+def _support(eid: str, system: str, values: Mapping[str, float], unit: str) -> Support:
+    """Return the support of a summary that is one unit, from a value in [0, 1] an article."""
+    return Support(
+        eid=eid,
+        system=system,
+        aids=tuple(values),
+        units=(unit,),
+        probabilities=np.array([[value] for value in values.values()]),
+        kind="verdict",
+    )
 
 
 def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
@@ -147,7 +134,7 @@ def _by_article(
     return found
 
 
-def _support(judgement: Judgement, ranges: Mapping[str, Range]) -> float | None:
+def _verdict(judgement: Judgement, ranges: Mapping[str, Range]) -> float | None:
     """Return a verdict on an article as a number in [0, 1], None for anything else."""
     value = judgement.value
     if not judgement.unit.startswith(_PREFIX) or not isinstance(value, float | int):

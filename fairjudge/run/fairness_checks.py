@@ -16,7 +16,6 @@ from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_suppor
 from fairjudge.datasets import check_summaries, read_clusters, read_summaries, write_records
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
-from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.chunk_size import ChunkSizes, compare_chunk_sizes
 from fairjudge.fairness.comparison import Comparison, compare_with_baseline
 from fairjudge.fairness.coverage_json import coverage_json
@@ -26,6 +25,7 @@ from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
+from fairjudge.resampling import Resampling
 from fairjudge.run.runs import bad_lines
 from fairjudge.signature import signature
 from fairjudge.text.chunks import CHUNK_WORDS
@@ -66,13 +66,7 @@ def tune_chunk_size(
     skip_bad: bool,
     progress: Progress,
 ) -> ChunkReport:
-    """Tabulate how many summary sentences some document supports, for each chunk size.
-
-    Raises
-    ------
-    FairJudgeError
-        A file or the scorer cannot be used.
-    """
+    """Tabulate how many summary sentences some document supports, for each chunk size."""
     sources = read_clusters(clusters, skip_bad=skip_bad)
     texts = read_summaries(summaries, skip_bad=skip_bad)
     check_summaries(texts, sources)
@@ -120,13 +114,7 @@ def check_oracle(
     skip_bad: bool,
     progress: Progress,
 ) -> OracleReport:
-    """Compare pseudo-summaries of one value's documents with ones that keep the source's shares.
-
-    Raises
-    ------
-    FairJudgeError
-        A file, the attribute or the scorer cannot be used, or no set has two values.
-    """
+    """Compare pseudo-summaries of one value's documents with ones that keep the source's shares."""
     sources = read_clusters(clusters, skip_bad=skip_bad)
     corpus = label_corpus(sources.records, attribute=attribute, bins=bins)
     made = pseudo_summaries(corpus, n_documents=n_documents, rng=np.random.default_rng(seed))
@@ -135,12 +123,7 @@ def check_oracle(
     if output is not None:
         write_records(output, made)
     usable = replace(corpus, sets=tuple(s for s in corpus.sets if s.exclusion is None))
-    if scorer.name in SUPPORT_SCORERS:
-        report = _coverage(
-            usable, sources.records, made, scorer=scorer, seed=seed, progress=progress
-        )
-    else:
-        report = _proportional(usable, made, scorer=scorer, seed=seed, progress=progress)
+    report = _measured(usable, sources.records, made, scorer=scorer, seed=seed, progress=progress)
     excluded = Counter(s.exclusion for s in corpus.sets if s.exclusion is not None)
     return OracleReport(
         comparison=compare_with_baseline([rows_of_report(report)], baseline="balanced", seed=seed),
@@ -152,20 +135,7 @@ def check_oracle(
     )
 
 
-def _proportional(
-    corpus: LabelledCorpus,
-    made: Sequence[Summary],
-    *,
-    scorer: ScorerChoice,
-    seed: int,
-    progress: Progress,
-) -> dict[str, Any]:
-    scores, name = value_scores_of(corpus, made, scorer, progress)
-    options = ProportionalOptions(scorer=name, seed=seed)
-    return proportional_json(report_proportional(corpus, made, options=options, scores=scores))
-
-
-def _coverage(
+def _measured(
     corpus: LabelledCorpus,
     sources: Sequence[Cluster],
     made: Sequence[Summary],
@@ -174,6 +144,11 @@ def _coverage(
     seed: int,
     progress: Progress,
 ) -> dict[str, Any]:
+    """Return the JSON of the measures that `scorer` serves."""
+    if scorer.name not in SUPPORT_SCORERS:
+        scores, name = value_scores_of(corpus, made, scorer, progress)
+        shares = ProportionalOptions(scorer=name, seed=seed)
+        return proportional_json(report_proportional(corpus, made, options=shares, scores=scores))
     model = load_support_scorer(scorer.name, scorer.argument)
     eids = {summary.eid for summary in made}
     clusters = [cluster for cluster in sources if cluster.eid in eids]

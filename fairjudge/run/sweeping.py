@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.summarizing import Wishes
 
-SWEPT = ("temperature", "sentences", "words", "fair")
+_WISHES = {"sentences": "n_sentences", "words": "n_words", "fair": "fair_attribute"}
+SWEPT = ("temperature", *_WISHES)
 _NONE = "none"
 _HOTTEST = 2.0
 
@@ -34,12 +37,7 @@ class Setting:
 def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
     """Return the options' own setting, then one for each swept value that differs from it.
 
-    A sweep is ``NAME=VALUE,VALUE``, with a name of `SWEPT`; ``none`` asks for no wish.
-
-    Raises
-    ------
-    ConfigurationError
-        An unknown name, a value that does not fit it, or no values.
+    Sweeps are ``NAME=VALUE,VALUE`` each, with a name of `SWEPT`; ``none`` asks for no wish.
     """
     own = Setting(wishes=options.wishes, temperature=options.temperature)
     found = [own]
@@ -61,14 +59,9 @@ def _changed(own: Setting, name: str, value: str) -> Setting:
     if name == "temperature":
         number = _number(name, value)
         return replace(own, temperature=number, change=f"{name}={number:g}")
-    wished = None if value == _NONE else value
-    change = f"{name}={value}"
-    if name == "fair":
-        return replace(own, wishes=replace(own.wishes, fair_attribute=wished), change=change)
-    count = None if wished is None else _count(name, wished)
-    if name == "sentences":
-        return replace(own, wishes=replace(own.wishes, n_sentences=count), change=change)
-    return replace(own, wishes=replace(own.wishes, n_words=count), change=change)
+    read = str if name == "fair" else partial(_count, name)
+    wished: dict[str, Any] = {_WISHES[name]: None if value == _NONE else read(value)}
+    return replace(own, wishes=replace(own.wishes, **wished), change=f"{name}={value}")
 
 
 def _number(name: str, value: str) -> float:

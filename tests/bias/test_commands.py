@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fairjudge.bias.analysis import control_summaries, report_words
+from fairjudge.bias.analysis import (
+    control_summaries,
+    report_distinguishability,
+    report_words,
+)
 from fairjudge.bias.assignments import NameList, Names, controlled_inputs
 from fairjudge.bias.controlled import to_cluster
-from fairjudge.bias.distinguishability_analysis import report_distinguishability
 from fairjudge.bias.entity_analysis import people_from_names, report_entities
 from fairjudge.bias.hallucination import NameGroups
 from fairjudge.bias.people import Person
@@ -64,10 +67,7 @@ def test_words_by_system_with_what_was_left_out():
     found = report.systems["s"]
     # only cluster 1 is left: (0, 1) against (1/2, 1/2)
     assert found.source.score.over_documents.value == pytest.approx(0.5)
-    assert {(entry.eid, entry.reason) for entry in found.excluded} == {
-        ("2", "empty_summary"),
-        ("3", "empty_source"),
-    }
+    assert found.excluded == {"2": "empty_summary", "3": "empty_source"}
     assert found.source.score.over_documents.n_excluded == 2
     assert report.notes == (
         "left out 1 summary of unknown clusters: 9",
@@ -142,7 +142,7 @@ def test_entities_take_their_intervals_as_the_options_say():
         report = report_entities(clusters, texts, names=names, **given)
         return report.systems["s"].inclusion.by_group["male"].over_documents
 
-    assert included().level == 0.95
+    assert included(options=BiasOptions()).level == 0.95
     assert included(options=FEW).level == FEW.level
     wide = included(options=replace(FEW, level=0.999))
     assert wide.level == 0.999
@@ -155,7 +155,7 @@ def test_entities_without_a_guess_or_people():
     names = {("1", "s"): ["Orme", "Hale"]}
     found = report_entities(clusters, texts, names=names, options=FEW).systems["s"]
     assert isinstance(found.hallucination, Undefined)
-    assert [entry.reason for entry in found.excluded] == ["no_people_known"]
+    assert found.excluded == {"2": "no_people_known"}
     # 1 of 2 of each group: odds alike
     assert found.inclusion.score.over_documents.value == pytest.approx(0.0)
 
@@ -238,7 +238,7 @@ def test_inputs_without_a_group_are_left_out():
     plain = [*CLUSTERS[:2], cluster("p", "A text.")]
     texts = [summary(each.eid, "Same text.") for each in plain]
     found = report_distinguishability(plain, texts, options=FEW).systems["s"]
-    assert [entry.reason for entry in found.excluded] == ["no_group"]
+    assert found.excluded == {"p": "no_group"}
     assert isinstance(found.counts.score, Undefined)
     assert found.counts.left_out == {"alone_in_group": 2}
 

@@ -9,13 +9,18 @@ from hypothesis import strategies as st
 
 from fairjudge.bias.controls import CONTROLS, ControlSummarizer
 from fairjudge.bias.fighting_words import fighting_words, input_bias
-from fairjudge.bias.lists import EXTENDED_GENDER, HELM_GENDER
-from fairjudge.bias.masking import mask, masked_words
 from fairjudge.bias.people import Person
-from fairjudge.bias.representation import count_vectors
-from fairjudge.bias.resampling import Counts, Resampling
-from fairjudge.bias.word_lists import IdentifierCounter, paired_markers, word_list_bias
+from fairjudge.bias.representation import count_vectors, mask, masked_words
+from fairjudge.bias.resampling import Counts
+from fairjudge.bias.word_lists import (
+    EXTENDED_GENDER,
+    HELM_GENDER,
+    IdentifierCounter,
+    paired_markers,
+    word_list_bias,
+)
 from fairjudge.errors import InputError, StatisticsError
+from fairjudge.resampling import Resampling
 
 
 def test_published_lists_are_in_pairs():
@@ -171,7 +176,7 @@ def corpus_scores(reference, sample, topics):
             Counts.of([counter.count(text) for text in texts]),
             sources,
             groups=counter.groups,
-            resampling=Resampling(seed=0, n_resamples=200),
+            resampling=Resampling(rng=np.random.default_rng(0), n_resamples=200),
             reference=reference,
         ).score.over_documents
     return scores

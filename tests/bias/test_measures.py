@@ -12,16 +12,17 @@ from fairjudge.bias.entity_analysis import people_from_names
 from fairjudge.bias.hallucination import NameGroups, hallucinated, hallucination_bias
 from fairjudge.bias.people import Person, align, fits, inclusion_bias, last_name
 from fairjudge.bias.representation import count_vectors, distinguish, distinguishability
-from fairjudge.bias.resampling import Counts, Resampling, _chunk_sizes, two_way
+from fairjudge.bias.resampling import Counts, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, word_list_bias
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
+from fairjudge.resampling import Resampling, chunk_sizes
 
 GROUPS = ("female", "male")
 
 
 def quick(seed=0, n_resamples=200):
-    return Resampling(seed=seed, n_resamples=n_resamples)
+    return Resampling(rng=np.random.default_rng(seed), n_resamples=n_resamples)
 
 
 def value(both):
@@ -478,7 +479,7 @@ def simulated_bias(rng, **options):
         Counts.of(included, **where),
         Counts.of(present, **where),
         groups=GROUPS,
-        resampling=Resampling(seed=int(rng.integers(2**31)), n_resamples=400),
+        resampling=quick(int(rng.integers(2**31)), 400),
     )
 
 
@@ -554,6 +555,6 @@ def test_the_package_has_the_measures_by_name():
 
 @pytest.mark.parametrize("n_units", [1, 7, 10**9])
 def test_resamples_are_counted_whatever_the_memory_they_are_made_in(n_units):
-    sizes = _chunk_sizes(2000, n_units)
+    sizes = chunk_sizes(2000, n_units, cells=4_000_000)
     assert sum(sizes) == 2000
     assert min(sizes) >= 1

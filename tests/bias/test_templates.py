@@ -368,7 +368,7 @@ def test_an_input_is_a_cluster_that_says_how_it_was_made():
     assert cluster.eid == "d:local:0:0"
     said = controlled_of(cluster)
     assert (said.original, said.design, said.variant) == ("d", "local", 0)
-    assert tuple(record.person() for record in said.people) == one.people
+    assert said.people == one.people
     assert controlled_of(Cluster(eid="e", articles=cluster.articles)) is None
     bad = Cluster.model_validate({**cluster.to_json(), "controlled": {"design": "else"}})
     with pytest.raises(InputError, match=r"controlled\.design"):

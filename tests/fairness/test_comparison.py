@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.fairness.comparison import CoverageRows, ProportionalRows, compare_with_baseline
+from fairjudge.fairness.comparison import Rows, compare_with_baseline
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import coverage_by_value
 from fairjudge.fairness.proportional import (
@@ -18,11 +18,13 @@ from fairjudge.fairness.proportional import (
 def coverage_rows(rows, *, unfair=None):
     """`rows`: eid to the coverage of a document of value a and of one of value b."""
     found = [coverage_by_value(np.array([[a], [b]]), ["a", "b"]) for a, b in rows.values()]
-    return CoverageRows(
+    return Rows(
         eids=tuple(rows),
-        equal_coverage=np.array([one.equal_coverage for one in found]),
-        unfair=np.array(unfair or [0.0] * len(rows)),
-        parts=contributions(found),
+        means={
+            "equal_coverage": np.array([one.equal_coverage for one in found]),
+            "r_ec": np.array(unfair or [0.0] * len(rows)),
+        },
+        corpus=contributions(found),
     )
 
 
@@ -30,12 +32,14 @@ def proportional_rows(rows):
     """`rows`: eid to the share of value a in the summary; half is wanted."""
     got = np.array([[share, 1.0 - share] for share in rows.values()])
     shares = Shares(values=("a", "b"), wanted=np.full_like(got, 0.5), got=got)
-    return ProportionalRows(
+    return Rows(
         eids=tuple(rows),
-        unfair=binary_unfair(shares).astype(float),
-        uer=unfair_error(shares),
-        auc=area_under_curve(shares),
-        shares=shares,
+        means={
+            "bur": binary_unfair(shares).astype(float),
+            "uer": unfair_error(shares),
+            "auc": area_under_curve(shares),
+        },
+        corpus=shares,
     )
 
 

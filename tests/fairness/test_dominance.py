@@ -5,9 +5,9 @@ import pytest
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.dominance import dominance, dominating_value
 from fairjudge.fairness.equal_coverage import coverage_by_value
+from fairjudge.resampling import Resampling
 
 
 def sample(coverage, sizes):

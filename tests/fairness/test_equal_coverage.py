@@ -10,7 +10,6 @@ from scipy.stats import kstest, permutation_test
 
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.fairness._resampling import Resampling
 from fairjudge.fairness.equal_coverage import (
     RelabellingTest,
     count_relabellings,
@@ -19,6 +18,7 @@ from fairjudge.fairness.equal_coverage import (
     summarise_equal_coverage,
 )
 from fairjudge.fairness.support import Support, SupportRecord, align
+from fairjudge.resampling import Resampling
 
 
 def support(matrix, **more):
