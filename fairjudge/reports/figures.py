@@ -58,6 +58,11 @@ def tally(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> 
     return ", ".join(f"{n} {(words or {}).get(name, name)}" for name, n in counts.items() if n)
 
 
+def sentence(text: str) -> str:
+    """Return a remark as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def named(items: Iterable[str], limit: int) -> str:
     """Return the first items, and how many more there are."""
     every = list(items)

@@ -3,33 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
-from fairjudge.reports.content import Content
+from fairjudge.reports.content import Content, Cost
+from fairjudge.reports.figures import Json
 from fairjudge.reports.parts import Codes, Fold, Paragraph, Part
+from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns
 
 
 def origin_parts(content: Content) -> Iterator[Part]:
     """Yield every file, signature, run and cost."""
-    yield TextTable(
-        title="Files and folders",
-        columns=columns("name", "what it is", "records", "written", "note", numbers=("records",)),
-        rows=tuple(
-            (one.name, one.kind, "-" if one.n is None else f"{one.n}", one.modified, one.note)
-            for one in content.sources
-        ),
+    yield table(
+        "Files and folders",
+        "name: {name} | what it is: {kind} | records> {n:number.0} | written: {modified}"
+        " | note: {note}",
+        map(asdict, content.sources),
     )
     if content.signatures:
         yield _signatures(content)
         whole = Codes(tuple(content.signatures))
         yield Fold(f"Whole signatures: {len(content.signatures)}", (whole,))
     if content.costs:
-        yield _costs(content)
+        yield table(
+            "What models were asked",
+            "from: {source} | when: {when} | calls> {n_calls} | from the cache> {n_cached}"
+            " | US dollars> {cost}",
+            map(_cost, content.costs),
+        )
     for run in content.runs:
-        arguments = TextTable(
-            title=f"Begun {run.began}, last written {run.ended or 'never'}",
-            columns=columns("argument", "value"),
-            rows=tuple(run.arguments.items()),
+        arguments = table(
+            f"Begun {run.began}, last written {run.ended or 'never'}",
+            "argument: {name} | value: {value}",
+            [{"name": name, "value": value} for name, value in run.arguments.items()],
         )
         yield Fold(f"Run of {run.command}: {run.name}", (arguments,))
     yield from (Paragraph(note, "note") for note in content.notes)
@@ -56,21 +62,6 @@ def _parts(signature: str) -> Iterator[tuple[str, str]]:
         yield name, value
 
 
-def _costs(content: Content) -> TextTable:
-    return TextTable(
-        title="What models were asked",
-        columns=columns(
-            "from", "when", "calls", "from the cache", "US dollars",
-            numbers=("calls", "from the cache", "US dollars"),
-        ),
-        rows=tuple(
-            (
-                one.source,
-                one.when or "-",
-                str(one.n_calls),
-                str(one.n_cached),
-                "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}",
-            )
-            for one in content.costs
-        ),
-    )  # fmt: skip
+def _cost(one: Cost) -> Json:
+    cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
+    return {**asdict(one), "when": one.when or "-", "cost": cost}
