@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairjudge.analysis.auditing import (
-    covered_by,
+    covered_report,
     is_derived,
-    length_by,
+    length_report,
     parse_report,
     position_report,
     verbosity_report,
@@ -20,7 +20,7 @@ from fairjudge.analysis.browsing import (
     article_characters,
     browse_data,
 )
-from fairjudge.analysis.report_inputs import Inputs, read_inputs
+from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.calibration.causes import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
@@ -65,15 +65,13 @@ def make_report(
     FairJudgeError
         If a file cannot be read or is nothing that is known, or there is nothing to show.
     """
-    found = read_inputs(
-        [Path(one) for one in inputs],
-        references=None if references is None else Path(references),
-        summaries=None if summaries is None else Path(summaries),
-        labels=None if labels is None else Path(labels),
-        annotators=annotators,
-        label_scale=label_scale,
-        skip_bad=skip_bad,
-    )
+    found = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
+    named = ((references, "references", "clusters"), (summaries, "summaries"), (labels, "labels"))
+    for path, *kinds in named:
+        if path is not None:
+            found.add(Path(path), *kinds)
+    for path in inputs:
+        found.add(Path(path))
     for panel in found.panels:
         _check(panel)
     return report_on(found, title=title, seed=seed)
@@ -192,12 +190,12 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
     if any(row.protocol == "pairwise" and not is_derived(row) for row in rows):
         yield "audit position", lambda: position_report(rows, labels=None, close_within=0.5)
         if found.summaries:
-            yield "audit length", lambda: length_by(rows, found.summaries.values())
+            yield "audit length", lambda: length_report(rows, found.summaries.values())
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
     references = [one for one in found.clusters.values() if isinstance(one, Reference)]
     if references and any(names_its_voices(row) for row in rows):
-        yield "audit covered", lambda: covered_by(rows, references)
+        yield "audit covered", lambda: covered_report(rows, references)
 
 
 def names_its_voices(row: Judgement) -> bool:
