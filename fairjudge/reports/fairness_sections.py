@@ -2,59 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from fairjudge.reports import fairness_tables
 from fairjudge.reports.content import Content
 from fairjudge.reports.fairness_tables import COVERAGE, LABELS, SHARES
-from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row
-from fairjudge.reports.judge_sections import findings_part
-from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Plot, beside
-from fairjudge.reports.plots import Curve, Mark, curve_plot
+from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, plotted, row
+from fairjudge.reports.judge_sections import Show, panel_parts
+from fairjudge.reports.parts import Group, Heading, Part, Plot
+from fairjudge.reports.plots import Curve, Mark, Shape, curve_plot
 from fairjudge.text.printable import counted
 
-_CURVE_MARKS = (
-    Mark(shape="square", filled=True),
-    Mark(shape="circle", filled=False),
-    Mark(shape="diamond", filled=True),
-    Mark(shape="square", filled=False),
-    Mark(shape="circle", filled=True),
-    Mark(shape="diamond", filled=False),
-)
+_SHAPES: tuple[Shape, ...] = ("square", "circle", "diamond")
+_CURVE_MARKS = [Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range(6)]
 
 
 def fairness_parts(content: Content) -> Iterator[Part]:
     """Yield every fairness report that was given."""
-    for panel in content.panels:
-        if panel.kind in _REPORTS:
-            title, show = _REPORTS[panel.kind]
-            yield Heading(title.format(**panel.report))
-            yield Paragraph(f"From {panel.source}.", "note")
-            yield from findings_part(panel)
-            yield from show(panel.report)
+    for panel in content.of_kind(*_REPORTS):
+        yield from panel_parts(panel, *_REPORTS[panel.kind])
 
 
 def _coverage(report: Json) -> Iterator[Part]:
     measures, values = fairness_tables.coverage_tables(report)
     yield _measure_plots(report["systems"], COVERAGE, digits=4, unit="0 is fair")
     yield measures
-    plots = [
-        forest(
-            [
-                row(
-                    value,
-                    {**one, "value": one["mean"]},
-                    mark=PLAIN if value in (found["over"], found["under"]) else OTHER,
-                    digits=3,
-                )
-                for value, one in found["by_value"].items()
-            ],
-            title=f"{system}: coverage of each {report['attribute']} against the mean",
-            across=f"{system}: difference to the mean coverage",
-            caption=_over_and_under(found),
+    plots = []
+    for system, found in report["systems"].items():
+        ends = (found["over"], found["under"])
+        rows = [
+            row(
+                name, {**one, "value": one["mean"]}, mark=PLAIN if name in ends else OTHER, digits=3
+            )
+            for name, one in found["by_value"].items()
+        ]
+        plots.append(
+            forest(
+                rows,
+                title=f"{system}: coverage of each {report['attribute']} against the mean",
+                across=f"{system}: difference to the mean coverage",
+                caption=_over_and_under(found),
+            )
         )
-        for system, found in report["systems"].items()
-    ]
     yield Group(tuple(plots), "row")
     yield values
 
@@ -111,13 +100,13 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
     more = len(swept) > len(shown)
     caption = f"The plot shows the first {counted(len(shown), 'system')}, the table all."
     yield Heading(title, 4)
-    yield beside(Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept))
+    yield Group((Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept)))
 
 
 def _overall(report: Json) -> Iterator[Part]:
     rows = [row(system, one, digits=3) for system, one in report["systems"].items()]
     table = fairness_tables.overall_table(report)
-    yield beside(forest(rows, title=table.title, across=table.title, span=(0.0, 1.0)), table)
+    yield plotted(table, rows, table.title, span=(0.0, 1.0))
 
 
 def _agreement(report: Json) -> Iterator[Part]:
@@ -127,7 +116,7 @@ def _agreement(report: Json) -> Iterator[Part]:
         across="Spearman's correlation",
         span=(-1.0, 1.0),
     )
-    yield beside(plot, fairness_tables.agreement_table(report))
+    yield Group((plot, fairness_tables.agreement_table(report)))
 
 
 def _changes(report: Json) -> Iterator[Part]:
@@ -146,7 +135,7 @@ def _changes(report: Json) -> Iterator[Part]:
             )
             for names, unit, digits in ((COVERAGE, "", 3), (SHARES, " in points", 2))
         ]
-        yield beside(*plots, table)
+        yield Group((*plots, table))
 
 
 def _measure_plots(
@@ -164,7 +153,7 @@ def _measure_plots(
     return Group(tuple(plots), "row")
 
 
-_REPORTS: Mapping[str, tuple[str, Callable[[Json], Iterator[Part]]]] = {
+_REPORTS: Mapping[str, tuple[str, Show]] = {
     "fairness coverage": ("Coverage by {attribute}", _coverage),
     "fairness proportional": ("Proportional representation by {attribute}", _proportional),
     "fairness overall": ("Over several data sets: {measure}", _overall),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from fairjudge.reports.parts import Plot
+from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import ForestRow, Mark, forest_plot
-from fairjudge.reports.tables import number
+from fairjudge.reports.tables import TextTable, number
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -101,3 +101,16 @@ def forest(
     said = "; ".join(f"{one.label} {one.text}" for one in rows)
     drawn = forest_plot(rows, name=f"{title}: {said}", across=across, span=span, band=band)
     return Plot(drawn, caption)
+
+
+def plotted(
+    table: TextTable,
+    rows: Sequence[ForestRow],
+    across: str,
+    *,
+    span: tuple[float, float] | None = None,
+    caption: str = "",
+) -> Group:
+    """Return `table` beside a forest plot of the same name."""
+    plot = forest(rows, title=table.title, across=across, span=span, caption=caption)
+    return Group((plot, table))

@@ -15,7 +15,7 @@ from fairjudge.judges.leaderboards import (
 )
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.findings import board_findings, of_leaderboard
-from fairjudge.reports.parts import Heading, Paragraph, Part, beside
+from fairjudge.reports.parts import Group, Heading, Paragraph, Part
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.results import figure
@@ -44,7 +44,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
             across=MEANING[board.protocol],
             span=board.scale_range,
         )
-        yield beside(plot, _table(board))
+        yield Group((plot, _table(board)))
     if boards:
         yield Paragraph(
             "Intervals are 95 % and resample documents. 'Behind' is the first system's mean less "
