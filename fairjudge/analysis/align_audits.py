@@ -46,12 +46,8 @@ def grouping_of(
 def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str, str]:
     """Return the value that more than half of a document's articles have, where there is one.
 
-    Values are read as ``fairjudge fairness`` reads them.
-
-    Raises
-    ------
-    InputError
-        As `fairjudge.fairness.values.label_corpus`.
+    Values are read as ``fairjudge fairness`` reads them. Raises InputError (as
+    `fairjudge.fairness.values.label_corpus`).
     """
     found = {}
     for labelled in label_corpus(clusters, attribute=attribute).sets:

@@ -41,12 +41,8 @@ def position_report(
     """Return position bias by judge and aspect, pair of systems and closeness.
 
     Closeness needs people's values: `labels`, or the judgements' own ``human_a`` and ``human_b``.
-    Where judgements carry distributions over both orders, ``shift`` is the mean graded bias.
-
-    Raises
-    ------
-    InputError
-        If there is no pairwise judgement.
+    Where judgements carry distributions over both orders, ``shift`` is the mean graded bias. Raises
+    InputError if there is no pairwise judgement.
     """
     pairs = [row for row in rows if row.protocol == "pairwise" and not is_derived(row)]
     if not pairs:
@@ -110,10 +106,7 @@ def _shift(rows: Sequence[Judgement], *, judge: str, aspect: str) -> dict[str, A
 def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     """Return verbosity bias by judge, aspect, protocol and probe.
 
-    Raises
-    ------
-    InputError
-        If no system is named as a probe of another one.
+    Raises InputError if no system is named as a probe of another one.
     """
     groups: list[dict[str, Any]] = []
     for probe in PROBES:
@@ -180,10 +173,7 @@ def covered_report(
 ) -> dict[str, Any]:
     """Return who is covered, by judge and system: slices, and the voices that are left out.
 
-    Raises
-    ------
-    InputError
-        If no judgement is a checklist, or of a single answer or article.
+    Raises InputError if no judgement is a checklist, or of a single answer or article.
     """
     if isinstance(references, Path):
         references = read_references(references, skip_bad=skip_bad).records
@@ -239,11 +229,7 @@ def length_report(
     """Return win rates as judged, at equal length, and among pairs of similar length.
 
     Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
-
-    Raises
-    ------
-    InputError
-        If there is no pairwise judgement.
+    Raises InputError if there is no pairwise judgement.
     """
     if isinstance(summaries, Path):
         summaries = read_summaries(summaries, skip_bad=skip_bad)

@@ -52,10 +52,7 @@ class Inputs:
     def add(self, path: Path, *expected: str) -> None:
         """Read a folder or a file, which may be `expected` to be of some kinds.
 
-        Raises
-        ------
-        InputError
-            If it cannot be read, or is nothing that is known or expected.
+        Raises InputError if it cannot be read, or is nothing that is known or expected.
         """
         if path.is_dir() and not expected:
             self._add_folder(path)

@@ -38,11 +38,7 @@ def load_support_scorer(
     """Load the model of the scorer `name`, one of `SUPPORT_SCORERS`.
 
     `between_units` asks an entailment model to compare units too, as variant ``"released"`` does.
-
-    Raises
-    ------
-    FairJudgeError
-        The model cannot be loaded.
+    Raises FairJudgeError if the model cannot be loaded.
     """
     from fairjudge.scorers.coverage import embedding_supports, entailment_supports
 

@@ -53,8 +53,9 @@ def draw(
 ) -> Draw:
     """Draw about `budget` of `items`.
 
-    Each system (or pair of systems) gets its share of the budget, since each has an interval of
-    its own. Items that were not judged count as of average uncertainty.
+    Each system (or pair of systems) gets its share of the budget, since each has an interval of its
+    own. Items that were not judged count as of average uncertainty. Raises ConfigurationError
+    for a share or budget out of range, InputError if no judgement fits an item.
 
     Parameters
     ----------
@@ -62,13 +63,6 @@ def draw(
         The part of the budget, in (0, 1], that is drawn uniformly.
     leave_out
         Numbers of items that take no part, such as controls.
-
-    Raises
-    ------
-    ConfigurationError
-        A share or budget out of range.
-    InputError
-        No judgement fits an item.
     """
     if not 0.0 < random_share <= 1.0:
         raise ConfigurationError(

@@ -53,10 +53,8 @@ class Adjudication:
 def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
     """Take the disagreements from the JSON of ``fairjudge calibrate``.
 
-    Raises
-    ------
-    InputError
-        If the file is nothing such, or none of its disagreements is an item of this job.
+    Raises InputError if the file is nothing such, or none of its disagreements is an item of this
+    job.
     """
     try:
         groups = json.loads(read_file(path))["groups"]

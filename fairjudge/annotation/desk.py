@@ -18,8 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from fairjudge.annotation.board import Board, Event, Job, replay
 from fairjudge.annotation.items import Item
-from fairjudge.annotation.labels_file import LabelsFile
-from fairjudge.annotation.records import LabelWriter, Projection, without_chance
+from fairjudge.annotation.labels_file import LabelsFile, LabelWriter, Projection, without_chance
 from fairjudge.annotation.store import Store
 
 Result = TypeVar("Result")
@@ -49,6 +48,8 @@ class _Request(Generic[Result]):
 class Desk:
     """The board of a job, its store and its labels file.
 
+    Raises InputError or RunError if the store or the file cannot be used.
+
     Parameters
     ----------
     job, items, probabilities
@@ -57,11 +58,6 @@ class Desk:
         Open; closed by `close`.
     path
         The labels file.
-
-    Raises
-    ------
-    InputError, RunError
-        The store or the file cannot be used.
     """
 
     def __init__(

@@ -50,10 +50,7 @@ def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
 def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, Value]:
     """Return the known value of each item that `labels` name.
 
-    Raises
-    ------
-    InputError
-        No label fits an item, or two labels of an item differ.
+    Raises InputError if no label fits an item, or two labels of an item differ.
     """
     place = {item_key(item)[0]: (n, item_key(item)[1]) for n, item in enumerate(items)}
     out: dict[int, Value] = {}
@@ -86,17 +83,14 @@ def plan_job(
 ) -> Job:
     """Share `items` out.
 
+    Raises ConfigurationError if the options do not fit, or nothing but controls is left.
+
     Parameters
     ----------
     controls
         Items with known values; they take no part in the rest.
     drawn
         The items to label, where only some are; None for all.
-
-    Raises
-    ------
-    ConfigurationError
-        The options do not fit, or nothing but controls is left.
     """
     if not 0.0 <= options.overlap <= 1.0:
         raise ConfigurationError(f"--overlap is a share from 0 to 1, got {options.overlap!r}")

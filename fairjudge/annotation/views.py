@@ -109,12 +109,12 @@ def _digit(scale: Scale, level: int) -> str:
 
 
 def _chosen(scale: Scale, place: Place) -> int | None:
-    if place.said is None or place.said.kind != "label":
+    if place.label is None:
         return None
     for level, answer in enumerate(scale.levels):
         value = answer.value
         said = to_verdict(value, place.shown or "ab") if isinstance(value, str) else value
-        if said == place.said.value:
+        if said == place.label.value:
             return level
     return None
 
