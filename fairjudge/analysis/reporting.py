@@ -25,7 +25,7 @@ from fairjudge.calibration.causes import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.judges.leaderboards import leaderboards
-from fairjudge.reports.content import Content, Counts, Panel
+from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
 
@@ -156,15 +156,15 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
     )
 
 
-def _counts(rows: Sequence[Judgement]) -> Counts:
+def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
     systems = {name for row in rows for name in (row.system, row.system_a, row.system_b)}
-    return Counts(
-        n_judgements=len(rows),
-        n_unscored=sum(row.unscored is not None for row in rows),
-        n_clusters=len({row.eid for row in rows}),
-        n_systems=len(systems - {None}),
-        n_judges=len({row.judge for row in rows}),
-    )
+    return {
+        "judgement": len(rows),
+        "system": len(systems - {None}),
+        "cluster": len({row.eid for row in rows}),
+        "judge": len({row.judge for row in rows}),
+        UNSCORED: sum(row.unscored is not None for row in rows),
+    }
 
 
 def _made(found: Inputs, given: set[str], *, seed: int) -> tuple[list[Panel], list[str]]:

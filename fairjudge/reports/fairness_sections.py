@@ -88,7 +88,6 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
                     (p["tau"], p["value"]) for p in found["sweep"] if p["value"] is not None
                 ),
                 mark=mark,
-                dashed=not mark.filled,
             )
             for (system, found), mark in zip(shown.items(), _CURVE_MARKS, strict=False)
         ],

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from fairjudge.judges.leaderboards import WEIGHTING
 from fairjudge.reports import audit_tables
-from fairjudge.reports.content import Content, Panel
+from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import by_judge, outlets_table, slice_table, slices
 from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, row
 from fairjudge.reports.measured_findings import findings_of
@@ -144,5 +144,5 @@ def unscored_parts(content: Content) -> Iterator[Part]:
         yield from audit_tables.parse_tables(panel.report)
         said = "An item without a score enters no mean."
         yield Paragraph(f"{said} The leaderboards bound what it could change.", "note")
-    if content.counts is not None and content.counts.n_unscored:
+    if content.counts is not None and content.counts[UNSCORED]:
         yield Place("without-score", "The list of items without a score")
