@@ -68,13 +68,7 @@ class Quality:
 
 
 def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quality:
-    """Look at a board; costs some milliseconds for thousands of labels.
-
-    Parameters
-    ----------
-    documents
-        The document of each item.
-    """
+    """Look at a board, given each item's document; takes milliseconds for thousands of labels."""
     by_item: dict[int, dict[str, Value]] = defaultdict(dict)
     for event in board.standing("label"):
         if event.item not in board.job.controls and event.value is not None:

@@ -38,13 +38,7 @@ class Store:
     Items are kept by their names, so that a job may be planned anew (a larger budget, another
     overlap) over the same items. A commit is on disk when `append` returns. Raises RunError if the
     database is in use, belongs to other items, or cannot be used.
-
-    Parameters
-    ----------
-    path
-        The database; made if it does not exist.
-    identity
-        A hash of what is asked; a database of something else is refused.
+    `identity` is a hash of what is asked: a database of something else is refused.
     """
 
     def __init__(self, path: Path, *, identity: str, items: Sequence[str]) -> None:

@@ -31,15 +31,9 @@ _PEOPLE = Mark(shape="diamond", filled=True)
 
 
 def calibration_page(report: Json, *, position: Groups = ()) -> str:
-    """Return the page.
+    """Return the page of what ``fairjudge calibrate --json`` writes.
 
-    Parameters
-    ----------
-    report
-        What ``fairjudge calibrate --json`` writes.
-    position
-        The groups that ``fairjudge audit position --json`` writes, shown with the judge and aspect
-        that they belong to.
+    `position` has the groups of ``fairjudge audit position --json``, shown with their judges.
     """
     groups = [
         Section(
