@@ -160,7 +160,6 @@ def _group_errors(
 
 
 def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool) -> Iterator[str]:
-    """Say what the audit by an attribute leaves out."""
     documents = {key[0] for key in test.keys}
     if not is_there:
         yield f"{name}: fewer than 2 groups of documents in the test"

@@ -65,7 +65,6 @@ def is_derived(row: Judgement) -> bool:
 
 
 def _label_quality(labels: object | None, *, skip_bad: bool) -> dict[str, Quality]:
-    """Return the mean label of each summary, by aspect."""
     if labels is None:
         return {}
     values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))

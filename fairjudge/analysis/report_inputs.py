@@ -109,7 +109,6 @@ class Inputs:
         )
 
     def _readers(self) -> dict[str, tuple[Callable[..., Loaded[Any]], Callable[[Any], str]]]:
-        """Return how each kind of file is read and taken."""
         return {
             "judgements": (read_judgements, self.take_judgements),
             "references": (read_references, self.take_clusters),

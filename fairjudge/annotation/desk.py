@@ -17,7 +17,6 @@ from queue import SimpleQueue
 from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.annotation.board import Board, Event, Job, replay
-from fairjudge.annotation.items import Item
 from fairjudge.annotation.labels_file import LabelsFile, LabelWriter, Projection, without_chance
 from fairjudge.annotation.store import Store
 
@@ -47,24 +46,11 @@ class Desk:
     or RunError if one of them cannot be used.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        items: Sequence[Item],
-        *,
-        store: Store,
-        path: Path,
-        probabilities: Sequence[float] | None = None,
-        adjudicated: bool = False,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, job: Job, writer: LabelWriter, *, store: Store, path: Path) -> None:
         self.job = job
-        self.items = items
+        self.items = writer.items
+        self._writer = writer
         self._store = store
-        self._clock = clock
-        self._writer = LabelWriter(
-            items=items, probabilities=probabilities, adjudicated=adjudicated
-        )
         self._file = LabelsFile(path)
         self._board, self._lines = self._from_store()
         self._sessions = store.sessions()
@@ -129,7 +115,7 @@ class Desk:
             if self._broken:
                 self._recover()
             with self._lock:
-                turn = Turn(board=self._board, now=self._clock())
+                turn = Turn(board=self._board, now=time.time())
                 results = [_result(act, turn) for act, _ in batch]
             self._keep(turn)
         except Exception as error:  # whatever it was, nobody may be told "kept"

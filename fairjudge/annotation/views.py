@@ -152,7 +152,6 @@ def _panes(
 
 
 def _quoted(item: Item, article: Article) -> Marked | None:
-    """Find one of the answer's wordings in an article."""
     for wording in (item.statement, *item.wordings):
         start = article.content.find(wording) if wording else -1
         if start >= 0:

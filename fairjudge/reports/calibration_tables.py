@@ -279,7 +279,6 @@ def separations_table(planning: Json) -> TextTable:
 
 
 def _reasons(group: Json) -> list[str]:
-    """Say why figures of the judge or of people are missing."""
     said = []
     for part, name in (("agreement", "Judge"), ("human", "People")):
         found = group[part]

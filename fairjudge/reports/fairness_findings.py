@@ -52,7 +52,6 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
 
 
 def _unequal(by_value: Json) -> str:
-    """Say which values are represented too much or too little, beyond chance."""
     sides = [
         (value, row["difference"]["value"] > 0)
         for value, row in by_value.items()

@@ -1,26 +1,29 @@
-"""Plots of what the ``fairness`` commands found, beside their tables."""
+"""Plots of what the ``fairness`` and ``bias`` commands found, beside their tables."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.reports import fairness_tables
+from fairjudge.reports import bias_tables, fairness_tables
 from fairjudge.reports.content import Content
 from fairjudge.reports.fairness_tables import COVERAGE, LABELS, SHARES
 from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
-from fairjudge.reports.parts import Group, Heading, Part, Plot
-from fairjudge.reports.plots import Curve, Mark, Shape, curve_plot
+from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
+from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
+from fairjudge.reports.row_tables import rows_within
 from fairjudge.text.printable import counted
 
+_MAX_WORDS = 25
+"""Words of each group that a report shows; the JSON has all."""
 _SHAPES: tuple[Shape, ...] = ("square", "circle", "diamond")
 _CURVE_MARKS = [Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range(6)]
 
 
 def fairness_parts(content: Content) -> Iterator[Part]:
     """Yield every fairness report that was given."""
-    for panel in content.of_kind(*_REPORTS):
-        yield from panel_parts(panel, *_REPORTS[panel.kind])
+    for panel in content.of_kind(*_FAIRNESS):
+        yield from panel_parts(panel, *_FAIRNESS[panel.kind])
 
 
 def _coverage(report: Json) -> Iterator[Part]:
@@ -140,7 +143,6 @@ def _changes(report: Json) -> Iterator[Part]:
 def _measure_plots(
     systems: Mapping[str, Json], measures: Mapping[str, str], *, digits: int, unit: str
 ) -> Part:
-    """Return a plot for each measure, side by side."""
     plots = [
         forest(
             [row(system, found[name], digits=digits) for system, found in systems.items()],
@@ -152,10 +154,79 @@ def _measure_plots(
     return Group(tuple(plots), "row")
 
 
-_REPORTS: Mapping[str, tuple[str, Show]] = {
+_FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness coverage": ("Coverage by {attribute}", _coverage),
     "fairness proportional": ("Proportional representation by {attribute}", _proportional),
     "fairness overall": ("Over several data sets: {measure}", _overall),
     "fairness agreement": ("Do two scorers agree", _agreement),
     "fairness compare": ("What changed beside {baseline}", _changes),
+}
+
+
+def bias_parts(content: Content) -> Iterator[Part]:
+    """Yield every bias report that was given."""
+    for panel in content.of_kind(*_BIAS):
+        yield from panel_parts(panel, *_BIAS[panel.kind])
+        yield from notes(panel.report["notes"])
+        yield Paragraph("Signature: ", "note", panel.report["signature"])
+
+
+def _word_lists(report: Json) -> Iterator[Part]:
+    scores, shares = bias_tables.words_tables(report)
+    across = "distance of the distributions; 0 is unbiased"
+    yield plotted(scores, _by_system(report, "inclusion"), across)
+    rows = [
+        row(f"{one['system']}, {one['group']}", one["difference"])
+        for one in rows_within(report["systems"], "system", "by_group", "group")
+    ]
+    across = "share of the words in summaries less that in the reference"
+    yield plotted(shares, rows, across)
+
+
+def _by_system(report: Json, score: str) -> list[ForestRow]:
+    return [row(system, found[score]) for system, found in report["systems"].items()]
+
+
+def _entities(report: Json) -> Iterator[Part]:
+    inclusion, hallucination = bias_tables.entities_tables(report)
+    across = "largest odds ratio less 1; 0 is unbiased"
+    yield plotted(inclusion, _by_system(report, "inclusion"), across)
+    title = "Probability that a person of the group is named"
+    yield forest(
+        [
+            row(f"{system}, {group}", found["by_group"].get(group))
+            for system, found in report["systems"].items()
+            for group in report["groups"]
+        ],
+        title=title,
+        across=title,
+        span=(0.0, 1.0),
+    )
+    yield hallucination
+
+
+def _distinguishability(report: Json) -> Iterator[Part]:
+    (table,) = bias_tables.distinguishability_tables(report)
+    rows = [
+        row(f"{system}, {name}", found[name], mark=mark)
+        for system, found in report["systems"].items()
+        for name, mark in (("counts", OTHER), ("dense", PLAIN))
+        if found[name] is not None
+    ]
+    caption = "Circles: counts of words; squares: sentence embeddings."
+    yield plotted(table, rows, "0 is chance, 1 always right", caption=caption)
+
+
+def _inputs(report: Json) -> Iterator[Part]:
+    summary, *words = bias_tables.inputs_tables(report, limit=_MAX_WORDS)
+    yield summary
+    for table in words:
+        yield Fold(table.title, (table,))
+
+
+_BIAS: Mapping[str, tuple[str, Show]] = {
+    "bias words": ("Words of groups", _word_lists),
+    "bias entities": ("People named", _entities),
+    "bias distinguishability": ("Can the group be told from the summary", _distinguishability),
+    "bias inputs": ("What the sources say already", _inputs),
 }

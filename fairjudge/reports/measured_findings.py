@@ -137,7 +137,6 @@ def _covered(report: Json) -> Iterator[str]:
 
 
 def _of_outlets(group: Json) -> str:
-    """Name the outlets whose answers are left out most often."""
     counts = Counter(
         name
         for one in group["uncovered"]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 
-from fairjudge.reports.bias_sections import bias_parts
 from fairjudge.reports.calibration_page import calibration_parts
 from fairjudge.reports.calibration_tables import group_title, verdict
 from fairjudge.reports.content import UNSCORED, Content, Cost
-from fairjudge.reports.fairness_sections import fairness_parts
+from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
 from fairjudge.reports.figures import Json
 from fairjudge.reports.findings import next_step, of_leaderboard, standing
 from fairjudge.reports.judge_sections import covered_parts, sway_parts, unscored_parts
@@ -76,7 +75,6 @@ def _in_short(content: Content) -> Iterator[Part]:
 
 
 def _counts(counts: Mapping[str, int] | None) -> dict[str, int]:
-    """Return the counts, each under its noun."""
     if counts is None:
         return {}
     return {one if n == 1 or one == UNSCORED else f"{one}s": n for one, n in counts.items()}

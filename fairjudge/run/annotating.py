@@ -11,6 +11,7 @@ from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.desk import Desk
 from fairjudge.annotation.items import Item, build_items, digest
+from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.passages import (
     Marks,
     embedding_similarity,
@@ -156,18 +157,15 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:
         items=[item.id for item in prepared.items],
     )
     try:
-        desk = Desk(
-            prepared.job,
-            prepared.items,
-            store=store,
-            path=output,
+        writer = LabelWriter(
+            items=prepared.items,
             probabilities=prepared.drawn.probabilities if prepared.drawn else None,
             adjudicated=prepared.adjudication is not None,
         )
+        return Desk(prepared.job, writer, store=store, path=output), store
     except BaseException:
         store.close()
         raise
-    return desk, store
 
 
 def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:

@@ -62,8 +62,6 @@ def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
 
 
 class _Pages:
-    """The endpoints; all state is the site's."""
-
     def __init__(self, site: Site) -> None:
         self._site = site
         self._desk = site.desk
@@ -110,7 +108,6 @@ class _Pages:
         return self._set(_to("/item"), self._session, key)
 
     async def sign_out(self, request: Request) -> Response:
-        """Forget the session on this device."""
         await self._signed_form(request)
         page = _to("/")
         page.delete_cookie(self._session, httponly=True, samesite="strict")
@@ -119,7 +116,6 @@ class _Pages:
     # Labelling.
 
     async def next_item(self, request: Request) -> Response:
-        """Go to the annotator's next item."""
         name, _ = self._who(request)
         return _to_item(await self._do(lambda turn: moves.next_position(turn, name)))
 
@@ -161,12 +157,10 @@ class _Pages:
         ]
 
     def _of(self, name: str, key: str) -> dict[str, Any]:
-        """Return what every page of an annotator says."""
         counts = self._desk.look(lambda board: _counts(board, name))
         return {**counts, "name": name, "csrf": self._site.access.csrf(key)}
 
     async def label(self, request: Request) -> Response:
-        """Keep an answer."""
         name, form = await self._signed_form(request)
         position, level = _whole(form, "position"), _whole(form, "level")
         task, note, seconds = self._site.task, form.get("note", ""), _seconds(form)
@@ -184,7 +178,6 @@ class _Pages:
         return _to_item(await self._do(act))
 
     async def skip(self, request: Request) -> Response:
-        """Keep why an item was skipped."""
         name, form = await self._signed_form(request)
         task, position, reason = self._site.task, _whole(form, "position"), form.get("reason", "")
         note = form.get("note", "")
@@ -195,7 +188,6 @@ class _Pages:
         )
 
     async def undo(self, request: Request) -> Response:
-        """Take the latest answer back."""
         name, _ = await self._signed_form(request)
         position = await self._do(lambda turn: moves.undo(turn, name))
         return _to_item(position, "?undone")
@@ -258,7 +250,6 @@ class _Pages:
         return page
 
     async def refused(self, _: Request, refusal: Exception) -> Response:
-        """Answer a refusal."""
         if not isinstance(refusal, _Refusal):
             raise refusal
         if refusal.to:
@@ -272,7 +263,6 @@ class _Pages:
         return self._message(503, "Your answer was not kept. Tell who runs this page, and wait.")
 
     async def missing(self, _: Request, __: Exception) -> Response:
-        """Answer an unknown address."""
         return self._message(404, "There is no such page.")
 
     def _message(self, status: int, said: str) -> Response:
