@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairjudge.analysis.aligning import Sides
-from fairjudge.calibration.alignment import Decision, decide, fit_both
+from fairjudge.calibration.alignment import decide, fit_both
 from fairjudge.calibration.audits import audit_position
 from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.group_rates import group_rates
@@ -63,14 +63,8 @@ def opened_report(
 ) -> dict[str, Any]:
     """Return the decision on the test, and the audits of both prompts there, as JSON."""
     found = decide(development.paired, test.paired, rng=np.random.default_rng(seed), level=level)
-    return {
-        "decision": _decision(found),
-        "audits": audits_of(development, test, grouping, level=level),
-    }
-
-
-def _decision(found: Decision) -> dict[str, Any]:
-    return {**to_json(found), "gain": asdict(found.gain), "why_not": list(found.why_not)}
+    decision = {**to_json(found), "gain": asdict(found.gain), "why_not": list(found.why_not)}
+    return {"decision": decision, "audits": audits_of(development, test, grouping, level=level)}
 
 
 def audits_of(

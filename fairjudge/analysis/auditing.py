@@ -120,13 +120,10 @@ def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     return {"groups": groups}
 
 
-def _systems(row: Judgement) -> tuple[str, ...]:
-    return tuple(name for name in (row.system, row.system_a, row.system_b) if name is not None)
-
-
 def _takes_part(row: Judgement, probe: str) -> bool:
     others = tuple(f":{other}" for other in PROBES if other != probe)
-    return not any(name.endswith(others) for name in _systems(row))
+    names = filter(None, (row.system, row.system_a, row.system_b))
+    return not any(name.endswith(others) for name in names)
 
 
 def _as_extended(row: Judgement, probe: str) -> Judgement:

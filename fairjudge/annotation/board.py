@@ -161,16 +161,13 @@ class Board:
     def choose(self, annotator: str, *, now: float) -> int | None:
         """Return an item for `annotator` to be assigned next, or None where nothing is left."""
         person = self._person(annotator)
-        if self._control_is_due(annotator, person):
+        group, place = divmod(len(person.history), CONTROL_EVERY)
+        if place == self._drawn(annotator, "place", group) % CONTROL_EVERY:
             control = self._next_control(annotator, person)
             if control is not None:
                 return control
         found = self._next_open(annotator, person, now)
         return self._next_control(annotator, person) if found is None else found
-
-    def _control_is_due(self, annotator: str, person: _Person) -> bool:
-        group, place = divmod(len(person.history), CONTROL_EVERY)
-        return place == self._drawn(annotator, "place", group) % CONTROL_EVERY
 
     def _next_control(self, annotator: str, person: _Person) -> int | None:
         got = set(person.history)

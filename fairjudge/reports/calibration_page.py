@@ -35,14 +35,12 @@ def calibration_page(report: Json, *, position: Groups = ()) -> str:
 
     `position` has the groups of ``fairjudge audit position --json``, shown with their judges.
     """
-    groups = [
-        Section(
-            id=f"group-{place}",
-            title=tables.group_title(group),
-            parts=tuple(_group(group, _position_of(group, position))),
-        )
-        for place, group in enumerate(report["groups"])
-    ]
+    groups = []
+    for place, group in enumerate(report["groups"]):
+        who = (group["judge"], group["aspect"])
+        own = [one for one in position if (one["judge"], one["aspect"]) == who]
+        title, parts = tables.group_title(group), tuple(_group(group, own))
+        groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
     return page_html([overview, *groups, origin], title="How far the judge can be trusted")
@@ -62,11 +60,6 @@ def _comparison(report: Json) -> Iterator[Part]:
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
-
-
-def _position_of(group: Json, position: Groups) -> Groups:
-    who = (group["judge"], group["aspect"])
-    return [one for one in position if (one["judge"], one["aspect"]) == who]
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
@@ -94,7 +87,7 @@ def _agreement(group: Json) -> Iterator[Part]:
     """Yield a forest plot of Spearman's correlation for each level; the tables have all three."""
     marks = {"judge": PLAIN, "people": _PEOPLE}
     for level, label in tables.LEVELS.items():
-        ceiling = group["human"].get(level, {}).get("spearman", {})
+        ceiling = tables.spearman(group["human"], level)
         yield forest(
             [
                 row(

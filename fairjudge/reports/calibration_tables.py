@@ -16,6 +16,7 @@ FEWEST_DOCUMENTS = 5
 """Nothing is said at first sight of a judge held against people on fewer documents."""
 LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
 PLANS = {"with_judge": "labels and judge (PPI++)", "without_judge": "labels alone"}
+_FLAGS = {"flagged": "flagged", "few_documents": "few documents"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece": "ECE"}
 
 
@@ -44,7 +45,7 @@ def verdict(group: Json) -> str:
 
 
 def _verdict(group: Json) -> str:
-    found = _spearman(group["agreement"], "pooled")
+    found = spearman(group["agreement"], "pooled")
     if found.get("value") is None:
         return f"Undefined: {why(found) or why(group['agreement']) or 'no reason given'}"
     if found["low"] is None:
@@ -54,7 +55,8 @@ def _verdict(group: Json) -> str:
     return _against_others(found, group)
 
 
-def _spearman(found: Json, level: str) -> Json:
+def spearman(found: Json, level: str) -> Json:
+    """Return an agreement's correlation at a level; nothing where there is none."""
     shown: Json = found.get(level, {}).get("spearman", {})
     return shown
 
@@ -69,14 +71,14 @@ def _against_others(found: Json, group: Json) -> str:
 
 def _on_systems(group: Json) -> str:
     """Say the same of systems' means, which may agree where single items do not."""
-    found = _spearman(group["agreement"], "system")
+    found = spearman(group["agreement"], "system")
     if found.get("low") is None or found["low"] <= 0:
         return "; on systems no agreement shown"
     return f"; on systems {_against_people(found, group, 'system')}"
 
 
 def _against_people(found: Json, group: Json, level: str) -> str:
-    ceiling = _spearman(group["human"], level)
+    ceiling = spearman(group["human"], level)
     if ceiling.get("low") is None:
         return "it agrees with people, and how far they agree is not known"
     if found["value"] < ceiling["low"]:
@@ -89,7 +91,7 @@ def best_baseline(group: Json) -> tuple[str, float | None]:
     known = {
         name: value
         for name, found in group["baselines"].items()
-        if (value := _spearman(found, "pooled").get("value")) is not None
+        if (value := spearman(found, "pooled").get("value")) is not None
     }
     best = max(known, key=lambda name: known[name], default=None)
     return ("", None) if best is None else (baseline_name(best), known[best])
@@ -114,7 +116,7 @@ def _finding(group: Json) -> str:
     said = [
         f"{who} {interval(one)}"
         for who, found in figures.items()
-        if (one := _spearman(found, "pooled")).get("value") is not None
+        if (one := spearman(found, "pooled")).get("value") is not None
     ]
     name, best = best_baseline(group)
     if best is not None:
@@ -197,8 +199,8 @@ def _overview_row(group: Json) -> Json:
     return {
         "title": group_title(group),
         "verdict": verdict(group),
-        "judge": _spearman(group["agreement"], "pooled"),
-        "people": _spearman(group["human"], "pooled"),
+        "judge": spearman(group["agreement"], "pooled"),
+        "people": spearman(group["human"], "pooled"),
         "baseline": "-" if best is None else f"{name} {best:.2f}",
         "before": calibration["before"].get("rmse"),
         "after": calibration["after"].get("rmse"),
@@ -234,17 +236,16 @@ def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
         "group: {group} | items> {n} | documents> {n_documents} | mean error> {error:interval}"
         " | error minus rest> {error_gap:interval} | adjusted p> {adjusted_p_values[error_gap]:p}"
         " | flag: {flag}",
-        [{**one, "flag": _flags(one)} for one in groups],
+        [
+            {**one, "flag": ", ".join(word for mark, word in _FLAGS.items() if one[mark])}
+            for one in groups
+        ],
         notes=(
             "A group is flagged for its mean error or for the size of its errors; adjusted p is "
             "that of the mean error.",
         ),
     )
     return replace(found, columns=(Column(heading=name), *found.columns[1:]))
-
-
-def _flags(one: Json) -> str:
-    return ", ".join(word.replace("_", " ") for word in ("flagged", "few_documents") if one[word])
 
 
 def position_table(found: Json, title: str) -> TextTable:

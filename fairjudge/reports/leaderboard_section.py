@@ -85,16 +85,12 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
         title="Systems, best first",
         columns=(by, Column(heading="protocol"), *heads),
         rows=tuple(
-            (board.judge, board.protocol, *(_cell_of(table, row, head) for head in heads))
+            (board.judge, board.protocol, *(cells.get(head, "") for head in heads))
             for board, table in zip(boards, tables, strict=True)
-            for row in table.rows
+            for cells in (dict(zip(table.columns, row, strict=True)) for row in table.rows)
         ),
         notes=tuple(dict.fromkeys(note for board in boards for note in _cautions(board))),
     )
-
-
-def _cell_of(table: TextTable, row: Sequence[str], head: Column) -> str:
-    return row[table.columns.index(head)] if head in table.columns else ""
 
 
 def _table(board: Leaderboard) -> TextTable:

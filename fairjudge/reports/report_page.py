@@ -17,7 +17,7 @@ from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Codes, Fold, Heading, Paragraph, Part, Place, Section
 from fairjudge.reports.row_tables import table
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.tables import TextTable
 
 _MAX_SAID = 4
 """Leaderboards, and judges beside people, of which the first section speaks."""
@@ -142,23 +142,20 @@ def _origin(content: Content) -> Iterator[Part]:
 
 def _signatures(content: Content) -> TextTable:
     """Return a row a signature; what produced a number, taken apart."""
-    parts = [dict(_parts(signature)) for signature in content.signatures]
+    parts = [
+        {name: value for name, _, value in (part.partition(":") for part in signature.split("|"))}
+        for signature in content.signatures
+    ]
     shown = ("judge", "prompt", "scale", "scorer", "encoder", "temperature", "version")
     heads = [head for head in shown if any(head in one for one in parts)]
-    return TextTable(
-        title="Judges, models and prompts",
-        columns=columns(*heads, "judgements", numbers=("judgements",)),
-        rows=tuple(
-            (*(one.get(head, "-") for head in heads), str(n))
+    return table(
+        "Judges, models and prompts",
+        "".join(f"{head}: {{{head}}} | " for head in heads) + "judgements> {n}",
+        [
+            {**dict.fromkeys(heads, "-"), **one, "n": n}
             for one, n in zip(parts, content.signatures.values(), strict=True)
-        ),
+        ],
     )
-
-
-def _parts(signature: str) -> Iterator[tuple[str, str]]:
-    for part in signature.split("|"):
-        name, _, value = part.partition(":")
-        yield name, value
 
 
 def _cost(one: Cost) -> Json:
