@@ -21,12 +21,7 @@ def figure(
 ) -> Json:
     """Return ``{"value", "low", "high", ...}``; without a value all are null and ``why`` is given.
 
-    Parameters
-    ----------
-    times
-        100 turns shares to percent.
-    keep
-        The fields of an estimate to give beside these.
+    `times` 100 turns shares to percent; `keep` are the fields of an estimate to give beside these.
     """
     if isinstance(value, Undefined):
         return {"value": None, "low": None, "high": None, "why": value.why}

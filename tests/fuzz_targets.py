@@ -17,8 +17,7 @@ from fairjudge.analysis.fairness import read_target
 from fairjudge.analysis.fairness_changes import changes_of_files
 from fairjudge.analysis.fairness_compare import agreement_of_files, overall_of_files
 from fairjudge.analysis.reporting import make_report
-from fairjudge.annotation.labels_file import LabelsFile
-from fairjudge.annotation.records import without_chance
+from fairjudge.annotation.labels_file import LabelsFile, without_chance
 from fairjudge.annotation.store import Store
 from fairjudge.backends.http import seconds_to_wait
 from fairjudge.backends.lines import Line, Manners

@@ -9,8 +9,9 @@ import pytest
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, ContextTooLongError, RefusedError
+from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.protocols import ModelRef
-from fairjudge.run.sweeping import read_sweeps
+from fairjudge.run.sweeping import settings_of
 from fairjudge.summarizing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
 
 CLUSTER = Cluster.model_validate(
@@ -152,7 +153,7 @@ def test_a_name_of_ones_own():
 
 
 def sweep(*sweeps, **wishes):
-    return read_sweeps(sweeps, wishes=Wishes(**wishes), temperature=0.0)
+    return settings_of(SummarizeOptions(sweeps=sweeps, **wishes))
 
 
 def test_a_sweep_changes_one_thing_at_a_time():

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairjudge.analysis.aligning import Sides
-from fairjudge.calibration.alignment import Decision, decide, fit_both
+from fairjudge.calibration.alignment import decide, fit_both
 from fairjudge.calibration.audits import PositionBias, audit_position
 from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
@@ -45,12 +45,8 @@ def grouping_of(
 def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str, str]:
     """Return the value that more than half of a document's articles have, where there is one.
 
-    Values are read as ``fairjudge fairness`` reads them.
-
-    Raises
-    ------
-    InputError
-        As `fairjudge.fairness.values.label_corpus`.
+    Values are read as ``fairjudge fairness`` reads them. Raises InputError (as
+    `fairjudge.fairness.values.label_corpus`).
     """
     found = {}
     for labelled in label_corpus(clusters, attribute=attribute).sets:
@@ -66,14 +62,8 @@ def opened_report(
 ) -> dict[str, Any]:
     """Return the decision on the test, and the audits of both prompts there, as JSON."""
     found = decide(development.paired, test.paired, rng=np.random.default_rng(seed), level=level)
-    return {
-        "decision": _decision(found),
-        "audits": audits_of(development, test, grouping, level=level),
-    }
-
-
-def _decision(found: Decision) -> dict[str, Any]:
-    return {**to_json(found), "gain": asdict(found.gain), "why_not": list(found.why_not)}
+    decision = {**to_json(found), "gain": asdict(found.gain), "why_not": list(found.why_not)}
+    return {"decision": decision, "audits": audits_of(development, test, grouping, level=level)}
 
 
 def audits_of(
@@ -163,7 +153,6 @@ def _group_errors(
 
 
 def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool) -> Iterator[str]:
-    """Say what the audit by an attribute leaves out."""
     documents = {key[0] for key in test.keys}
     if not is_there:
         yield f"{name}: fewer than 2 groups of documents in the test"

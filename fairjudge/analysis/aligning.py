@@ -87,7 +87,7 @@ def _in_both_orders(rows: Iterable[Judgement]) -> Iterator[Judgement]:
     Rows without a score stay, to be counted.
     """
     every = tuple(rows)
-    first_shown = [_first_shown(row) for row in every]
+    first_shown = [row.system_a if row.order == "ab" else row.system_b for row in every]
     scored: dict[ItemKey, set[str | None]] = {}
     for row, shown in zip(every, first_shown, strict=True):
         if row.unscored is None:
@@ -96,10 +96,6 @@ def _in_both_orders(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         whole = row.protocol != "pairwise" or row.unscored is not None
         if whole or len(scored[item_key(row)[0]]) == 2:
             yield row
-
-
-def _first_shown(row: Judgement) -> str | None:
-    return row.system_a if row.order == "ab" else row.system_b
 
 
 def unscored_of(rows: Iterable[Judgement]) -> Counter[str]:

@@ -23,7 +23,7 @@ from fairjudge.domain import Estimate, Judgement, Reference, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.coverage_slices import CoverageSlices, coverage_slices
 from fairjudge.judges.probes import PROBES
-from fairjudge.results import figure
+from fairjudge.results import figure, to_json
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.printable import counted
 
@@ -41,12 +41,8 @@ def position_report(
     """Return position bias by judge and aspect, pair of systems and closeness.
 
     Closeness needs people's values: `labels`, or the judgements' own ``human_a`` and ``human_b``.
-    Where judgements carry distributions over both orders, ``shift`` is the mean graded bias.
-
-    Raises
-    ------
-    InputError
-        If there is no pairwise judgement.
+    Where judgements carry distributions over both orders, ``shift`` is the mean graded bias. Raises
+    InputError if there is no pairwise judgement.
     """
     pairs = [row for row in rows if row.protocol == "pairwise" and not is_derived(row)]
     if not pairs:
@@ -69,7 +65,6 @@ def is_derived(row: Judgement) -> bool:
 
 
 def _label_quality(labels: object | None, *, skip_bad: bool) -> dict[str, Quality]:
-    """Return the mean label of each summary, by aspect."""
     if labels is None:
         return {}
     values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -110,10 +105,7 @@ def _shift(rows: Sequence[Judgement], *, judge: str, aspect: str) -> dict[str, A
 def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     """Return verbosity bias by judge, aspect, protocol and probe.
 
-    Raises
-    ------
-    InputError
-        If no system is named as a probe of another one.
+    Raises InputError if no system is named as a probe of another one.
     """
     groups: list[dict[str, Any]] = []
     for probe in PROBES:
@@ -128,13 +120,10 @@ def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
     return {"groups": groups}
 
 
-def _systems(row: Judgement) -> tuple[str, ...]:
-    return tuple(name for name in (row.system, row.system_a, row.system_b) if name is not None)
-
-
 def _takes_part(row: Judgement, probe: str) -> bool:
     others = tuple(f":{other}" for other in PROBES if other != probe)
-    return not any(name.endswith(others) for name in _systems(row))
+    names = filter(None, (row.system, row.system_a, row.system_b))
+    return not any(name.endswith(others) for name in names)
 
 
 def _as_extended(row: Judgement, probe: str) -> Judgement:
@@ -176,20 +165,14 @@ def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, A
 
 
 def covered_report(
-    rows: Sequence[Judgement], references: Path, *, skip_bad: bool
+    rows: Sequence[Judgement], references: Path | Sequence[Reference], *, skip_bad: bool = False
 ) -> dict[str, Any]:
     """Return who is covered, by judge and system: slices, and the voices that are left out.
 
-    Raises
-    ------
-    InputError
-        If no judgement is a checklist, or of a single answer or article.
+    Raises InputError if no judgement is a checklist, or of a single answer or article.
     """
-    return covered_by(rows, read_references(references, skip_bad=skip_bad).records)
-
-
-def covered_by(rows: Sequence[Judgement], references: Sequence[Reference]) -> dict[str, Any]:
-    """Return what `covered_report` does, of references already read."""
+    if isinstance(references, Path):
+        references = read_references(references, skip_bad=skip_bad).records
     items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.system is not None:
@@ -204,6 +187,9 @@ def covered_by(rows: Sequence[Judgement], references: Sequence[Reference]) -> di
     return {"groups": groups}
 
 
+covered_by = covered_report
+
+
 def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, Any]:
     return {
         "judge": judge,
@@ -216,16 +202,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
             by: {one.name: _share(one.mean) for one in some} for by, some in found.slices.items()
         },
         "uncovered": [
-            {
-                "eid": one.eid,
-                "question": one.question,
-                "label": one.label,
-                "value": one.value,
-                "voices": [
-                    {"outlet": v.outlet, "speaker": v.speaker, "answer": v.answer, "name": v.name}
-                    for v in one.voices
-                ],
-            }
+            {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}
             for one in found.uncovered
         ],
         "left_out": [
@@ -239,26 +216,19 @@ FEWEST_PAIRS = 30
 
 
 def length_report(
-    rows: Sequence[Judgement], summaries: Path, *, matched_within: float, skip_bad: bool
+    rows: Sequence[Judgement],
+    summaries: Path | Iterable[Summary],
+    *,
+    matched_within: float = 0.25,
+    skip_bad: bool = False,
 ) -> dict[str, Any]:
     """Return win rates as judged, at equal length, and among pairs of similar length.
 
     Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
-
-    Raises
-    ------
-    InputError
-        If there is no pairwise judgement.
+    Raises InputError if there is no pairwise judgement.
     """
-    return length_by(
-        rows, read_summaries(summaries, skip_bad=skip_bad), matched_within=matched_within
-    )
-
-
-def length_by(
-    rows: Sequence[Judgement], summaries: Iterable[Summary], *, matched_within: float = 0.25
-) -> dict[str, Any]:
-    """Return what `length_report` does, of summaries already read."""
+    if isinstance(summaries, Path):
+        summaries = read_summaries(summaries, skip_bad=skip_bad)
     words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
@@ -273,6 +243,8 @@ def length_by(
         ]
     }
 
+
+length_by = length_report
 
 _WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
 
@@ -292,19 +264,22 @@ def _length_group(
         n_pairs = counted(len(used), "judged pair")
         why = f"too little: {n_pairs} with both lengths; {FEWEST_PAIRS} are needed"
         return {**counts, "why": why, "win_rates": []}
+    documents = tuple(row.eid for row in used)
+    first, second = (
+        tuple(str(getattr(row, side)) for row in used) for side in ("system_a", "system_b")
+    )
+    differences = [
+        float(words[eid, one] - words[eid, other])
+        for eid, one, other in zip(documents, first, second, strict=True)
+    ]
     found = length_controlled(
         Verdicts(
             wins=np.array([_WINS[str(row.value)] for row in used]),
-            system_a=tuple(str(row.system_a) for row in used),
-            system_b=tuple(str(row.system_b) for row in used),
-            length_differences=np.array(
-                [
-                    float(words[row.eid, str(row.system_a)] - words[row.eid, str(row.system_b)])
-                    for row in used
-                ]
-            ),
+            system_a=first,
+            system_b=second,
+            length_differences=np.array(differences),
             positions=np.array([{"ab": 1.0, "ba": -1.0, None: 0.0}[row.order] for row in used]),
-            documents=tuple(row.eid for row in used),
+            documents=documents,
         ),
         matched_within=matched_within,
     )
@@ -319,9 +294,10 @@ def _length_group(
             {
                 "system_a": one.system_a,
                 "system_b": one.system_b,
-                "raw": _share(one.raw, times=100.0),
-                "adjusted": _share(one.adjusted, times=100.0),
-                "matched": _share(one.matched, times=100.0),
+                **{
+                    how: _share(getattr(one, how), times=100.0)
+                    for how in ("raw", "adjusted", "matched")
+                },
             }
             for one in found.win_rates
         ],

@@ -32,12 +32,8 @@ def browse_data(
 ) -> dict[str, Any] | None:
     """Return what the script needs, None where no record was read.
 
-    Parameters
-    ----------
-    uncovered
-        The answers that were left out, as ``audit covered`` lists them, each with its judge.
-    disagreements
-        What ``calibrate`` lists, each with its judge, aspect and protocol.
+    `uncovered` are the answers left out that ``audit covered`` lists, `disagreements` what
+    ``calibrate`` lists, each with its judge.
     """
     judged = {row.eid for row in inputs.judgements}
     shown = _shown(inputs)

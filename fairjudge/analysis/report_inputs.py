@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -28,7 +28,6 @@ from fairjudge.reports.content import Cost, Panel, Run, Source
 from fairjudge.text.printable import counted
 
 _R = TypeVar("_R", bound=Record)
-_ClusterKey: TypeAlias = str
 _MANIFEST = "manifest.json"
 _READABLE = (".json", ".jsonl", ".csv", ".json.gz", ".jsonl.gz", ".csv.gz")
 
@@ -41,7 +40,7 @@ class Inputs:
     annotators: Sequence[str] = ("*",)
     label_scale: tuple[float, float] | None = None
     judgements: list[Judgement] = field(default_factory=list)
-    clusters: dict[_ClusterKey, Cluster] = field(default_factory=dict)
+    clusters: dict[str, Cluster] = field(default_factory=dict)
     summaries: dict[tuple[str, str], Summary] = field(default_factory=dict)
     labels: list[Label] = field(default_factory=list)
     panels: list[Panel] = field(default_factory=list)
@@ -50,35 +49,17 @@ class Inputs:
     costs: list[Cost] = field(default_factory=list)
     _judged: set[tuple[object, ...]] = field(default_factory=set)
 
-    def add(self, path: Path) -> None:
-        """Read a folder or a file.
+    def add(self, path: Path, *expected: str) -> None:
+        """Read a folder or a file, which may be `expected` to be of some kinds.
 
-        Raises
-        ------
-        InputError
-            If it cannot be read, or is nothing that is known.
+        Raises InputError if it cannot be read, or is nothing that is known or expected.
         """
-        if path.is_dir():
+        if path.is_dir() and not expected:
             self._add_folder(path)
-        else:
-            self._add_file(path, recognise(path))
-
-    def add_references(self, path: Path) -> None:
-        """Read references or clusters, whatever the file says first."""
-        self._expect(path, "references", "clusters")
-
-    def add_summaries(self, path: Path) -> None:
-        """Read summaries."""
-        self._expect(path, "summaries")
-
-    def add_labels(self, path: Path) -> None:
-        """Read people's labels."""
-        self._expect(path, "labels")
-
-    def _expect(self, path: Path, *kinds: str) -> None:
+            return
         found = recognise(path)
-        if found.kind not in kinds:
-            raise InputError(f"expected {' or '.join(kinds)}, found {found.kind}", path=path)
+        if expected and found.kind not in expected:
+            raise InputError(f"expected {' or '.join(expected)}, found {found.kind}", path=path)
         self._add_file(path, found)
 
     def _add_folder(self, folder: Path) -> None:
@@ -112,28 +93,29 @@ class Inputs:
             name = f"fairjudge {found.kind} --json"
             self.sources.append(Source(name=path.name, kind=name, modified=_date(path)))
             return
-        match found.kind:
-            case "judgements":
-                loaded: Loaded[Any] = read_judgements(path, skip_bad=self.skip_bad)
-                note = self.take_judgements(loaded)
-            case "references":
-                loaded = read_references(path, skip_bad=self.skip_bad)
-                note = self.take_clusters(loaded)
-            case "clusters":
-                loaded = read_clusters(path, skip_bad=self.skip_bad)
-                note = self.take_clusters(loaded)
-            case "summaries":
-                loaded = read_summaries(path, skip_bad=self.skip_bad)
-                note = self.take_summaries(loaded)
-            case _:
-                loaded = read_labels(path, skip_bad=self.skip_bad)
-                note = self.take_labels(loaded)
+        read, take = self._readers()[found.kind]
+        loaded = read(path, skip_bad=self.skip_bad)
+        note = take(loaded)
         notes = [note] if note else []
         notes += [f"{counted(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
-        self._source(path, found.kind, n=len(loaded), note="; ".join(notes))
+        self.sources.append(
+            Source(
+                name=path.name,
+                kind=found.kind,
+                n=len(loaded),
+                note="; ".join(notes),
+                modified=_date(path),
+            )
+        )
 
-    def _source(self, path: Path, kind: str, *, n: int, note: str = "") -> None:
-        self.sources.append(Source(name=path.name, kind=kind, n=n, note=note, modified=_date(path)))
+    def _readers(self) -> dict[str, tuple[Callable[..., Loaded[Any]], Callable[[Any], str]]]:
+        return {
+            "judgements": (read_judgements, self.take_judgements),
+            "references": (read_references, self.take_clusters),
+            "clusters": (read_clusters, self.take_clusters),
+            "summaries": (read_summaries, self.take_summaries),
+            "labels": (read_labels, self.take_labels),
+        }
 
     def take_judgements(self, rows: Iterable[Judgement]) -> str:
         """Take the rows that no earlier file has: a run and its output hold the same ones."""
@@ -283,32 +265,3 @@ def _date(path: Path) -> str:
     except OSError:
         return ""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def read_inputs(
-    paths: Sequence[Path],
-    *,
-    references: Path | None,
-    summaries: Path | None,
-    labels: Path | None,
-    annotators: Sequence[str],
-    label_scale: tuple[float, float] | None,
-    skip_bad: bool,
-) -> Inputs:
-    """Read all of them; what an option names comes first.
-
-    Raises
-    ------
-    InputError
-        If one cannot be read, or is nothing that is known.
-    """
-    inputs = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
-    if references is not None:
-        inputs.add_references(references)
-    if summaries is not None:
-        inputs.add_summaries(summaries)
-    if labels is not None:
-        inputs.add_labels(labels)
-    for path in paths:
-        inputs.add(path)
-    return inputs

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from fairjudge.analysis.auditing import (
-    covered_by,
+    covered_report,
     is_derived,
-    length_by,
+    length_report,
     parse_report,
     position_report,
     verbosity_report,
@@ -20,12 +20,12 @@ from fairjudge.analysis.browsing import (
     article_characters,
     browse_data,
 )
-from fairjudge.analysis.report_inputs import Inputs, read_inputs
+from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
 from fairjudge.judges.leaderboards import leaderboards
-from fairjudge.reports.content import Content, Counts, Panel
+from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
 
@@ -65,15 +65,13 @@ def make_report(
     FairJudgeError
         If a file cannot be read or is nothing that is known, or there is nothing to show.
     """
-    found = read_inputs(
-        [Path(one) for one in inputs],
-        references=None if references is None else Path(references),
-        summaries=None if summaries is None else Path(summaries),
-        labels=None if labels is None else Path(labels),
-        annotators=annotators,
-        label_scale=label_scale,
-        skip_bad=skip_bad,
-    )
+    found = Inputs(skip_bad=skip_bad, annotators=annotators, label_scale=label_scale)
+    named = ((references, "references", "clusters"), (summaries, "summaries"), (labels, "labels"))
+    for path, *kinds in named:
+        if path is not None:
+            found.add(Path(path), *kinds)
+    for path in inputs:
+        found.add(Path(path))
     for panel in found.panels:
         _check(panel)
     return report_on(found, title=title, seed=seed)
@@ -158,15 +156,15 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
     )
 
 
-def _counts(rows: Sequence[Judgement]) -> Counts:
+def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
     systems = {name for row in rows for name in (row.system, row.system_a, row.system_b)}
-    return Counts(
-        n_judgements=len(rows),
-        n_unscored=sum(row.unscored is not None for row in rows),
-        n_clusters=len({row.eid for row in rows}),
-        n_systems=len(systems - {None}),
-        n_judges=len({row.judge for row in rows}),
-    )
+    return {
+        "judgement": len(rows),
+        "system": len(systems - {None}),
+        "cluster": len({row.eid for row in rows}),
+        "judge": len({row.judge for row in rows}),
+        UNSCORED: sum(row.unscored is not None for row in rows),
+    }
 
 
 def _made(found: Inputs, given: set[str], *, seed: int) -> tuple[list[Panel], list[str]]:
@@ -192,12 +190,12 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
     if any(row.protocol == "pairwise" and not is_derived(row) for row in rows):
         yield "audit position", lambda: position_report(rows, labels=None, close_within=0.5)
         if found.summaries:
-            yield "audit length", lambda: length_by(rows, found.summaries.values())
+            yield "audit length", lambda: length_report(rows, found.summaries.values())
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
     references = [one for one in found.clusters.values() if isinstance(one, Reference)]
     if references and any(names_its_voices(row) for row in rows):
-        yield "audit covered", lambda: covered_by(rows, references)
+        yield "audit covered", lambda: covered_report(rows, references)
 
 
 def names_its_voices(row: Judgement) -> bool:

@@ -38,11 +38,7 @@ def load_support_scorer(
     """Load the model of the scorer `name`, one of `SUPPORT_SCORERS`.
 
     `between_units` asks an entailment model to compare units too, as variant ``"released"`` does.
-
-    Raises
-    ------
-    FairJudgeError
-        The model cannot be loaded.
+    Raises FairJudgeError if the model cannot be loaded.
     """
     from fairjudge.scorers.coverage import embedding_supports, entailment_supports
 
@@ -77,14 +73,8 @@ def model_supports(
 ) -> tuple[list[Support], str]:
     """Return the supports of the sets of `corpus` that can be measured, and what made them.
 
-    Parameters
-    ----------
-    name, model, between_units
-        As in `load_support_scorer`.
-    max_words
-        Words of a chunk of a document; 0 for single sentences.
-    units
-        What summaries are cut into; their sentences where None.
+    `max_words` are those of a chunk of a document, 0 for single sentences; `units` is what
+    summaries are cut into, their sentences where None; the rest is as in `load_support_scorer`.
     """
     measurable = {one.eid for one in corpus.sets if one.exclusion is None}
     sources = [cluster for cluster in clusters if cluster.eid in measurable]

@@ -51,24 +51,12 @@ def draw(
     seed: int = 0,
     leave_out: Iterable[int] = (),
 ) -> Draw:
-    """Draw about `budget` of `items`.
+    """Draw about `budget` of `items`, but for those whose numbers to `leave_out`.
 
-    Each system (or pair of systems) gets its share of the budget, since each has an interval of
-    its own. Items that were not judged count as of average uncertainty.
-
-    Parameters
-    ----------
-    random_share
-        The part of the budget, in (0, 1], that is drawn uniformly.
-    leave_out
-        Numbers of items that take no part, such as controls.
-
-    Raises
-    ------
-    ConfigurationError
-        A share or budget out of range.
-    InputError
-        No judgement fits an item.
+    Each system (or pair of systems) gets its share of the budget, since each has an interval of its
+    own. Items that were not judged count as of average uncertainty. `random_share`, in (0, 1], is
+    the part of the budget that is drawn uniformly. Raises ConfigurationError for a share or budget
+    out of range, InputError if no judgement fits an item.
     """
     if not 0.0 < random_share <= 1.0:
         raise ConfigurationError(

@@ -53,10 +53,8 @@ class Adjudication:
 def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
     """Take the disagreements from the JSON of ``fairjudge calibrate``.
 
-    Raises
-    ------
-    InputError
-        If the file is nothing such, or none of its disagreements is an item of this job.
+    Raises InputError if the file is nothing such, or none of its disagreements is an item of this
+    job.
     """
     try:
         groups = json.loads(read_file(path))["groups"]
@@ -87,14 +85,11 @@ def _match(
         number = places.get((aspect, (one["eid"], systems, one["unit"])))
         if number is not None:
             sign = -1.0 if item_key(items[number])[1] else 1.0
+            reasons = tuple(map(str, one["judge_reasons"]))
+            judge = Said(who="The judge", value=sign * float(one["judged"]), reasons=reasons)
             people = () if number in found else _people(one, sign)
-            found[number] = (*found.get(number, ()), _judge(one, sign), *people)
+            found[number] = (*found.get(number, ()), judge, *people)
     return found
-
-
-def _judge(one: Mapping[str, Any], sign: float) -> Said:
-    reasons = tuple(map(str, one["judge_reasons"]))
-    return Said(who="The judge", value=sign * float(one["judged"]), reasons=reasons)
 
 
 def _people(one: Mapping[str, Any], sign: float) -> tuple[Said, ...]:

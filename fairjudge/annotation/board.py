@@ -115,25 +115,21 @@ class Board:
         """Return everybody who got an item, in order of arrival."""
         return tuple(self._people)
 
+    def _person(self, annotator: str) -> _Person:
+        return self._people.get(annotator) or _Person()
+
     def history(self, annotator: str) -> tuple[int, ...]:
         """Return the items that `annotator` got, in order."""
-        person = self._people.get(annotator)
-        return tuple(person.history) if person else ()
+        return tuple(self._person(annotator).history)
 
     def done(self, annotator: str) -> Mapping[int, Event]:
         """Return the labels and skips of `annotator` that stand, the latest last."""
-        person = self._people.get(annotator)
-        return person.done if person else {}
+        return self._person(annotator).done
 
-    def labels(self) -> Iterator[Event]:
-        """Yield every label that stands, controls included."""
+    def standing(self, kind: EventKind) -> Iterator[Event]:
+        """Yield every label, or every skip, that stands; controls included."""
         for person in self._people.values():
-            yield from (event for event in person.done.values() if event.kind == "label")
-
-    def skips(self) -> Iterator[Event]:
-        """Yield every skip that stands."""
-        for person in self._people.values():
-            yield from (event for event in person.done.values() if event.kind == "skip")
+            yield from (event for event in person.done.values() if event.kind == kind)
 
     def n_labelled(self) -> int:
         """Return how many labels stand, of those that the job wants."""
@@ -159,24 +155,19 @@ class Board:
 
     def current(self, annotator: str) -> int | None:
         """Return the first item that `annotator` got and has not dealt with, or None."""
-        person = self._people.get(annotator)
-        if person is None:
-            return None
+        person = self._person(annotator)
         return next((item for item in person.history if item not in person.done), None)
 
     def choose(self, annotator: str, *, now: float) -> int | None:
         """Return an item for `annotator` to be assigned next, or None where nothing is left."""
-        person = self._people.get(annotator, _Person())
-        if self._control_is_due(annotator, person):
+        person = self._person(annotator)
+        group, place = divmod(len(person.history), CONTROL_EVERY)
+        if place == self._drawn(annotator, "place", group) % CONTROL_EVERY:
             control = self._next_control(annotator, person)
             if control is not None:
                 return control
         found = self._next_open(annotator, person, now)
         return self._next_control(annotator, person) if found is None else found
-
-    def _control_is_due(self, annotator: str, person: _Person) -> bool:
-        group, place = divmod(len(person.history), CONTROL_EVERY)
-        return place == self._drawn(annotator, "place", group) % CONTROL_EVERY
 
     def _next_control(self, annotator: str, person: _Person) -> int | None:
         got = set(person.history)

@@ -14,15 +14,14 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.annotation.board import Board, Event, Job, replay
-from fairjudge.annotation.items import Item
-from fairjudge.annotation.labels_file import LabelsFile
-from fairjudge.annotation.records import LabelWriter, Projection, without_chance
+from fairjudge.annotation.labels_file import LabelsFile, LabelWriter, Projection, without_chance
 from fairjudge.annotation.store import Store
 
 Result = TypeVar("Result")
+_Request: TypeAlias = "tuple[Callable[[Turn], Any], Future[Any]]"
 
 
 @dataclass(slots=True)
@@ -40,54 +39,24 @@ class Turn:
         self.events.append(event)
 
 
-@dataclass(slots=True)
-class _Request(Generic[Result]):
-    act: Callable[[Turn], Result]
-    answer: Future[Result]
-
-
 class Desk:
     """The board of a job, its store and its labels file.
 
-    Parameters
-    ----------
-    job, items, probabilities
-        As planned.
-    store
-        Open; closed by `close`.
-    path
-        The labels file.
-
-    Raises
-    ------
-    InputError, RunError
-        The store or the file cannot be used.
+    The `store` is open, and closed by `close`; `path` is that of the labels file. Raises InputError
+    or RunError if one of them cannot be used.
     """
 
-    def __init__(
-        self,
-        job: Job,
-        items: Sequence[Item],
-        *,
-        store: Store,
-        path: Path,
-        probabilities: Sequence[float] | None = None,
-        adjudicated: bool = False,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    def __init__(self, job: Job, writer: LabelWriter, *, store: Store, path: Path) -> None:
         self.job = job
-        self.items = items
+        self.items = writer.items
+        self._writer = writer
         self._store = store
-        self._clock = clock
-        self._writer = LabelWriter(
-            items=items, probabilities=probabilities, adjudicated=adjudicated
-        )
         self._file = LabelsFile(path)
         self._board, self._lines = self._from_store()
         self._sessions = store.sessions()
         self._broken = False
         self._lock = threading.Lock()
-        self._queue: SimpleQueue[_Request[Any] | None] = SimpleQueue()
+        self._queue: SimpleQueue[_Request | None] = SimpleQueue()
         self._thread = threading.Thread(target=self._serve, name="desk", daemon=True)
         self._thread.start()
 
@@ -112,7 +81,7 @@ class Desk:
         `act` raises before it lets anything happen, or not at all.
         """
         answer: Future[Result] = Future()
-        self._queue.put(_Request(act=act, answer=answer))
+        self._queue.put((act, answer))
         return answer
 
     def look(self, at: Callable[[Board], Result]) -> Result:
@@ -140,23 +109,23 @@ class Desk:
             if None in batch:
                 return
 
-    def _answer(self, batch: Sequence[_Request[Any]]) -> None:
+    def _answer(self, batch: Sequence[_Request]) -> None:
         results: Sequence[Any]
         try:
             if self._broken:
                 self._recover()
             with self._lock:
-                turn = Turn(board=self._board, now=self._clock())
-                results = [_result(request, turn) for request in batch]
+                turn = Turn(board=self._board, now=time.time())
+                results = [_result(act, turn) for act, _ in batch]
             self._keep(turn)
         except Exception as error:  # whatever it was, nobody may be told "kept"
             self._broken = True
             results = [error] * len(batch)
-        for request, result in zip(batch, results, strict=True):
+        for (_, answer), result in zip(batch, results, strict=True):
             if isinstance(result, Exception):
-                request.answer.set_exception(result)
+                answer.set_exception(result)
             else:
-                request.answer.set_result(result)
+                answer.set_result(result)
 
     def _keep(self, turn: Turn) -> None:
         if turn.events or turn.sessions:
@@ -179,8 +148,8 @@ class Desk:
         self._broken = False
 
 
-def _result(request: _Request[Any], turn: Turn) -> Any:
+def _result(act: Callable[[Turn], Any], turn: Turn) -> Any:
     try:
-        return request.act(turn)
+        return act(turn)
     except Exception as error:  # it belongs to the one who asked
         return error

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from fairjudge.annotation.tasks import LabelTask
+from fairjudge.annotation.tasks import LabelTask, TaskName
 from fairjudge.domain import (
     Answer,
     Article,
     Cluster,
     JudgeTask,
+    ProtocolName,
     QuestionAnswers,
     Reference,
     Summary,
 )
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.asking import ReferenceUnit, TextUnit
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks
 from fairjudge.text.sentences import Span, sentence_texts, split_sentences
 from fairjudge.text.usable import worth_reading
@@ -68,12 +70,8 @@ def build_items(
 ) -> tuple[Item, ...]:
     """Return every item of `task`, cluster by cluster.
 
-    Raises
-    ------
-    ConfigurationError
-        The task needs summaries, or questions, and there are none.
-    InputError
-        Nothing is left to label.
+    Raises ConfigurationError (the task needs summaries, or questions, and there are none) or
+    InputError (nothing is left to label).
     """
     if task.name != "answers" and not summaries:
         raise ConfigurationError(f"task {task.name!r} needs --summaries")
@@ -139,42 +137,29 @@ def _about_answer(item: Item, question: QuestionAnswers, group: Sequence[Answer]
     )
 
 
+_UNITS: Mapping[TaskName, tuple[ProtocolName, ReferenceUnit, TextUnit]] = {
+    "coverage": ("binary", "qa_pair", "summary"),
+    "faithfulness": ("binary", "articles", "sentence"),
+    "preference": ("pairwise", "articles", "summary"),
+    "rating": ("likert", "articles", "summary"),
+}
+"""The row of the judge's table of protocols whose units the labels have."""
+
+
 def _of_summaries(
     task: LabelTask, clusters: Sequence[Cluster], summaries: Sequence[Summary]
 ) -> Iterator[Item]:
     articles = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
     whole = {(summary.eid, summary.system): summary.text for summary in summaries}
-    for asked in plan_tasks(clusters, summaries, _plan(task), split_sentences=sentence_texts):
+    protocol, reference_unit, text_unit = _UNITS[task.name]
+    plan = JudgingPlan(
+        aspect=task.aspect, protocol=protocol, reference_unit=reference_unit, text_unit=text_unit
+    )
+    for asked in plan_tasks(clusters, summaries, plan, split_sentences=sentence_texts):
         if asked.order == "ba":
             continue  # which side stands first is drawn for each annotator
         texts = tuple(whole[asked.eid, system] for system in asked.systems)
         yield _item(asked, texts=texts, articles=articles[asked.eid])
-
-
-def _plan(task: LabelTask) -> JudgingPlan:
-    """Return the row of the judge's table of protocols whose units the labels have."""
-    match task.name:
-        case "coverage":
-            return JudgingPlan(
-                aspect=task.aspect,
-                protocol="binary",
-                reference_unit="qa_pair",
-                text_unit="summary",
-            )
-        case "faithfulness":
-            return JudgingPlan(
-                aspect=task.aspect,
-                protocol="binary",
-                reference_unit="articles",
-                text_unit="sentence",
-            )
-        case _:
-            return JudgingPlan(
-                aspect=task.aspect,
-                protocol="pairwise" if task.name == "preference" else "likert",
-                reference_unit="articles",
-                text_unit="summary",
-            )
 
 
 def _item(asked: JudgeTask, *, texts: tuple[str, ...], articles: tuple[Article, ...]) -> Item:

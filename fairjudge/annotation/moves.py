@@ -31,6 +31,11 @@ class Place:
     shown: Order | None
     said: Event | None
 
+    @property
+    def label(self) -> Event | None:
+        """Return their label, where they gave one that stands."""
+        return self.said if self.said is not None and self.said.kind == "label" else None
+
 
 def place_of(board: Board, annotator: str, position: int, *, pair: bool) -> Place | None:
     """Return the item at `position` of the annotator's list, or None where there is none."""
@@ -58,15 +63,6 @@ def next_position(turn: Turn, annotator: str) -> int | None:
     return board.history(annotator).index(current) + 1
 
 
-def is_answered(board: Board, annotator: str, position: int) -> bool:
-    """Say whether the annotator labelled the item at `position` before."""
-    history = board.history(annotator)
-    if not 1 <= position <= len(history):
-        return False
-    said = board.done(annotator).get(history[position - 1])
-    return said is not None and said.kind == "label"
-
-
 def label(
     turn: Turn,
     annotator: str,
@@ -79,12 +75,8 @@ def label(
 ) -> int | None:
     """Label the item at `position` with the task's answer number `level`; return what is next.
 
-    After an item that was labelled before, the next is the one after it.
-
-    Raises
-    ------
-    InputError
-        There is no such item or answer.
+    After an item that was labelled before, the next is the one after it. Raises InputError if there
+    is no such item or answer.
     """
     place = _asked(turn.board, annotator, position, task)
     if not 0 <= level < len(task.scale.levels):
@@ -107,10 +99,7 @@ def skip(
 ) -> int | None:
     """Skip the item at `position`, saying why; return what is next.
 
-    Raises
-    ------
-    InputError
-        There is no such item or reason.
+    Raises InputError if there is no such item or reason.
     """
     place = _asked(turn.board, annotator, position, task)
     if reason not in SKIP_REASONS:

@@ -6,11 +6,11 @@ A help for the eye, by words or by embeddings; it does not say that the passage 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from math import log, sqrt
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,55 +31,44 @@ NEAR = 0.75
 """What share of the best passage's cosine another text's passage must have to be marked too."""
 
 
-class Similarity(Protocol):
-    """Compares statements with sentences."""
-
-    def between(self, statements: Sequence[str], sentences: Sequence[str]) -> NDArray[np.float64]:
-        """Return cosines in [-1, 1], shape (statements, sentences)."""
-        ...
+Similarity: TypeAlias = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+"""Takes statements and sentences; returns cosines, shape (statements, sentences)."""
 
 
-@dataclass(frozen=True, slots=True)
-class WordSimilarity:
-    """Cosine of stems without stop words, each weighed by how few of the sentences have it."""
+def word_similarity(statements: Sequence[str], sentences: Sequence[str]) -> NDArray[np.float64]:
+    """Compare stems without stop words, each weighed by how few of the sentences have it."""
+    terms_of = Normaliser().terms
+    asked = [frozenset(terms_of(text)) for text in statements]
+    known = [frozenset(terms_of(text)) for text in sentences]
+    seen = Counter(term for terms in known for term in terms)
+    weight = {term: log(1.0 + len(known) / n) ** 2 for term, n in seen.items()}
+    unseen = log(1.0 + len(known)) ** 2
 
-    normaliser: Normaliser = field(default_factory=Normaliser)
+    def norm(terms: frozenset[str]) -> float:
+        return sqrt(sum(weight.get(term, unseen) for term in terms)) or 1.0
 
-    def between(self, statements: Sequence[str], sentences: Sequence[str]) -> NDArray[np.float64]:
-        """Return cosines in [0, 1], shape (statements, sentences)."""
-        asked = [frozenset(self.normaliser.terms(text)) for text in statements]
-        known = [frozenset(self.normaliser.terms(text)) for text in sentences]
-        seen = Counter(term for terms in known for term in terms)
-        weight = {term: log(1.0 + len(known) / n) ** 2 for term, n in seen.items()}
-        unseen = log(1.0 + len(known)) ** 2
-
-        def norm(terms: frozenset[str]) -> float:
-            return sqrt(sum(weight.get(term, unseen) for term in terms)) or 1.0
-
-        norms = [norm(terms) for terms in known]
-        return np.array(
+    norms = [norm(terms) for terms in known]
+    return np.array(
+        [
             [
-                [
-                    sum(weight[term] for term in terms & other) / (norm(terms) * length)
-                    for other, length in zip(known, norms, strict=True)
-                ]
-                for terms in asked
+                sum(weight[term] for term in terms & other) / (norm(terms) * length)
+                for other, length in zip(known, norms, strict=True)
             ]
-        ).reshape(len(asked), len(known))
+            for terms in asked
+        ]
+    ).reshape(len(asked), len(known))
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddingSimilarity:
-    """Cosine of sentence embeddings."""
+def embedding_similarity(embedder: Embedder) -> Similarity:
+    """Return how sentences are compared by their embeddings."""
 
-    embedder: Embedder
-
-    def between(self, statements: Sequence[str], sentences: Sequence[str]) -> NDArray[np.float64]:
-        """Return cosines in [-1, 1], shape (statements, sentences)."""
+    def similarity(statements: Sequence[str], sentences: Sequence[str]) -> NDArray[np.float64]:
         if not statements or not sentences:
             return np.zeros((len(statements), len(sentences)))
-        vectors = self.embedder.embed([*statements, *sentences]).astype(np.float64)
+        vectors = embedder.embed([*statements, *sentences]).astype(np.float64)
         return np.asarray(vectors[: len(statements)] @ vectors[len(statements) :].T)
+
+    return similarity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +104,7 @@ def mark_passages(items: Sequence[Item], similarity: Similarity) -> dict[str, Ma
         spans = [
             (number, span) for number, text in enumerate(texts) for span in split_statements(text)
         ]
-        cosines = similarity.between(
+        cosines = similarity(
             [item.statement for item in together], [span.text for _, span in spans]
         )
         for item, row in zip(together, cosines, strict=True):

@@ -11,14 +11,14 @@ import numpy as np
 
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.items import Item
-from fairjudge.domain import Judgement, Label, Value
+from fairjudge.domain import Judgement, Label, Value, Verdict
 from fairjudge.errors import ConfigurationError, InputError
 
 OfferOrder: TypeAlias = Literal["grouped", "random"]
 ItemKey: TypeAlias = tuple[str, tuple[str, ...], str]
 """eid, systems in order of name, unit."""
 
-_FLIPPED = {"a": "b", "b": "a", "tie": "tie"}
+_FLIPPED: Mapping[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,7 @@ def item_key(row: Item | Judgement | Label) -> tuple[ItemKey, bool]:
 def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, Value]:
     """Return the known value of each item that `labels` name.
 
-    Raises
-    ------
-    InputError
-        No label fits an item, or two labels of an item differ.
+    Raises InputError if no label fits an item, or two labels of an item differ.
     """
     place = {item_key(item)[0]: (n, item_key(item)[1]) for n, item in enumerate(items)}
     out: dict[int, Value] = {}
@@ -62,7 +59,9 @@ def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, 
         if key not in place or label.aspect != items[place[key][0]].aspect:
             continue
         number, item_swapped = place[key]
-        value = _flipped(label.value) if swapped != item_swapped else label.value
+        value = label.value
+        if swapped != item_swapped and isinstance(value, str):
+            value = _FLIPPED[value]
         if out.setdefault(number, value) != value:
             raise InputError(f"two controls of {items[number].id} differ", field="value")
     if labels and not out:
@@ -71,10 +70,6 @@ def match_controls(items: Sequence[Item], labels: Sequence[Label]) -> dict[int, 
             f"and aspect {items[0].aspect!r}"
         )
     return out
-
-
-def _flipped(value: Value) -> Value:
-    return _FLIPPED[value] if isinstance(value, str) else value  # type: ignore[return-value]
 
 
 def plan_job(
@@ -86,17 +81,9 @@ def plan_job(
 ) -> Job:
     """Share `items` out.
 
-    Parameters
-    ----------
-    controls
-        Items with known values; they take no part in the rest.
-    drawn
-        The items to label, where only some are; None for all.
-
-    Raises
-    ------
-    ConfigurationError
-        The options do not fit, or nothing but controls is left.
+    Raises ConfigurationError if the options do not fit, or nothing but controls is left.
+    `controls` are items with known values, which take no part in the rest; `drawn` the items to
+    label, None for all.
     """
     if not 0.0 <= options.overlap <= 1.0:
         raise ConfigurationError(f"--overlap is a share from 0 to 1, got {options.overlap!r}")

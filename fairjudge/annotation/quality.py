@@ -68,15 +68,9 @@ class Quality:
 
 
 def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quality:
-    """Look at a board; costs some milliseconds for thousands of labels.
-
-    Parameters
-    ----------
-    documents
-        The document of each item.
-    """
+    """Look at a board, given each item's document; takes milliseconds for thousands of labels."""
     by_item: dict[int, dict[str, Value]] = defaultdict(dict)
-    for event in board.labels():
+    for event in board.standing("label"):
         if event.item not in board.job.controls and event.value is not None:
             by_item[event.item][event.annotator] = event.value
     shared = {item: said for item, said in by_item.items() if len(said) >= 2}
@@ -91,7 +85,7 @@ def quality(board: Board, *, kind: ScaleKind, documents: Sequence[str]) -> Quali
         annotators=tuple(
             _annotator(board, name, by_item, n_labels=n_labels) for name in board.annotators()
         ),
-        skipped=dict(Counter(event.reason for event in board.skips()).most_common()),
+        skipped=dict(Counter(event.reason for event in board.standing("skip")).most_common()),
     )
 
 

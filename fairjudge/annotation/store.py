@@ -29,25 +29,16 @@ CREATE TABLE IF NOT EXISTS sessions (
 _INSERT = "INSERT INTO events VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _SELECT = """SELECT item, annotator, kind, value, note, reason, shown, seconds, at FROM events
 ORDER BY number"""
+_FIELDS = ("item", "annotator", "kind", "value", "note", "reason", "shown", "seconds", "at")
 
 
 class Store:
     """The events of one job, locked against a second process while open.
 
     Items are kept by their names, so that a job may be planned anew (a larger budget, another
-    overlap) over the same items. A commit is on disk when `append` returns.
-
-    Parameters
-    ----------
-    path
-        The database; made if it does not exist.
-    identity
-        A hash of what is asked; a database of something else is refused.
-
-    Raises
-    ------
-    RunError
-        The database is in use, belongs to other items, or cannot be used.
+    overlap) over the same items. A commit is on disk when `append` returns. Raises RunError if the
+    database is in use, belongs to other items, or cannot be used.
+    `identity` is a hash of what is asked: a database of something else is refused.
     """
 
     def __init__(self, path: Path, *, identity: str, items: Sequence[str]) -> None:
@@ -110,25 +101,13 @@ class Store:
     def append(self, events: Sequence[Event], sessions: Mapping[str, str] | None = None) -> None:
         """Keep events, and who signed in under which key; on disk when this returns, or not at all.
 
-        Raises
-        ------
-        RunError
-            They cannot be written.
+        Raises RunError if they cannot be written.
         """
-        rows = [
-            (
-                self._names[event.item],
-                event.annotator,
-                event.kind,
-                None if event.value is None else json.dumps(event.value),
-                event.note,
-                event.reason,
-                event.shown,
-                event.seconds,
-                event.at,
-            )
-            for event in events
-        ]
+        rows = []
+        for event in events:
+            value = None if event.value is None else json.dumps(event.value)
+            kept = {"item": self._names[event.item], "value": value}
+            rows.append([kept.get(name, getattr(event, name)) for name in _FIELDS])
         try:
             with self._database as open_database:
                 open_database.executemany(_INSERT, rows)
@@ -140,28 +119,11 @@ class Store:
 
     def events(self) -> Iterator[Event]:
         """Yield all events in order."""
-        for (
-            item,
-            annotator,
-            kind,
-            value,
-            note,
-            reason,
-            shown,
-            seconds,
-            at,
-        ) in self._database.execute(_SELECT):
-            yield Event(
-                item=self._numbers[item],
-                annotator=annotator,
-                kind=kind,
-                value=None if value is None else json.loads(value),
-                note=note,
-                reason=reason,
-                shown=shown,
-                seconds=seconds,
-                at=at,
-            )
+        for row in self._database.execute(_SELECT):
+            kept = dict(zip(_FIELDS, row, strict=True))
+            value = kept["value"]
+            kept["value"] = None if value is None else json.loads(value)
+            yield Event(**kept | {"item": self._numbers[kept["item"]]})
 
     def sessions(self) -> dict[str, str]:
         """Return who is signed in, by key."""

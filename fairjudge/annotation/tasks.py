@@ -39,26 +39,24 @@ def label_task(
     """Return a task, with the user's own aspect and answers where given.
 
     A scale of one's own brings its own words: its ``instruction`` is asked, and what its answers
-    mean takes the place of the rules.
-
-    Raises
-    ------
-    ConfigurationError
-        A preference needs a scale of kind "pair", and nothing else takes one; preferences and
-        ratings are about an aspect, which must be named unless it is coverage or faithfulness.
+    mean takes the place of the rules. Raises ConfigurationError where a preference has a scale of
+    another kind than "pair", or another task one of that kind.
     """
-    base = _TASKS[name](aspect or _ASPECTS[name])
+    if name == "preference":
+        base = _preference(aspect or "faithfulness")
+    elif name == "rating":
+        base = _rating(aspect or "coverage")
+    else:
+        base = replace(_YES_NO[name], aspect=aspect or _YES_NO[name].aspect)
     if scale is None:
         return base
     if (scale.kind == "pair") != (name == "preference"):
         wanted = 'kind "pair"' if name == "preference" else 'kind "number" or "choice"'
         raise ConfigurationError(f"task {name!r} needs a scale of {wanted}, not {scale.kind!r}")
-    return LabelTask(
-        name=name,
-        aspect=base.aspect,
-        title=base.title,
+    return replace(
+        base,
         ask=scale.instruction or base.ask,
-        rules=base.rules[:1] if name in {"preference", "rating"} else base.rules,
+        rules=base.rules if name in _YES_NO else base.rules[:1],
         examples=(),
         scale=scale,
     )
@@ -69,13 +67,6 @@ def without_controls(task: LabelTask) -> LabelTask:
     return replace(task, rules=tuple(rule for rule in task.rules if rule != _CHECKED))
 
 
-_ASPECTS: Mapping[TaskName, str] = {
-    "answers": "validity",
-    "coverage": "coverage",
-    "faithfulness": "faithfulness",
-    "preference": "faithfulness",
-    "rating": "coverage",
-}
 _CHECKED = (
     "Some items have a known answer. They look like all others and show whether the work is "
     "careful; nobody is told which they are."
@@ -83,21 +74,19 @@ _CHECKED = (
 _WORDING = "The wording need not be the same: what counts is that the information is there."
 
 
-def _yes_no(name: str, *, yes: str, no: str, yes_means: str, no_means: str) -> Scale:
-    return Scale(
-        name=name,
-        kind="choice",
-        levels=(
-            Level(answer=no, value=0.0, anchor=no_means, aliases=("no",)),
-            Level(answer=yes, value=1.0, anchor=yes_means, aliases=("yes",)),
-        ),
+def _yes_no(name: str, *, yes: tuple[str, str], no: tuple[str, str]) -> Scale:
+    """Return a scale of two answers, each with what it means."""
+    levels = (
+        Level(answer=no[0], value=0.0, anchor=no[1], aliases=("no",)),
+        Level(answer=yes[0], value=1.0, anchor=yes[1], aliases=("yes",)),
     )
+    return Scale(name=name, kind="choice", levels=levels)
 
 
-def _answers(aspect: str) -> LabelTask:
-    return LabelTask(
+_YES_NO: Mapping[TaskName, LabelTask] = {
+    "answers": LabelTask(
         name="answers",
-        aspect=aspect,
+        aspect="validity",
         title="Is the answer valid?",
         ask="Does this answer the question, and does an article say so?",
         rules=(
@@ -116,18 +105,13 @@ def _answers(aspect: str) -> LabelTask:
         ),
         scale=_yes_no(
             "valid",
-            yes="Valid",
-            no="Not valid",
-            yes_means="answers the question, and an article supports it",
-            no_means="off the question, or in no article",
+            yes=("Valid", "answers the question, and an article supports it"),
+            no=("Not valid", "off the question, or in no article"),
         ),
-    )
-
-
-def _coverage(aspect: str) -> LabelTask:
-    return LabelTask(
+    ),
+    "coverage": LabelTask(
         name="coverage",
-        aspect=aspect,
+        aspect="coverage",
         title="Does the summary cover the answer?",
         ask="Is this answer in the summary?",
         rules=(
@@ -144,18 +128,13 @@ def _coverage(aspect: str) -> LabelTask:
         ),
         scale=_yes_no(
             "covered",
-            yes="Covered",
-            no="Not covered",
-            yes_means="the summary says or supports it",
-            no_means="the summary does not",
+            yes=("Covered", "the summary says or supports it"),
+            no=("Not covered", "the summary does not"),
         ),
-    )
-
-
-def _faithfulness(aspect: str) -> LabelTask:
-    return LabelTask(
+    ),
+    "faithfulness": LabelTask(
         name="faithfulness",
-        aspect=aspect,
+        aspect="faithfulness",
         title="Is the sentence in the articles?",
         ask="Does an article say what this sentence says?",
         rules=(
@@ -172,12 +151,11 @@ def _faithfulness(aspect: str) -> LabelTask:
         ),
         scale=_yes_no(
             "present",
-            yes="Present",
-            no="Not present",
-            yes_means="an article says or supports it",
-            no_means="no article does",
+            yes=("Present", "an article says or supports it"),
+            no=("Not present", "no article does"),
         ),
-    )
+    ),
+}
 
 
 _BETTER = {
@@ -187,15 +165,15 @@ _BETTER = {
 
 
 def _preference(aspect: str) -> LabelTask:
+    better = _BETTER.get(aspect, f"is better in {aspect}")
     return LabelTask(
         name="preference",
         aspect=aspect,
         title=f"Which summary is better: {aspect}",
-        ask=f"Which summary {_BETTER.get(aspect, f'is better in {aspect}')}?",
+        ask=f"Which summary {better}?",
         rules=(
             "Read both summaries, and as much of the articles as the answer needs.",
-            f"Choose the summary that {_BETTER.get(aspect, f'is better in {aspect}')}; choose the "
-            "tie where you see no difference.",
+            f"Choose the summary that {better}; choose the tie where you see no difference.",
             "Length, style and which summary stands first do not matter.",
             _CHECKED,
         ),
@@ -236,12 +214,3 @@ def _rating(aspect: str) -> LabelTask:
         examples=(),
         scale=likert(_ANCHORS.get(aspect, ("poor", "weak", "fair", "good", "very good"))),
     )
-
-
-_TASKS = {
-    "answers": _answers,
-    "coverage": _coverage,
-    "faithfulness": _faithfulness,
-    "preference": _preference,
-    "rating": _rating,
-}

@@ -109,12 +109,12 @@ def _digit(scale: Scale, level: int) -> str:
 
 
 def _chosen(scale: Scale, place: Place) -> int | None:
-    if place.said is None or place.said.kind != "label":
+    if place.label is None:
         return None
     for level, answer in enumerate(scale.levels):
         value = answer.value
         said = to_verdict(value, place.shown or "ab") if isinstance(value, str) else value
-        if said == place.said.value:
+        if said == place.label.value:
             return level
     return None
 
@@ -122,17 +122,17 @@ def _chosen(scale: Scale, place: Place) -> int | None:
 def _panes(
     task: LabelTask, item: Item, place: Place, marks: Marks
 ) -> tuple[tuple[Pane, ...], Pane | None]:
+    every = range(len(item.articles))
+    own = [n for n in every if item.articles[n].aid in item.sources]
     match task.name:
         case "answers":
-            own = [n for n, article in enumerate(item.articles) if article.aid in item.sources]
-            rest = [n for n in range(len(item.articles)) if n not in own]
+            rest = [n for n in every if n not in own]
             panes = (
                 _articles("Where the answer was found", item, own, marks),
                 _articles("Other articles", item, rest, marks),
             )
             return tuple(pane for pane in panes if pane.texts), None
         case "coverage":
-            own = [n for n, article in enumerate(item.articles) if article.aid in item.sources]
             quoted = {n: found for n in own if (found := _quoted(item, item.articles[n]))}
             source = _articles("Where the answer was found", item, own, quoted)
             return (source, _summary("Summary", item.texts[0], marks.get(0))), None
@@ -142,17 +142,16 @@ def _panes(
                 _summary(title, text)
                 for title, text in zip(("First summary", "Second summary"), texts, strict=True)
             )
-            return both, _articles("Articles", item, range(len(item.articles)), {})
+            return both, _articles("Articles", item, every, {})
         case _:
             asked = None
             if item.place is not None:
                 asked = Marked(start=item.place.start, end=item.place.end, mark="asked")
-            every = _articles("Articles", item, range(len(item.articles)), marks)
-            return (_summary("Summary", item.texts[0], asked), every), None
+            articles = _articles("Articles", item, every, marks)
+            return (_summary("Summary", item.texts[0], asked), articles), None
 
 
 def _quoted(item: Item, article: Article) -> Marked | None:
-    """Find one of the answer's wordings in an article."""
     for wording in (item.statement, *item.wordings):
         start = article.content.find(wording) if wording else -1
         if start >= 0:
@@ -161,28 +160,26 @@ def _quoted(item: Item, article: Article) -> Marked | None:
 
 
 def _summary(title: str, text: str, mark: Marked | None = None) -> Pane:
-    shown = TextView(
-        heading="",
-        source="",
-        paragraphs=paragraphs(text, (mark,) if mark else ()),
-        marked=mark is not None and mark.mark == "best",
-    )
-    return Pane(title=title, texts=(shown,))
+    return Pane(title=title, texts=(_text(text, mark),))
 
 
 def _articles(title: str, item: Item, numbers: Iterable[int], marks: Mapping[int, Marked]) -> Pane:
     texts = []
     for number in numbers:
-        article, mark = item.articles[number], marks.get(number)
-        texts.append(
-            TextView(
-                heading=clean(article.title) or f"Article {number + 1}",
-                source=clean(article.domain),
-                paragraphs=paragraphs(article.content, (mark,) if mark else ()),
-                marked=mark is not None and mark.mark == "best",
-            )
-        )
+        article = item.articles[number]
+        heading = clean(article.title) or f"Article {number + 1}"
+        shown = _text(article.content, marks.get(number), heading, clean(article.domain))
+        texts.append(shown)
     return Pane(title=title, texts=tuple(texts))
+
+
+def _text(text: str, mark: Marked | None, heading: str = "", source: str = "") -> TextView:
+    return TextView(
+        heading=heading,
+        source=source,
+        paragraphs=paragraphs(text, (mark,) if mark else ()),
+        marked=mark is not None and mark.mark == "best",
+    )
 
 
 def paragraphs(text: str, marks: Sequence[Marked]) -> tuple[tuple[Piece, ...], ...]:

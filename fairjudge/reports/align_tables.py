@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from fairjudge.reports.figures import Json, interval, tally
-from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.reports.figures import Json, interval, sentence, tally
+from fairjudge.reports.row_tables import side_by_side, table
+from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.printable import counted
 
 
@@ -113,75 +114,32 @@ def align_tables(report: Json) -> Iterator[TextTable]:
 
 
 def _candidates(report: Json) -> TextTable:
-    parts = report["parts"]
     sizes = ", ".join(
         f"{name} {counted(size['documents'], 'document')} ({size['items']} labelled)"
-        for name, size in parts.items()
+        for name, size in report["parts"].items()
     )
-    rows = [_candidate(one) for one in report["candidates"]]
-    return TextTable(
-        title=f"Tried on development: {report['aspect']}, {report['protocol']}, {report['judge']}",
-        columns=columns(
-            "candidate", "what", "old", "new", "gain", "without score", "",
-            numbers=("old", "new", "gain", "without score"),
-        ),
-        rows=tuple(rows),
+    return table(
+        f"Tried on development: {report['aspect']}, {report['protocol']}, {report['judge']}",
+        "candidate: {name} | what: {about} | old> {development[old]:number.3}"
+        " | new> {development[new]:number.3} | gain> {development[difference]:number.3}"
+        " | without score> {development[n_without_new]} | : {mark}",
+        [{**one, "mark": "chosen" if one["chosen"] else ""} for one in report["candidates"]],
         notes=(
             f"Documents by part: {sizes}.",
             _words(report).measured,
             *(f"{one['name']}: {one['barred']}." for one in report["candidates"] if one["barred"]),
             *(f"Not tried: {why}." for why in report["unusable"]),
         ),
-    )  # fmt: skip
-
-
-def _candidate(one: Json) -> tuple[str, ...]:
-    found = one["development"]
-    return (
-        one["name"],
-        one["about"],
-        _or_dash(found["old"]),
-        _or_dash(found["new"]),
-        _or_dash(found["difference"]),
-        str(found["n_without_new"]),
-        "chosen" if one["chosen"] else "",
     )
-
-
-def _or_dash(value: float | None, digits: int = 3) -> str:
-    return "-" if value is None else number(value, digits=digits)
 
 
 def _test(report: Json) -> TextTable:
     decision = report["decision"]
-    gain, errors = decision["gain"], decision["errors"] or (None, None)
-    counts, words = report["audits"]["unscored"], _words(report)
-    return TextTable(
-        title=f"The test: {'kept' if report['kept'] else 'not kept'}",
-        columns=columns(
-            "figure", "old", "new", "better by", numbers=("old", "new", "better by")
-        ),
-        rows=(
-            (
-                words.short,
-                _or_dash(gain["old"]),
-                _or_dash(gain["new"]),
-                interval(decision["agreement"], digits=3),
-            ),
-            (
-                words.error,
-                _or_dash(errors[0]),
-                _or_dash(errors[1]),
-                interval(decision["error"], digits=3),
-            ),
-            (
-                "labelled items without a score",
-                str(gain["n_without_old"]),
-                str(gain["n_without_new"]),
-                "",
-            ),
-            *_rates(report["audits"]["rates"]),
-        ),
+    gain, counts = decision["gain"], report["audits"]["unscored"]
+    return table(
+        f"The test: {'kept' if report['kept'] else 'not kept'}",
+        "figure: {figure} | old> {old} | new> {new} | better by> {gain}",
+        _figures(report),
         notes=(
             f"{counted(gain['n_items'], 'item')} scored by both, of {decision['n_labelled']} "
             f"labelled, in {counted(decision['n_documents'], 'document')}; opened "
@@ -190,34 +148,44 @@ def _test(report: Json) -> TextTable:
             *(f"Not kept: {why}." for why in decision["why_not"]),
             *(f"Without a score, {name}: {tally(one)}." for name, one in counts.items() if one),
         ),
-    )  # fmt: skip
+    )
 
 
-def _rates(rates: Json) -> Iterator[tuple[str, ...]]:
-    """Yield a row a rate, for answers of yes and no."""
+def _figures(report: Json) -> Iterator[Json]:
+    """Yield agreement, error, items without a score, and for answers of yes and no the rates."""
+    decision, rates, words = report["decision"], report["audits"]["rates"], _words(report)
+    gain, errors = decision["gain"], decision["errors"] or (None, None)
+    measured = (
+        (words.short, gain["old"], gain["new"], decision["agreement"]),
+        (words.error, *errors, decision["error"]),
+    )
+    for name, *sides, better in measured:
+        old, new = (number(side, digits=3) for side in sides)
+        yield {"figure": name, "old": old, "new": new, "gain": interval(better, digits=3)}
+    lost = {"old": gain["n_without_old"], "new": gain["n_without_new"]}
+    yield {"figure": "labelled items without a score", **lost, "gain": ""}
     if rates["old"] is not None and rates["new"] is not None:
         for name in ("sensitivity", "specificity"):
-            yield name, *(interval(rates[side][name]) for side in ("old", "new")), ""
+            found = {side: interval(rates[side][name]) for side in ("old", "new")}
+            yield {"figure": name, **found, "gain": ""}
 
 
-_PLACES = (
-    ("changes with the order", "changed"),
-    ("prefers the first place", "first"),
-    ("prefers the second place", "second"),
-    ("a tie in one order alone", "one_tie"),
-    ("first less second place", "first_minus_second"),
-)
+_PLACES = {
+    "changed": "changes with the order",
+    "first": "prefers the first place",
+    "second": "prefers the second place",
+    "one_tie": "a tie in one order alone",
+    "first_minus_second": "first less second place",
+}
 
 
 def _position(found: Json) -> TextTable:
-    return TextTable(
-        title="Position on the test: share of the pairs that were judged in both orders",
-        columns=columns("figure", "old", "new", numbers=("old", "new")),
-        rows=tuple(
-            (name, *(interval(found[side][key]) for side in ("old", "new")))
-            for name, key in _PLACES
-        ),
-        notes=tuple(
+    return side_by_side(
+        "Position on the test: share of the pairs that were judged in both orders",
+        "figure",
+        _PLACES,
+        {side: found[side] for side in ("old", "new")},
+        notes=(
             f"{side.capitalize()}: {counted(found[side]['n_pairs'], 'pair')}; without a verdict in "
             f"one of the orders: {found[side]['n_one_order']}."
             for side in ("old", "new")
@@ -227,26 +195,27 @@ def _position(found: Json) -> TextTable:
 
 def _audits(report: Json) -> TextTable:
     audits, words = report["audits"], _words(report)
-    rows = [
-        (
-            row["attribute"] or row["kind"],
-            row["group"],
-            str(row["n"]),
-            *(
-                f"{interval(row[side]['error'])}{' !' if row[side]['flagged'] else ''}"
-                for side in ("old", "new")
-            ),
-        )
-        for row in audits["errors"]["groups"]
-    ]
-    return TextTable(
-        title=f"Audits on the test: {words.audits}, by group",
-        columns=columns("of", "group", "items", "old", "new", numbers=("items", "old", "new")),
-        rows=tuple(rows),
+    why = audits["position"]["why"]
+    return table(
+        f"Audits on the test: {words.audits}, by group",
+        "of: {of} | group: {group} | items> {n} | old> {old[error]:interval}{old[mark]}"
+        " | new> {new[error]:interval}{new[mark]}",
+        [
+            {
+                **row,
+                "of": row["attribute"] or row["kind"],
+                **{side: _marked(row[side]) for side in ("old", "new")},
+            }
+            for row in audits["errors"]["groups"]
+        ],
         notes=(
             "! apart from the other groups beyond chance (false discovery rate).",
             *words.notes,
-            *(f"{note[0].upper()}{note[1:]}." for note in audits["errors"]["notes"]),
-            *([f"Position: {why}."] if (why := audits["position"]["why"]) else []),
+            *map(sentence, audits["errors"]["notes"]),
+            f"Position: {why}." if why else "",
         ),
     )
+
+
+def _marked(side: Json) -> Json:
+    return {**side, "mark": " !" if side["flagged"] else ""}

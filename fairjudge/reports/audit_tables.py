@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.figures import Json, interval, p_value, percent, tally
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.figures import Json, interval, p_value, tally
+from fairjudge.reports.row_tables import rows_of, table
+from fairjudge.reports.tables import TextTable
 
 _MAX_NAMED = 12
 POSITION = {
@@ -13,7 +14,7 @@ POSITION = {
     "second": "prefers the second",
     "consistency": "same verdict both ways",
 }
-CHANGES = {
+_CHANGES = {
     "first minus last": "first_minus_last",
     "ends minus middle": "ends_minus_middle",
     "share changed by shuffling": "changed",
@@ -23,23 +24,15 @@ CHANGES = {
 
 def position_tables(report: Json) -> Iterator[TextTable]:
     """Yield position bias: one table a judge and aspect."""
-    heads = ("n", "first", "second", "consistent", "one tie", "p")
     for group in report["groups"]:
-        slices = [("all", group), *group["by_closeness"].items(), *group["by_systems"].items()]
-        yield TextTable(
-            title=f"Position bias of {group['judge']}, {group['aspect']} (percent of pairs)",
-            columns=columns("pairs", *heads, numbers=heads),
-            rows=tuple(
-                (
-                    name,
-                    str(some["n_pairs"]),
-                    *(percent(some[share]) for share in POSITION),
-                    interval({"value": some["one_tie"]["value"]}, digits=1),
-                    p_value(some["first_minus_second"]),
-                )
-                for name, some in slices
-            ),
-            notes=tuple(_position_notes(group)),
+        slices = {"all": group, **group["by_closeness"], **group["by_systems"]}
+        yield table(
+            f"Position bias of {group['judge']}, {group['aspect']} (percent of pairs)",
+            "pairs: {pairs} | n> {n_pairs} | first> {first:percent} | second> {second:percent}"
+            " | consistent> {consistency:percent} | one tie> {one_tie[value]:number.1}"
+            " | p> {first_minus_second:p}",
+            rows_of(slices, "pairs"),
+            notes=_position_notes(group),
         )
 
 
@@ -62,21 +55,13 @@ def _position_notes(group: Json) -> Iterator[str]:
 
 def verbosity_tables(report: Json) -> Iterator[TextTable]:
     """Yield verbosity bias: one row a judge, aspect, protocol and probe."""
-    heads = ("n", "original", "longer", "p")
-    yield TextTable(
-        title="Verbosity bias (percent of summaries that the judge puts first)",
-        columns=columns("judge", "aspect", "protocol", "added", *heads, numbers=heads),
-        rows=tuple(
-            (
-                *(group[name] for name in ("judge", "aspect", "protocol", "probe")),
-                str(group["n"]),
-                percent(group["original"]),
-                percent(group["extended"]),
-                p_value(group["original_minus_extended"]),
-            )
-            for group in report["groups"]
-        ),
-        notes=("p: test of original = longer. What is added is as long as the summary.",),
+    yield table(
+        "Verbosity bias (percent of summaries that the judge puts first)",
+        "judge: {judge} | aspect: {aspect} | protocol: {protocol} | added: {probe} | n> {n}"
+        " | original> {original:percent} | longer> {extended:percent}"
+        " | p> {original_minus_extended:p}",
+        report["groups"],
+        notes=["p: test of original = longer. What is added is as long as the summary."],
     )
 
 
@@ -84,46 +69,30 @@ def parse_tables(report: Json) -> Iterator[TextTable]:
     """Yield how many judgements have no score, and why."""
     from fairjudge.judges.leaderboards import weak_judge
 
-    heads = ("judged", "unscored")
-    by_default = dict.fromkeys(
-        group["aspect"] for group in report["groups"] if "embedding" in group["scored_by"]
-    )
-    yield TextTable(
-        title="Judgements with and without a score",
-        columns=columns(
-            "judge", "aspect", "protocol", *heads, "reasons", "scored by", numbers=heads
-        ),
-        rows=tuple(
-            (
-                *(group[name] for name in ("judge", "aspect", "protocol")),
-                str(group["n_judgements"]),
-                str(group["n_unscored"]),
-                tally(group["unscored"]),
-                tally(group["scored_by"]),
-            )
-            for group in report["groups"]
-        ),
-        notes=tuple(map(weak_judge, by_default)),
+    groups = report["groups"]
+    by_default = [group["aspect"] for group in groups if "embedding" in group["scored_by"]]
+    yield table(
+        "Judgements with and without a score",
+        "judge: {judge} | aspect: {aspect} | protocol: {protocol} | judged> {n_judgements}"
+        " | unscored> {n_unscored} | reasons: {unscored:tally} | scored by: {scored_by:tally}",
+        groups,
+        notes=map(weak_judge, dict.fromkeys(by_default)),
     )
 
 
 def length_tables(report: Json) -> Iterator[TextTable]:
     """Yield win rates as judged, at equal length, and on matched pairs."""
-    heads = ("n", "as judged", "adjusted", "matched", "n matched")
     for group in report["groups"]:
-        yield TextTable(
-            title=f"Win rates at equal length, {group['judge']}, {group['aspect']} (percent)",
-            columns=columns("pair", *heads, numbers=heads),
-            rows=tuple(
-                (
-                    f"{one['system_a']} beats {one['system_b']}",
-                    str(one["raw"].get("n", "-")),
-                    *(percent(one[how]) for how in ("raw", "adjusted", "matched")),
-                    str(one["matched"].get("n", "-")),
-                )
-                for one in group["win_rates"]
-            ),
-            notes=(_length_effect(group),),
+        rates = [
+            {**one, "n": one["raw"].get("n", "-"), "n_matched": one["matched"].get("n", "-")}
+            for one in group["win_rates"]
+        ]
+        yield table(
+            f"Win rates at equal length, {group['judge']}, {group['aspect']} (percent)",
+            "pair: {system_a} beats {system_b} | n> {n} | as judged> {raw:percent}"
+            " | adjusted> {adjusted:percent} | matched> {matched:percent} | n matched> {n_matched}",
+            rates,
+            notes=[_length_effect(group)],
         )
 
 
@@ -139,31 +108,31 @@ def _length_effect(group: Json) -> str:
 
 def order_tables(report: Json) -> Iterator[TextTable]:
     """Yield ratings by the article's place, and what shuffling changes."""
-    places = [(f"article {place}", interval(one), "-") for place, one in report["by_place"].items()]
-    changes = [(name, interval(report[key]), p_value(report[key])) for name, key in CHANGES.items()]
-    yield TextTable(
-        title=f"Order of articles, {report['judge']}, faithfulness from 1 to 5",
-        columns=columns("", "rating", "p", numbers=("rating", "p")),
-        rows=(*places, *changes),
-        notes=(f"Without a score: {report['n_unscored']}.",) if report["n_unscored"] else (),
+    places = report["by_place"].items()
+    rows = [{"what": f"article {place}", "rating": one, "p": "-"} for place, one in places]
+    rows += [
+        {"what": name, "rating": report[key], "p": p_value(report[key])}
+        for name, key in _CHANGES.items()
+    ]
+    yield table(
+        f"Order of articles, {report['judge']}, faithfulness from 1 to 5",
+        ": {what} | rating> {rating:interval} | p> {p}",
+        rows,
+        notes=[f"Without a score: {report['n_unscored']}." if report["n_unscored"] else ""],
     )
 
 
 def checks_tables(report: Json, *, limit: int | None = _MAX_NAMED) -> Iterator[TextTable]:
     """Yield how often each relation held, naming where it did not, `limit` of these."""
-    heads = ("n", "kept", "unscored")
     broken = [
         f"{one['name']}: {item['item']} gave {' then '.join(map(str, item['values']))}"
         for one in report["checks"]
         for item in one["broken"]
     ]
     more = len(broken) - len(broken[:limit])
-    yield TextTable(
-        title=f"Checks of {report['judge']}, {report['aspect']} (percent kept)",
-        columns=columns("check", *heads, numbers=heads),
-        rows=tuple(
-            (one["name"], str(one["n"]), percent(one["kept"]), str(one["n_unscored"]))
-            for one in report["checks"]
-        ),
-        notes=(*broken[:limit], *([f"... and {more} more (--json)"] if more else [])),
+    yield table(
+        f"Checks of {report['judge']}, {report['aspect']} (percent kept)",
+        "check: {name} | n> {n} | kept> {kept:percent} | unscored> {n_unscored}",
+        report["checks"],
+        notes=[*broken[:limit], f"... and {more} more (--json)" if more else ""],
     )

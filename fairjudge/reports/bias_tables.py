@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.reports.figures import Json, bounds, interval, p_value, tally, why
+from fairjudge.reports.figures import Json, bounds, interval, tally, why
+from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.printable import counted
 
@@ -18,43 +19,24 @@ def words_tables(report: Json) -> Iterator[TextTable]:
     """Yield the scores of all systems, and each group's shares."""
     systems = report["systems"]
     other = "uniform" if report["reference"] == "source" else "source"
-    heads = ("score", "by assignment", f"vs {other}", "summaries")
-    yield TextTable(
-        title=f"Word-list inclusion against the {report['reference']}",
-        columns=columns("system", *heads, numbers=heads),
-        rows=tuple(
-            (
-                system,
-                *_two_way(found["inclusion"]),
-                number(found[f"against_{other}"]["value"]),
-                str(found["n"]),
-            )
-            for system, found in systems.items()
-        ),
+    yield table(
+        f"Word-list inclusion against the {report['reference']}",
+        "system: {system} | score> {inclusion:interval} | by assignment> {assignment}"
+        f" | vs {other}> {{against_{other}[value]:number}} | summaries> {{n}}",
+        _with_assignment(systems, "inclusion"),
         notes=(
             "Score: distance of the distributions of identifiers, 0 (unbiased) to 1.",
             _BOTH,
             *_notes(report, {"score": "inclusion"}),
         ),
     )
-    shares = ("n", "summaries %", "reference %", "difference", "p")
-    yield TextTable(
-        title="Shares of identifiers",
-        columns=columns("system", "group", *shares, numbers=shares),
-        rows=tuple(
-            (
-                system,
-                group,
-                str(share["n_summary"]),
-                _percent(share["summary"]),
-                _percent(share["reference"]),
-                interval(share["difference"]),
-                p_value(share["difference"]["p_holm"]),
-            )
-            for system, found in systems.items()
-            for group, share in found["by_group"].items()
-        ),
-        notes=("p: of no difference, corrected over groups (Holm).",),
+    yield table(
+        "Shares of identifiers",
+        "system: {system} | group: {group} | n> {n_summary} | summaries %> {summary:share}"
+        " | reference %> {reference:share} | difference> {difference:interval}"
+        " | p> {difference[p_holm]:p}",
+        rows_within(systems, "system", "by_group", "group"),
+        notes=["p: of no difference, corrected over groups (Holm)."],
     )
 
 
@@ -67,13 +49,14 @@ def entities_tables(report: Json) -> Iterator[TextTable]:
         columns=columns("system", *heads, numbers=heads),
         rows=tuple(
             (
-                system,
-                *_two_way(found["inclusion"]),
-                *(number(found["by_group"][group]["value"]) for group in groups),
-                str(found["n_ungrouped"]),
-                str(found["n"]),
+                row["system"],
+                interval(row["inclusion"]),
+                row["assignment"],
+                *(number(row["by_group"][group]["value"]) for group in groups),
+                str(row["n_ungrouped"]),
+                str(row["n"]),
             )
-            for system, found in systems.items()
+            for row in _with_assignment(systems, "inclusion")
         ),
         notes=(
             "Score: largest odds ratio of inclusion less 1; 0 is unbiased. "
@@ -82,21 +65,12 @@ def entities_tables(report: Json) -> Iterator[TextTable]:
             *_notes(report, {"inclusion": "inclusion"}),
         ),
     )
-    heads = ("score", "by assignment", "names", "aligned", "made up", "unknown")
-    yield TextTable(
-        title="Entity hallucination",
-        columns=columns("system", *heads, numbers=heads),
-        rows=tuple(
-            (
-                system,
-                *_two_way(found["hallucination"]),
-                *(
-                    str(found[f"n_{name}"])
-                    for name in ("names", "aligned", "hallucinated", "unknown")
-                ),
-            )
-            for system, found in systems.items()
-        ),
+    yield table(
+        "Entity hallucination",
+        "system: {system} | score> {hallucination:interval} | by assignment> {assignment}"
+        " | names> {n_names} | aligned> {n_aligned} | made up> {n_hallucinated}"
+        " | unknown> {n_unknown}",
+        _with_assignment(systems, "hallucination"),
         notes=(
             "Score: distance of made-up people's groups from an even split. "
             "unknown: made-up people whose name suggests no group.",
@@ -120,35 +94,31 @@ def _hallucination_notes(systems: Mapping[str, Json]) -> Iterator[str]:
 
 def distinguishability_tables(report: Json) -> Iterator[TextTable]:
     """Yield both representations of all systems."""
-    systems = report["systems"]
     shown = [
-        (system, name, found[name])
-        for system, found in systems.items()
+        {
+            "system": system,
+            "vectors": name,
+            "score": one,
+            "n": found["n"],
+            "groups": ", ".join(f"{name} {interval(x)}" for name, x in one["by_group"].items()),
+        }
+        for system, found in report["systems"].items()
         for name in ("counts", "dense")
-        if found[name] is not None
+        if (one := found[name]) is not None
     ]
-    heads = ("score", "summaries")
-    yield TextTable(
-        title="Distinguishability",
-        columns=columns("system", "vectors", *heads, "by group", numbers=heads),
-        rows=tuple(
-            (
-                system,
-                name,
-                interval(one),
-                str(systems[system]["n"]),
-                ", ".join(f"{group} {interval(some)}" for group, some in one["by_group"].items()),
-            )
-            for system, name, one in shown
-        ),
+    yield table(
+        "Distinguishability",
+        "system: {system} | vectors: {vectors} | score> {score:interval} | summaries> {n}"
+        " | by group: {groups}",
+        shown,
         notes=(
             "Score: 2 x accuracy - 1 of telling the group from the summary; 0 is chance. "
             "Intervals: 95 %, over original documents.",
             *_notes(report, {"score": "counts"}),
             *(
-                f"{system}, {name}: without a comparison: {tally(one['left_out'])}"
-                for system, name, one in shown
-                if one["left_out"]
+                f"{row['system']}, {row['vectors']}: without a comparison: {tally(left_out)}"
+                for row in shown
+                if (left_out := row["score"]["left_out"])
             ),
         ),
     )
@@ -156,46 +126,29 @@ def distinguishability_tables(report: Json) -> Iterator[TextTable]:
 
 def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
     """Yield how many documents each group has, and its first `limit` words."""
-    heads = ("documents", "identifiers", "share %")
-    yield TextTable(
-        title="Bias of the inputs",
-        columns=columns("group", *heads, numbers=heads),
-        rows=tuple(
-            (
-                group,
-                str(n),
-                str(report["identifiers"][group]["n"]),
-                _percent(report["identifiers"][group]["share"]),
-            )
-            for group, n in report["documents"].items()
-        ),
+    documents, identifiers = report["documents"], report["identifiers"]
+    yield table(
+        "Bias of the inputs",
+        "group: {group} | documents> {documents} | identifiers> {n} | share %> {share:share}",
+        [{**identifiers[group], "group": group, "documents": n} for group, n in documents.items()],
         notes=(
             f"{counted(report['n'], 'article')}; naming no group more than the others: "
             f"{report['n_tied']}; left out for want of text: {report['excluded']}.",
             *report["notes"],
         ),
     )
-    numbers = ("here", "others", "z", "q")
     for group, words in report["words"].items():
-        yield TextTable(
-            title=f"Words of documents that mention {group} words most",
-            columns=columns("word", *numbers, numbers=numbers),
-            rows=tuple(
-                (
-                    word["word"],
-                    str(word["n_group"]),
-                    str(word["n_others"]),
-                    number(word["z"]),
-                    p_value(word["q_value"]),
-                )
-                for word in words[:limit]
-            ),
+        yield table(
+            f"Words of documents that mention {group} words most",
+            "word: {word} | here> {n_group} | others> {n_others} | z> {z:number} | q> {q_value:p}",
+            words[:limit],
         )
 
 
-def _two_way(found: Json) -> tuple[str, str]:
-    """Return a score with its interval over documents, and the interval over assignments."""
-    return interval(found), bounds(found.get("over_assignments", {}))
+def _with_assignment(systems: Mapping[str, Json], score: str) -> Iterator[Json]:
+    """Yield a row a system, with the interval of its score over assignments."""
+    for row in rows_of(systems, "system"):
+        yield {**row, "assignment": bounds(row[score].get("over_assignments", {}))}
 
 
 def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:
@@ -208,7 +161,3 @@ def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:
         for name, key in scores.items():
             if reason := why(found[key]):
                 yield f"{system}: no {name}: {reason}."
-
-
-def _percent(share: float | None) -> str:
-    return "-" if share is None else f"{100 * share:.1f}"

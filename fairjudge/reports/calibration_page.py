@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from fairjudge.reports import calibration_tables as tables
 from fairjudge.reports.disagreement_tables import disagreement_tables
-from fairjudge.reports.figures import OTHER, Json, forest, row, why
+from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row, why
 from fairjudge.reports.judge_sections import position_plot
 from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import (
@@ -20,36 +20,27 @@ from fairjudge.reports.parts import (
     Section,
     Verbatim,
 )
-from fairjudge.reports.plots import Curve, Mark, ReliabilityPoint, curve_plot, reliability_plot
+from fairjudge.reports.plots import Curve, Mark, curve_plot, reliability_plot
 from fairjudge.reports.rates_tables import rates_tables
 from fairjudge.text.printable import counted
 
 Groups = Sequence[Json]
 
-JUDGE = Mark(shape="square", filled=True)
 _LISTED, _LONGEST_REASON = 20, 600
-PEOPLE = Mark(shape="diamond", filled=True)
+_PEOPLE = Mark(shape="diamond", filled=True)
 
 
 def calibration_page(report: Json, *, position: Groups = ()) -> str:
-    """Return the page.
+    """Return the page of what ``fairjudge calibrate --json`` writes.
 
-    Parameters
-    ----------
-    report
-        What ``fairjudge calibrate --json`` writes.
-    position
-        The groups that ``fairjudge audit position --json`` writes, shown with the judge and aspect
-        that they belong to.
+    `position` has the groups of ``fairjudge audit position --json``, shown with their judges.
     """
-    groups = [
-        Section(
-            id=f"group-{place}",
-            title=tables.group_title(group),
-            parts=tuple(_group(group, _position_of(group, position))),
-        )
-        for place, group in enumerate(report["groups"])
-    ]
+    groups = []
+    for place, group in enumerate(report["groups"]):
+        who = (group["judge"], group["aspect"])
+        own = [one for one in position if (one["judge"], one["aspect"]) == who]
+        title, parts = tables.group_title(group), tuple(_group(group, own))
+        groups.append(Section(id=f"group-{place}", title=title, parts=parts))
     overview = Section(id="overview", title="Overview", parts=tuple(_comparison(report)))
     origin = Section(id="origin", title="How the numbers came about", parts=tuple(_origin(report)))
     return page_html([overview, *groups, origin], title="How far the judge can be trusted")
@@ -69,11 +60,6 @@ def _comparison(report: Json) -> Iterator[Part]:
     yield tables.overview_table(report["groups"])
     if report["comparisons"]:
         yield tables.comparison_table(report["comparisons"])
-
-
-def _position_of(group: Json, position: Groups) -> Groups:
-    who = (group["judge"], group["aspect"])
-    return [one for one in position if (one["judge"], one["aspect"]) == who]
 
 
 def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
@@ -99,9 +85,9 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
 
 def _agreement(group: Json) -> Iterator[Part]:
     """Yield a forest plot of Spearman's correlation for each level; the tables have all three."""
-    marks = {"judge": JUDGE, "people": PEOPLE}
+    marks = {"judge": PLAIN, "people": _PEOPLE}
     for level, label in tables.LEVELS.items():
-        ceiling = group["human"].get(level, {}).get("spearman", {})
+        ceiling = tables.spearman(group["human"], level)
         yield forest(
             [
                 row(
@@ -128,13 +114,13 @@ def _reliability(group: Json) -> Iterator[Part]:
     if not any(stages.values()):
         yield Paragraph("No reliability diagram: too few labelled items.")
         return
-    marks = (OTHER, JUDGE)
+    marks = (OTHER, PLAIN)
     drawn = "larger for more items; on the dashed line judge and people agree."
     yield Group(
         tuple(
             Plot(
                 reliability_plot(
-                    _points(bins),
+                    bins,
                     scale=(scale[0], scale[1]),
                     name=f"Reliability, {stage}, {tables.group_title(group)}: people's mean label "
                     "against the judge's score",
@@ -151,20 +137,6 @@ def _reliability(group: Json) -> Iterator[Part]:
     yield tables.reliability_table(calibration)
 
 
-def _points(bins: Sequence[Json]) -> list[ReliabilityPoint]:
-    return [
-        ReliabilityPoint(
-            score=one["mean_score"],
-            label=one["mean_label"]["value"],
-            low=one["mean_label"]["low"],
-            high=one["mean_label"]["high"],
-            n=one["n"],
-        )
-        for one in bins
-        if one["mean_label"]["value"] is not None
-    ]
-
-
 def _bias(group: Json) -> Iterator[Part]:
     """Yield, for each grouping, how much more the judge flatters a group than it does the rest."""
     fairness = group["fairness"]
@@ -173,7 +145,7 @@ def _bias(group: Json) -> Iterator[Part]:
     for name, groups in fairness["groups"].items():
         yield forest(
             [
-                row(one["group"], one["error_gap"], mark=JUDGE if one["flagged"] else OTHER)
+                row(one["group"], one["error_gap"], mark=PLAIN if one["flagged"] else OTHER)
                 for one in groups
             ],
             title=f"Error by {name} against the rest",
@@ -198,9 +170,8 @@ def _planning(group: Json) -> Iterator[Part]:
                 name=label,
                 points=tuple((float(point["n_labels"]), point[field]) for point in curve),
                 mark=mark,
-                dashed=not mark.filled,
             )
-            for (field, label), mark in zip(tables.PLANS.items(), (JUDGE, OTHER), strict=True)
+            for (field, label), mark in zip(tables.PLANS.items(), (PLAIN, OTHER), strict=True)
         ],
         name="Half-width of the interval of a system's mean against the number of labels, "
         + tables.group_title(group),

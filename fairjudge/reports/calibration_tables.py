@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from fairjudge.reports.audit_tables import POSITION
-from fairjudge.reports.figures import Json, interval, p_value, percent, tally, why
-from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.reports.figures import Json, interval, percent, tally, why
+from fairjudge.reports.row_tables import side_by_side, table
+from fairjudge.reports.tables import Column, TextTable
 from fairjudge.text.printable import counted
 
 _STATISTICS = ("kendall", "spearman", "pearson")
@@ -14,6 +16,7 @@ FEWEST_DOCUMENTS = 5
 """Nothing is said at first sight of a judge held against people on fewer documents."""
 LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
 PLANS = {"with_judge": "labels and judge (PPI++)", "without_judge": "labels alone"}
+_FLAGS = {"flagged": "flagged", "few_documents": "few documents"}
 _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece": "ECE"}
 
 
@@ -42,15 +45,20 @@ def verdict(group: Json) -> str:
 
 
 def _verdict(group: Json) -> str:
-    agreement = group["agreement"]
-    found = agreement.get("pooled", {}).get("spearman", {})
+    found = spearman(group["agreement"], "pooled")
     if found.get("value") is None:
-        return f"Undefined: {why(found) or why(agreement) or 'no reason given'}"
+        return f"Undefined: {why(found) or why(group['agreement']) or 'no reason given'}"
     if found["low"] is None:
         return "No interval: nothing can be said"
     if found["low"] <= 0:
         return "Worthless: no agreement with people shown"
     return _against_others(found, group)
+
+
+def spearman(found: Json, level: str) -> Json:
+    """Return an agreement's correlation at a level; nothing where there is none."""
+    shown: Json = found.get(level, {}).get("spearman", {})
+    return shown
 
 
 def _against_others(found: Json, group: Json) -> str:
@@ -63,14 +71,14 @@ def _against_others(found: Json, group: Json) -> str:
 
 def _on_systems(group: Json) -> str:
     """Say the same of systems' means, which may agree where single items do not."""
-    found = group["agreement"].get("system", {}).get("spearman", {})
+    found = spearman(group["agreement"], "system")
     if found.get("low") is None or found["low"] <= 0:
         return "; on systems no agreement shown"
     return f"; on systems {_against_people(found, group, 'system')}"
 
 
 def _against_people(found: Json, group: Json, level: str) -> str:
-    ceiling = group["human"].get(level, {}).get("spearman", {})
+    ceiling = spearman(group["human"], level)
     if ceiling.get("low") is None:
         return "it agrees with people, and how far they agree is not known"
     if found["value"] < ceiling["low"]:
@@ -83,7 +91,7 @@ def best_baseline(group: Json) -> tuple[str, float | None]:
     known = {
         name: value
         for name, found in group["baselines"].items()
-        if (value := found.get("pooled", {}).get("spearman", {}).get("value")) is not None
+        if (value := spearman(found, "pooled").get("value")) is not None
     }
     best = max(known, key=lambda name: known[name], default=None)
     return ("", None) if best is None else (baseline_name(best), known[best])
@@ -96,20 +104,19 @@ def baseline_name(name: str) -> str:
 
 def findings_table(groups: Sequence[Json]) -> TextTable:
     """Return what to know at first sight of every judge."""
-    return TextTable(
-        title="At first sight",
-        columns=columns("judge, aspect, protocol", "finding"),
-        rows=tuple((group_title(group), _finding(group)) for group in groups),
+    return table(
+        "At first sight",
+        "judge, aspect, protocol: {title} | finding: {finding}",
+        [{"title": group_title(group), "finding": _finding(group)} for group in groups],
     )
 
 
 def _finding(group: Json) -> str:
-    figures = {
-        who: group[part].get("pooled", {}).get("spearman", {})
-        for who, part in (("judge", "agreement"), ("people", "human"))
-    }
+    figures = {"judge": group["agreement"], "people": group["human"]}
     said = [
-        f"{who} {interval(one)}" for who, one in figures.items() if one.get("value") is not None
+        f"{who} {interval(one)}"
+        for who, found in figures.items()
+        if (one := spearman(found, "pooled")).get("value") is not None
     ]
     name, best = best_baseline(group)
     if best is not None:
@@ -124,17 +131,20 @@ def sources(group: Json) -> dict[str, Json]:
 
 def agreement_tables(group: Json) -> list[TextTable]:
     """Return one table a level; the last has the notes."""
-    notes = (*_reasons(group), *_unscored(group), *group["notes"])
+    unscored = group["counts"]["unscored"]
+    said = f"Unscored: {tally(unscored)}." if unscored else ""
+    notes = (*_reasons(group), said, *group["notes"])
     return [
-        TextTable(
-            title=f"{group_title(group)}: agreement with people, {label}, "
+        table(
+            f"{group_title(group)}: agreement with people, {label}, "
             f"{counted(group['n_items'], 'item')}",
-            columns=columns("who", *_STATISTICS, numbers=_STATISTICS),
-            rows=tuple(
-                (baseline_name(name), *(interval(found[level][one]) for one in _STATISTICS))
+            "who: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
+            " | pearson> {pearson:interval}",
+            [
+                {**found[level], "who": baseline_name(name)}
                 for name, found in sources(group).items()
                 if level in found
-            ),
+            ],
             notes=notes if level == "system" else (),
         )
         for level, label in LEVELS.items()
@@ -144,17 +154,14 @@ def agreement_tables(group: Json) -> list[TextTable]:
 def errors_table(group: Json) -> TextTable:
     """Return the errors before and after calibration."""
     calibration = group["calibration"]
-    before, after = calibration["before"], calibration["after"]
-    held_out = f"{calibration['method']}, held out"
-    return TextTable(
-        title=f"{group_title(group)}: distance from people, in units of the labels",
-        columns=columns("error", "as judged", held_out, numbers=("as judged", held_out)),
-        rows=tuple(
-            (label, *(interval(found.get(name, {})) for found in (before, after)))
-            for name, label in _ERRORS.items()
-        ),
+    held_out, reason = f"{calibration['method']}, held out", calibration["calibrator"].get("why")
+    return side_by_side(
+        f"{group_title(group)}: distance from people, in units of the labels",
+        "error",
+        _ERRORS,
+        {"as judged": calibration["before"], held_out: calibration["after"]},
         notes=(
-            *_calibrator(calibration),
+            f"No calibrator: {reason}." if reason else "",
             replaceability_note(group["replaceability"]),
             *_unfair(group),
         ),
@@ -163,29 +170,22 @@ def errors_table(group: Json) -> TextTable:
 
 def comparison_table(rows: Sequence[Json]) -> TextTable:
     """Return the differences between judges."""
-    return TextTable(
-        title="Which judge agrees better: difference of pooled Spearman on common items",
-        columns=columns("aspect", "first", "second", "difference", "p (Holm)"),
-        rows=tuple(
-            (
-                row["aspect"],
-                row["first"],
-                row["second"],
-                interval(row["difference"]),
-                p_value(row["adjusted_p_value"]),
-            )
-            for row in rows
-        ),
+    return table(
+        "Which judge agrees better: difference of pooled Spearman on common items",
+        "aspect: {aspect} | first: {first} | second: {second} | difference: {difference:interval}"
+        " | p (Holm): {adjusted_p_value:p}",
+        rows,
     )
 
 
 def overview_table(groups: Sequence[Json]) -> TextTable:
     """Return agreement and errors of every judge in a row."""
-    heads = ("judge", "people", "best baseline", "RMSE as judged", "RMSE held out")
-    return TextTable(
-        title="Spearman's correlation with people, pooled, and errors in units of the labels",
-        columns=columns("judge, aspect, protocol", "finding", *heads, numbers=heads),
-        rows=tuple(_overview_row(group) for group in groups),
+    return table(
+        "Spearman's correlation with people, pooled, and errors in units of the labels",
+        "judge, aspect, protocol: {title} | finding: {verdict} | judge> {judge:interval}"
+        " | people> {people:interval} | best baseline> {baseline}"
+        " | RMSE as judged> {before:interval} | RMSE held out> {after:interval}",
+        map(_overview_row, groups),
         notes=(
             "The interval of the judge is held against the baseline's value and the lower end "
             "of people's own agreement; it is no formal test.",
@@ -193,16 +193,18 @@ def overview_table(groups: Sequence[Json]) -> TextTable:
     )
 
 
-def _overview_row(group: Json) -> tuple[str, ...]:
+def _overview_row(group: Json) -> Json:
     name, best = best_baseline(group)
     calibration = group["calibration"]
-    return (
-        group_title(group),
-        verdict(group),
-        *(interval(group[who].get("pooled", {}).get("spearman")) for who in ("agreement", "human")),
-        "-" if best is None else f"{name} {best:.2f}",
-        *(interval(calibration[stage].get("rmse")) for stage in ("before", "after")),
-    )
+    return {
+        "title": group_title(group),
+        "verdict": verdict(group),
+        "judge": spearman(group["agreement"], "pooled"),
+        "people": spearman(group["human"], "pooled"),
+        "baseline": "-" if best is None else f"{name} {best:.2f}",
+        "before": calibration["before"].get("rmse"),
+        "after": calibration["after"].get("rmse"),
+    }
 
 
 def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
@@ -215,92 +217,69 @@ def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
 
 def reliability_table(calibration: Json) -> TextTable:
     """Return what people said where the judge gave a score."""
-    heads = ("judge's score", "items", "people's mean")
-    return TextTable(
-        title="Reliability: what people said where the judge gave a score",
-        columns=columns("stage", *heads, numbers=heads),
-        rows=tuple(
-            (stage, number(one["mean_score"]), str(one["n"]), interval(one["mean_label"]))
+    return table(
+        "Reliability: what people said where the judge gave a score",
+        "stage: {stage} | judge's score> {mean_score:number} | items> {n}"
+        " | people's mean> {mean_label:interval}",
+        [
+            {**one, "stage": stage}
             for stage, bins in reliability_stages(calibration).items()
             for one in bins
-        ),
+        ],
     )
 
 
 def group_errors_table(name: str, groups: Sequence[Json]) -> TextTable:
     """Return the judge's error in each group of one grouping."""
-    heads = ("items", "documents", "mean error", "error minus rest", "adjusted p")
-    return TextTable(
-        title=f"Error by {name}",
-        columns=columns(name, *heads, "flag", numbers=heads),
-        rows=tuple(
-            (
-                one["group"],
-                str(one["n"]),
-                str(one["n_documents"]),
-                interval(one["error"]),
-                interval(one["error_gap"]),
-                p_value(one["adjusted_p_values"]["error_gap"]),
-                ", ".join(
-                    word.replace("_", " ") for word in ("flagged", "few_documents") if one[word]
-                ),
-            )
+    found = table(
+        f"Error by {name}",
+        "group: {group} | items> {n} | documents> {n_documents} | mean error> {error:interval}"
+        " | error minus rest> {error_gap:interval} | adjusted p> {adjusted_p_values[error_gap]:p}"
+        " | flag: {flag}",
+        [
+            {**one, "flag": ", ".join(word for mark, word in _FLAGS.items() if one[mark])}
             for one in groups
-        ),
+        ],
         notes=(
             "A group is flagged for its mean error or for the size of its errors; adjusted p is "
             "that of the mean error.",
         ),
     )
+    return replace(found, columns=(Column(heading=name), *found.columns[1:]))
 
 
 def position_table(found: Json, title: str) -> TextTable:
     """Return what an audit of position found of one judge and aspect."""
-    return TextTable(
-        title=title,
-        columns=columns("verdicts", "percent", numbers=("percent",)),
-        rows=tuple((label, percent(found[name])) for name, label in POSITION.items()),
-    )
+    return side_by_side(title, "verdicts", POSITION, {"percent": found}, show=percent)
 
 
 def planning_table(curve: Sequence[Json]) -> TextTable:
     """Return the half-width of a system's mean for each number of labels."""
-    heads = ("labels", *PLANS.values())
-    return TextTable(
-        title="What labels buy: half-width of the interval of a system's mean",
-        columns=columns(*heads, numbers=heads),
-        rows=tuple(
-            (str(point["n_labels"]), *(number(point[plan], digits=3) for plan in PLANS))
-            for point in curve
-        ),
+    return table(
+        "What labels buy: half-width of the interval of a system's mean",
+        f"labels> {{n_labels}} | {PLANS['with_judge']}> {{with_judge:number.3}}"
+        f" | {PLANS['without_judge']}> {{without_judge:number.3}}",
+        curve,
     )
 
 
 def separations_table(planning: Json) -> TextTable:
     """Return the labels that would tell two systems apart."""
-    heads = ("difference", "with judge", "labels alone")
 
     def needed(one: Json, plan: str) -> str:
         if why(one):
             return "-"
         return f"more than {planning['n_judged']}" if one[plan] is None else str(one[plan])
 
-    return TextTable(
-        title="Labelled documents that would tell two systems apart, were the difference true",
-        columns=columns("systems", *heads, numbers=heads),
-        rows=tuple(
-            (
-                f"{one['system_a']} and {one['system_b']}",
-                number(one["difference"]),
-                *(needed(one, plan) for plan in PLANS),
-            )
-            for one in planning["to_separate"]
-        ),
+    return table(
+        "Labelled documents that would tell two systems apart, were the difference true",
+        "systems: {system_a} and {system_b} | difference> {difference:number}"
+        " | with judge> {with_judge} | labels alone> {without_judge}",
+        [{**one, **{plan: needed(one, plan) for plan in PLANS}} for one in planning["to_separate"]],
     )
 
 
 def _reasons(group: Json) -> list[str]:
-    """Say why figures of the judge or of people are missing."""
     said = []
     for part, name in (("agreement", "Judge"), ("human", "People")):
         found = group[part]
@@ -312,16 +291,6 @@ def _reasons(group: Json) -> list[str]:
         }
         said += [f"{name}, {label}: {reason}." for reason, label in reasons.items() if reason]
     return said
-
-
-def _unscored(group: Json) -> list[str]:
-    reasons = group["counts"]["unscored"]
-    return [f"Unscored: {tally(reasons)}."] if reasons else []
-
-
-def _calibrator(calibration: Json) -> list[str]:
-    reason = calibration["calibrator"].get("why")
-    return [f"No calibrator: {reason}."] if reason else []
 
 
 def replaceability_note(found: Json) -> str:
@@ -354,9 +323,9 @@ def _unfair(group: Json) -> list[str]:
 def cascade_tables(report: Json) -> tuple[TextTable, ...]:
     """Return how each way of judging agrees with the labels (``cascade``)."""
     return (
-        TextTable(
-            title="Kendall's tau-b with the labels, on held-out documents",
-            columns=columns("judged by", "tau-b", numbers=("tau-b",)),
-            rows=tuple((name, number(tau, digits=3)) for name, tau in report["kendall"].items()),
+        table(
+            "Kendall's tau-b with the labels, on held-out documents",
+            "judged by: {name} | tau-b> {tau:number.3}",
+            [{"name": name, "tau": tau} for name, tau in report["kendall"].items()],
         ),
     )

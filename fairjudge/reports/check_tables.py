@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from fairjudge.reports.figures import Json, interval
-from fairjudge.reports.tables import TextTable, columns, number
+from collections.abc import Iterator
+
+from fairjudge.reports.figures import Json
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.printable import counted
 
 _SAID = {
@@ -32,46 +35,40 @@ def check_tables(report: Json) -> tuple[TextTable, ...]:
 def _table(group: Json, margin: float) -> TextTable:
     names = group["judge_before"], group["judge_after"]
     who = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
-    first = (
-        _MEASURES[group["measure"]],
-        _or_none(group["before"]),
-        _or_none(group["after"]),
-        interval(group["agreement"]),
-    )
-    others = [
-        (words, "", "", interval(group[name]))
-        for name, words in _CHANGES.items()
-        if group["protocol"] == "binary" or name not in ("sensitivity", "specificity")
-    ]
-    return TextTable(
-        title=f"Check: {group['aspect']}, {group['protocol']}, by {who}",
-        columns=columns(
-            "figure", "before", "after", "change", numbers=("before", "after", "change")
-        ),
-        rows=(first, *others),
+    return table(
+        f"Check: {group['aspect']}, {group['protocol']}, by {who}",
+        "figure: {figure} | before> {before} | after> {after} | change> {change:interval}",
+        [
+            {
+                "figure": _MEASURES[group["measure"]],
+                "before": number(group["before"]),
+                "after": number(group["after"]),
+                "change": group["agreement"],
+            },
+            *(
+                {"figure": words, "before": "", "after": "", "change": group[name]}
+                for name, words in _CHANGES.items()
+                if group["protocol"] == "binary" or name not in ("sensitivity", "specificity")
+            ),
+        ],
         notes=_notes(group, margin),
     )
 
 
-def _or_none(value: float | None) -> str:
-    return "-" if value is None else number(value)
-
-
-def _notes(group: Json, margin: float) -> tuple[str, ...]:
-    notes = [
-        f"{group['verdict'].capitalize()}. {_SAID[group['verdict']]} Margin: {number(margin)}.",
+def _notes(group: Json, margin: float) -> Iterator[str]:
+    yield f"{group['verdict'].capitalize()}. {_SAID[group['verdict']]} Margin: {number(margin)}."
+    yield (
         f"{counted(group['n_items'], 'anchor')} judged both times, in "
-        f"{counted(group['n_documents'], 'document')}, of {group['n_labelled']} labelled.",
-    ]
+        f"{counted(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
+    )
     if group["verdict"] == "cannot tell" and group["documents_needed"]:
-        notes.append(
+        yield (
             f"About {counted(group['documents_needed'], 'document')} would make the interval "
             "narrow enough for this margin."
         )
     lost = group["without_score"]
     if lost.get("low") is not None and lost["low"] > 0:
-        notes.append(
+        yield (
             f"More anchors are without a score than before: {group['n_without_after']} now, "
             f"{group['n_without_before']} before."
         )
-    return tuple(notes)

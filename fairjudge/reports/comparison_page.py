@@ -10,13 +10,13 @@ from fairjudge.reports.pages import page_html
 from fairjudge.reports.parts import Group, Part, Section
 
 
-def comparison_page(report: Json, *, title: str = "Two runs side by side") -> str:
+def comparison_page(report: Json) -> str:
     """Return the page of what ``fairjudge compare --json`` writes."""
     sections = [
         Section(id=f"group-{place}", title=group_title(group), parts=tuple(_group(group)))
         for place, group in enumerate(report["groups"])
     ]
-    return page_html(sections, title=title)
+    return page_html(sections, title="Two runs side by side")
 
 
 def _group(group: Json) -> Iterator[Part]:

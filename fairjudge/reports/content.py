@@ -8,6 +8,8 @@ from typing import Any
 
 from fairjudge.judges.leaderboards import Leaderboard
 
+UNSCORED = "without a score"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
@@ -43,17 +45,6 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """How much was judged."""
-
-    n_judgements: int
-    n_unscored: int
-    n_clusters: int
-    n_systems: int
-    n_judges: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Panel:
     """The JSON of one command, such as ``"audit position"``, and the file that it comes from."""
 
@@ -66,12 +57,13 @@ class Panel:
 class Content:
     """A whole page.
 
+    ``counts`` says how much was judged, by a singular noun; None where nothing was.
     ``signatures`` maps each to its number of judgements. ``browse`` is what the page's script looks
     through (`fairjudge.analysis.browsing`); None where there are no records.
     """
 
     title: str
-    counts: Counts | None = None
+    counts: Mapping[str, int] | None = None
     sources: tuple[Source, ...] = ()
     runs: tuple[Run, ...] = ()
     costs: tuple[Cost, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from fairjudge.reports.figures import Json, interval
+from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns, terminal_width
 from fairjudge.text.printable import counted, printable
 
@@ -95,27 +96,31 @@ def _left_out(group: Json) -> TextTable:
         for one in group["left_out"][:_MAX_NAMED]
     ]
     what = f"{n_voices} of {counted(group['n_voices'], 'answer')}" if missed else "no answer"
-    return TextTable(
-        title=f"{group['system']} leaves out {what}",
-        columns=columns("who", "on", "says"),
-        rows=tuple(
-            (_voices(one), _short(one["question"], 60), _short(_said(one), 90))
+    return table(
+        f"{group['system']} leaves out {what}",
+        "who: {who} | on: {on} | says: {says}",
+        [
+            {
+                "who": _voices(one),
+                "on": _short(one["question"], 60),
+                "says": _short(str(one["label"] or one["voices"][0]["answer"]), 90),
+            }
             for one in missed[:_MAX_NAMED]
-        ),
-        notes=tuple(notes),
+        ],
+        notes=notes,
     )
 
 
 def outlets_table(groups: Sequence[Json]) -> TextTable:
     """Return the outlets none of whose answers is covered."""
-    return TextTable(
-        title="Outlets none of whose answers is covered",
-        columns=columns("cluster", "system", "outlets", "judge"),
-        rows=tuple(
-            (one["eid"], group["system"], ", ".join(one["outlets"]), group["judge"])
+    return table(
+        "Outlets none of whose answers is covered",
+        "cluster: {eid} | system: {system} | outlets: {names} | judge: {judge}",
+        [
+            {**group, "eid": one["eid"], "names": ", ".join(one["outlets"])}
             for group in groups
             for one in group["left_out"]
-        ),
+        ],
     )
 
 
@@ -123,10 +128,6 @@ def _voices(one: Json) -> str:
     names = list(dict.fromkeys(voice["name"] for voice in one["voices"]))
     more = f" and {len(names) - 3} more" if names[3:] else ""
     return "\n".join(names[:3]) + more
-
-
-def _said(one: Json) -> str:
-    return str(one["label"] or one["voices"][0]["answer"])
 
 
 def _short(text: str, limit: int) -> str:

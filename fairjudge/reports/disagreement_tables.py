@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.reports.calibration_tables import group_title
-from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.reports.figures import Json
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable
 
-Json = Mapping[str, Any]
 _SHOWN = 5
 _LONGEST = 160
 
@@ -22,62 +22,37 @@ def disagreement_tables(
     Reasons are cut after `longest` characters.
     """
     groups = [group for group in report["groups"] if group.get("disagreements")]
-    return tuple(
-        table
-        for group in groups
-        for table in (
-            _table(group, limit, longest),
-            *([_causes(group)] if group.get("disagreement_causes") else []),
-        )
-    )
+    return tuple(one for group in groups for one in _tables(group, limit, longest))
 
 
-def _causes(group: Json) -> TextTable:
-    found = group["disagreement_causes"]
-    return TextTable(
-        title=f"What the largest disagreements share, {group_title(group)}",
-        columns=columns("what", "of these", "of all", numbers=("of these", "of all")),
-        rows=tuple(
-            (
-                WORDS[one["cause"]],
-                f"{one['n_listed']} of {one['listed']}",
-                f"{one['n_all']} of {one['all']}",
-            )
-            for one in found
-        ),
-        notes=("An item may stand in several rows. What all items share explains no gap.",),
-    )
-
-
-def _table(group: Json, limit: int, longest: int) -> TextTable:
+def _tables(group: Json, limit: int, longest: int) -> Iterator[TextTable]:
     found = group["disagreements"]
-    return TextTable(
-        title=f"Largest disagreements, {group_title(group)}",
-        columns=columns(
-            "item", "judge", "people", "judge's reason", "people's notes",
-            numbers=("judge", "people"),
-        ),
-        rows=tuple(
-            (
-                _item(one),
-                number(one["judged"]),
-                number(one["people"]),
-                _cut(" | ".join(one["judge_reasons"]), longest),
-                _cut(
-                    " | ".join(f"{who}: {text}" for who, text in one["people_reasons"].items()),
-                    longest,
-                ),
-            )
-            for one in found[:limit]
-        ),
-        notes=(f"{min(limit, len(found))} of the {len(found)} in the JSON; on the labels' scale.",),
-    )  # fmt: skip
+    yield table(
+        f"Largest disagreements, {group_title(group)}",
+        "item: {item} | judge> {judged:number} | people> {people:number}"
+        " | judge's reason: {reason} | people's notes: {notes}",
+        [_row(one, longest) for one in found[:limit]],
+        notes=[f"{min(limit, len(found))} of the {len(found)} in the JSON; on the labels' scale."],
+    )
+    if group.get("disagreement_causes"):
+        yield table(
+            f"What the largest disagreements share, {group_title(group)}",
+            "what: {what} | of these> {n_listed} of {listed} | of all> {n_all} of {all}",
+            [{**one, "what": WORDS[one["cause"]]} for one in group["disagreement_causes"]],
+            notes=["An item may stand in several rows. What all items share explains no gap."],
+        )
 
 
-def _item(one: Json) -> str:
+def _row(one: Json, longest: int) -> Json:
     systems = one["system_a"] if not one["system_b"] else f"{one['system_a']} vs {one['system_b']}"
     unit = "" if one["unit"] == "summary" else f", {one['unit']}"
-    return f"{one['eid']}, {systems}{unit}"
+    notes = [f"{who}: {text}" for who, text in one["people_reasons"].items()]
+    return {
+        **one,
+        "item": f"{one['eid']}, {systems}{unit}",
+        "reason": _cut(" | ".join(one["judge_reasons"]), longest),
+        "notes": _cut(" | ".join(notes), longest),
+    }
 
 
 def _cut(text: str, longest: int) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
 from fairjudge.reports.fairness_tables import LABELS
-from fairjudge.reports.figures import Json, interval
+from fairjudge.reports.figures import Json, interval, named
 from fairjudge.text.printable import counted
 
 _ALPHA = 0.05
@@ -31,18 +31,27 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     for name in systems:
         if unequal := _unequal(systems[name].get(_PLACES[report["measure"]], {})):
             alike.setdefault(unequal, []).append(name)
-    told = [f"{what} by {_named(names)}" for what, names in alike.items()]
+    told = [f"{what} by {named(names, _MAX_NAMED)}" for what, names in alike.items()]
     if told:
         first = f"Over {attribute}, beyond chance: {'; '.join(told)}."
     elif max(one["n"] for one in systems.values()) < FEWEST_CLUSTERS:
         first = f"Fewer than {FEWEST_CLUSTERS} summaries a system tell nothing about {attribute}."
     else:
         first = f"No value of {attribute} is over- or under-represented beyond chance."
-    return (first, *_left_out(report), *_next(report, bool(told)))
+    said = [first]
+    if n := len(report["excluded"]):
+        reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
+        left_out = counted(n, "summary", "summaries")
+        said.append(f"{left_out} took no part: {', '.join(reasons)}.")
+    if told:
+        next_step = "read the summaries of these values in the report before you blame a system"
+        said.append(f"Next: {next_step}.")
+    elif min(one["n"] for one in systems.values()) < 30:
+        said.append("Next: more clusters; small differences show with dozens.")
+    return tuple(said)
 
 
 def _unequal(by_value: Json) -> str:
-    """Say which values are represented too much or too little, beyond chance."""
     sides = [
         (value, row["difference"]["value"] > 0)
         for value, row in by_value.items()
@@ -56,28 +65,9 @@ def _unequal(by_value: Json) -> str:
     return " and ".join(parts)
 
 
-def _named(names: list[str]) -> str:
-    more = len(names) - _MAX_NAMED
-    return ", ".join(names[:_MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
-
-
 def _beyond_chance(difference: Json) -> bool:
     p_value = difference.get("p_holm")
     return p_value is not None and p_value < _ALPHA
-
-
-def _left_out(report: Json) -> Iterator[str]:
-    n = len(report["excluded"])
-    if n:
-        reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
-        yield f"{counted(n, 'summary', 'summaries')} took no part: {', '.join(reasons)}."
-
-
-def _next(report: Json, unequal: bool) -> Iterator[str]:  # noqa: FBT001
-    if unequal:
-        yield "Next: read the summaries of these values in the report before you blame a system."
-    elif min(one["n"] for one in report["systems"].values()) < 30:
-        yield "Next: more clusters; small differences show with dozens."
 
 
 def changes_findings(report: Json) -> Iterator[str]:
@@ -88,7 +78,7 @@ def changes_findings(report: Json) -> Iterator[str]:
             if _beyond_chance(change["difference"]):
                 side = "fairer" if change["difference"]["value"] < 0 else "less fair"
                 sides[side].append(f"{system} in {LABELS[name]}")
-    told = [f"{side}: {_named(some)}" for side, some in sides.items() if some]
+    told = [f"{side}: {named(some, _MAX_NAMED)}" for side, some in sides.items() if some]
     if told:
         yield f"Beyond chance, against {report['baseline']}, {'; '.join(told)}."
     elif report["systems"]:
@@ -113,7 +103,7 @@ def overall_findings(report: Json) -> Iterator[str]:
         )
         yield "A rank without an interval: 'fairness compare' tests differences on one data set."
     if left := sorted(report["systems"].keys() - scored.keys()):
-        yield f"Without a score on every data set: {_named(left)}."
+        yield f"Without a score on every data set: {named(left, _MAX_NAMED)}."
 
 
 def agreement_findings(report: Json) -> Iterator[str]:

@@ -1,60 +1,52 @@
-"""Plots of what the ``fairness`` commands found, beside their tables."""
+"""Plots of what the ``fairness`` and ``bias`` commands found, beside their tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from fairjudge.reports import fairness_tables
+from fairjudge.reports import bias_tables, fairness_tables
 from fairjudge.reports.content import Content
 from fairjudge.reports.fairness_tables import COVERAGE, LABELS, SHARES
-from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, row
-from fairjudge.reports.judge_sections import findings_part
-from fairjudge.reports.parts import Group, Heading, Paragraph, Part, Plot, beside
-from fairjudge.reports.plots import Curve, Mark, curve_plot
+from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, plotted, row
+from fairjudge.reports.judge_sections import Show, panel_parts
+from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
+from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
+from fairjudge.reports.row_tables import rows_within
 from fairjudge.text.printable import counted
 
-_CURVE_MARKS = (
-    Mark(shape="square", filled=True),
-    Mark(shape="circle", filled=False),
-    Mark(shape="diamond", filled=True),
-    Mark(shape="square", filled=False),
-    Mark(shape="circle", filled=True),
-    Mark(shape="diamond", filled=False),
-)
+_MAX_WORDS = 25
+"""Words of each group that a report shows; the JSON has all."""
+_SHAPES: tuple[Shape, ...] = ("square", "circle", "diamond")
+_CURVE_MARKS = [Mark(shape=_SHAPES[n % 3], filled=n % 2 == 0) for n in range(6)]
 
 
 def fairness_parts(content: Content) -> Iterator[Part]:
     """Yield every fairness report that was given."""
-    for panel in content.panels:
-        if panel.kind in _REPORTS:
-            title, show = _REPORTS[panel.kind]
-            yield Heading(title.format(**panel.report))
-            yield Paragraph(f"From {panel.source}.", "note")
-            yield from findings_part(panel)
-            yield from show(panel.report)
+    for panel in content.of_kind(*_FAIRNESS):
+        yield from panel_parts(panel, *_FAIRNESS[panel.kind])
 
 
 def _coverage(report: Json) -> Iterator[Part]:
     measures, values = fairness_tables.coverage_tables(report)
     yield _measure_plots(report["systems"], COVERAGE, digits=4, unit="0 is fair")
     yield measures
-    plots = [
-        forest(
-            [
-                row(
-                    value,
-                    {**one, "value": one["mean"]},
-                    mark=PLAIN if value in (found["over"], found["under"]) else OTHER,
-                    digits=3,
-                )
-                for value, one in found["by_value"].items()
-            ],
-            title=f"{system}: coverage of each {report['attribute']} against the mean",
-            across=f"{system}: difference to the mean coverage",
-            caption=_over_and_under(found),
+    plots = []
+    for system, found in report["systems"].items():
+        ends = (found["over"], found["under"])
+        rows = [
+            row(
+                name, {**one, "value": one["mean"]}, mark=PLAIN if name in ends else OTHER, digits=3
+            )
+            for name, one in found["by_value"].items()
+        ]
+        plots.append(
+            forest(
+                rows,
+                title=f"{system}: coverage of each {report['attribute']} against the mean",
+                across=f"{system}: difference to the mean coverage",
+                caption=_over_and_under(found),
+            )
         )
-        for system, found in report["systems"].items()
-    ]
     yield Group(tuple(plots), "row")
     yield values
 
@@ -99,7 +91,6 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
                     (p["tau"], p["value"]) for p in found["sweep"] if p["value"] is not None
                 ),
                 mark=mark,
-                dashed=not mark.filled,
             )
             for (system, found), mark in zip(shown.items(), _CURVE_MARKS, strict=False)
         ],
@@ -111,13 +102,13 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
     more = len(swept) > len(shown)
     caption = f"The plot shows the first {counted(len(shown), 'system')}, the table all."
     yield Heading(title, 4)
-    yield beside(Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept))
+    yield Group((Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept)))
 
 
 def _overall(report: Json) -> Iterator[Part]:
     rows = [row(system, one, digits=3) for system, one in report["systems"].items()]
     table = fairness_tables.overall_table(report)
-    yield beside(forest(rows, title=table.title, across=table.title, span=(0.0, 1.0)), table)
+    yield plotted(table, rows, table.title, span=(0.0, 1.0))
 
 
 def _agreement(report: Json) -> Iterator[Part]:
@@ -127,7 +118,7 @@ def _agreement(report: Json) -> Iterator[Part]:
         across="Spearman's correlation",
         span=(-1.0, 1.0),
     )
-    yield beside(plot, fairness_tables.agreement_table(report))
+    yield Group((plot, fairness_tables.agreement_table(report)))
 
 
 def _changes(report: Json) -> Iterator[Part]:
@@ -146,13 +137,12 @@ def _changes(report: Json) -> Iterator[Part]:
             )
             for names, unit, digits in ((COVERAGE, "", 3), (SHARES, " in points", 2))
         ]
-        yield beside(*plots, table)
+        yield Group((*plots, table))
 
 
 def _measure_plots(
     systems: Mapping[str, Json], measures: Mapping[str, str], *, digits: int, unit: str
 ) -> Part:
-    """Return a plot for each measure, side by side."""
     plots = [
         forest(
             [row(system, found[name], digits=digits) for system, found in systems.items()],
@@ -164,10 +154,79 @@ def _measure_plots(
     return Group(tuple(plots), "row")
 
 
-_REPORTS: Mapping[str, tuple[str, Callable[[Json], Iterator[Part]]]] = {
+_FAIRNESS: Mapping[str, tuple[str, Show]] = {
     "fairness coverage": ("Coverage by {attribute}", _coverage),
     "fairness proportional": ("Proportional representation by {attribute}", _proportional),
     "fairness overall": ("Over several data sets: {measure}", _overall),
     "fairness agreement": ("Do two scorers agree", _agreement),
     "fairness compare": ("What changed beside {baseline}", _changes),
+}
+
+
+def bias_parts(content: Content) -> Iterator[Part]:
+    """Yield every bias report that was given."""
+    for panel in content.of_kind(*_BIAS):
+        yield from panel_parts(panel, *_BIAS[panel.kind])
+        yield from notes(panel.report["notes"])
+        yield Paragraph("Signature: ", "note", panel.report["signature"])
+
+
+def _word_lists(report: Json) -> Iterator[Part]:
+    scores, shares = bias_tables.words_tables(report)
+    across = "distance of the distributions; 0 is unbiased"
+    yield plotted(scores, _by_system(report, "inclusion"), across)
+    rows = [
+        row(f"{one['system']}, {one['group']}", one["difference"])
+        for one in rows_within(report["systems"], "system", "by_group", "group")
+    ]
+    across = "share of the words in summaries less that in the reference"
+    yield plotted(shares, rows, across)
+
+
+def _by_system(report: Json, score: str) -> list[ForestRow]:
+    return [row(system, found[score]) for system, found in report["systems"].items()]
+
+
+def _entities(report: Json) -> Iterator[Part]:
+    inclusion, hallucination = bias_tables.entities_tables(report)
+    across = "largest odds ratio less 1; 0 is unbiased"
+    yield plotted(inclusion, _by_system(report, "inclusion"), across)
+    title = "Probability that a person of the group is named"
+    yield forest(
+        [
+            row(f"{system}, {group}", found["by_group"].get(group))
+            for system, found in report["systems"].items()
+            for group in report["groups"]
+        ],
+        title=title,
+        across=title,
+        span=(0.0, 1.0),
+    )
+    yield hallucination
+
+
+def _distinguishability(report: Json) -> Iterator[Part]:
+    (table,) = bias_tables.distinguishability_tables(report)
+    rows = [
+        row(f"{system}, {name}", found[name], mark=mark)
+        for system, found in report["systems"].items()
+        for name, mark in (("counts", OTHER), ("dense", PLAIN))
+        if found[name] is not None
+    ]
+    caption = "Circles: counts of words; squares: sentence embeddings."
+    yield plotted(table, rows, "0 is chance, 1 always right", caption=caption)
+
+
+def _inputs(report: Json) -> Iterator[Part]:
+    summary, *words = bias_tables.inputs_tables(report, limit=_MAX_WORDS)
+    yield summary
+    for table in words:
+        yield Fold(table.title, (table,))
+
+
+_BIAS: Mapping[str, tuple[str, Show]] = {
+    "bias words": ("Words of groups", _word_lists),
+    "bias entities": ("People named", _entities),
+    "bias distinguishability": ("Can the group be told from the summary", _distinguishability),
+    "bias inputs": ("What the sources say already", _inputs),
 }

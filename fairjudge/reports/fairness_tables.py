@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from fairjudge.reports.figures import Json, bounds, interval, named, p_value, tally, why
+from fairjudge.reports.figures import Json, bounds, interval, named, p_value, sentence, tally, why
+from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
 from fairjudge.text.printable import counted
 
@@ -31,83 +32,60 @@ _COUNTED = {
     "extreme assignment of values has p of 0.05 or more.",
 }
 """What counts as fair without having been found so."""
-_VALUES = ("n", "difference", "95 % interval", "p (Holm)")
-_CHANGE = ("change", "95 % interval", "p (Holm)")
 
 
 def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
     """Return one row a system and measure, and one row a system and value."""
     values = [
-        (
-            system,
-            value,
-            str(one["n"]),
-            *_cells({**one, "value": one["mean"]}, 4),
-            p_value(one["p_holm"]),
-            {found["over"]: "over", found["under"]: "under"}.get(value, ""),
-        )
+        {**row, "side": {found["over"]: "over", found["under"]: "under"}.get(row["of"], "")}
         for system, found in report["systems"].items()
-        for value, one in found["by_value"].items()
+        for row in rows_of(found["by_value"], "of", system=system)
     ]
     return (
         _measures(report, f"Coverage by {report['attribute']}; 0 is fair", COVERAGE, digits=4),
-        TextTable(
-            title="Difference to the mean coverage, where a value is the most or least covered",
-            columns=columns("system", "value", *_VALUES, "", numbers=_VALUES),
-            rows=tuple(values),
-            notes=(f"Signature: {report['signature']}",),
+        table(
+            "Difference to the mean coverage, where a value is the most or least covered",
+            "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
+            " | 95 % interval> {row:bounds.4} | p (Holm)> {p_holm:p} | : {side}",
+            values,
+            notes=[f"Signature: {report['signature']}"],
         ),
     )
 
 
 def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     """Return one row a system and measure, then two tables by system and value; in percent."""
-    values = [
-        (system, value, one)
-        for system, found in report["systems"].items()
-        for value, one in found.get("by_value", {}).items()
-    ]
-    lacking = ("summaries", "shortfall")
+    values = list(rows_within(report["systems"], "system", "by_value", "of"))
     title = f"Proportional representation by {report['attribute']}, in percent; 0 is fair"
     return (
         _measures(report, title, SHARES, digits=2),
-        TextTable(
-            title="Share of the summary less the wanted share, in points",
-            columns=columns("system", "value", *_VALUES, numbers=_VALUES),
-            rows=tuple(
-                (
-                    system,
-                    value,
-                    str(one["n"]),
-                    *_cells(one["difference"], 2),
-                    p_value(one["difference"]["p_holm"]),
-                )
-                for system, value, one in values
-            ),
+        table(
+            "Share of the summary less the wanted share, in points",
+            "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"
+            " | 95 % interval> {difference:bounds.2} | p (Holm)> {difference[p_holm]:p}",
+            values,
         ),
-        TextTable(
-            title="Summaries that under-represent a value, in percent, and the mean shortfall",
-            columns=columns("system", "value", *lacking, numbers=lacking),
-            rows=tuple(
-                (system, value, interval(one["under"], digits=1), interval(one["shortfall"]))
-                for system, value, one in values
-            ),
-            notes=(f"Signature: {report['signature']}",),
+        table(
+            "Summaries that under-represent a value, in percent, and the mean shortfall",
+            "system: {system} | value: {of} | summaries> {under:interval.1}"
+            " | shortfall> {shortfall:interval}",
+            values,
+            notes=[f"Signature: {report['signature']}"],
         ),
     )
 
 
 def _measures(report: Json, title: str, names: Mapping[str, str], *, digits: int) -> TextTable:
-    heads = ("n", "value", "95 % interval")
     systems = report["systems"]
-    return TextTable(
-        title=title,
-        columns=columns("system", "measure", *heads, numbers=heads),
-        rows=tuple(
-            (system, *cells)
+    return table(
+        title,
+        "system: {system} | measure: {measure} | n> {n}"
+        f" | value> {{value}} | 95 % interval> {{found:bounds.{digits}}}",
+        [
+            {**row, "system": system}
             for system, found in systems.items()
-            for cells in _system_rows(found, names, digits)
-        ),
+            for row in _figures_of(found, names, digits)
+        ],
         notes=(
             *(
                 f"{system}: {reason}."
@@ -119,28 +97,30 @@ def _measures(report: Json, title: str, names: Mapping[str, str], *, digits: int
                 for name, text in _COUNTED.items()
                 if (n := sum(found.get(name) or 0 for found in systems.values()))
             ),
-            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
+            *map(sentence, report["notes"]),
             *_left_out(report),
         ),
     )
 
 
-def _system_rows(
-    found: Json, names: Mapping[str, str], digits: int
-) -> Iterator[tuple[str, str, str, str]]:
+def _figures_of(found: Json, names: Mapping[str, str], digits: int) -> Iterator[Json]:
     """Yield the measures, those corrected by people, and the bands of an assumed scorer error."""
+
+    def row(measure: str, n: int, one: Json) -> Json:
+        value = number(one.get("value"), digits=digits)
+        return {"measure": measure, "n": n, "value": value, "found": one}
+
     for name, label in names.items():
         tau = f", tau {found['tau']:g}" if name == "bur" and "tau" in found else ""
-        yield f"{label}{tau}", str(found[name].get("n", 0)), *_cells(found[name], digits)
+        yield row(f"{label}{tau}", found[name].get("n", 0), found[name])
     for name, one in (found.get("corrected") or {}).items():
         if name in names:
-            n = str(one.get("n_labelled", 0))
-            yield f"{names[name]}, corrected by people", n, *_cells(one, digits)
+            yield row(f"{names[name]}, corrected by people", one.get("n_labelled", 0), one)
     assumed = found.get("sensitivity") or {}
     for name, one in assumed.items():
         if name in names:
             label = f"{names[name]}, bounds for an error of {assumed['error_rate']:g}"
-            yield label, "", "", bounds(one, digits=digits)
+            yield {"measure": label, "n": "", "value": "", "found": one}
 
 
 def _left_out(report: Json) -> Iterator[str]:
@@ -169,39 +149,28 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
 
 def overall_table(report: Json) -> TextTable:
     """Return the rank of systems over several data sets."""
-    return TextTable(
-        title=f"Overall {report['measure']}; 0 is the fairest on every data set",
-        columns=columns("system", "overall", "by data set", numbers=("overall",)),
-        rows=tuple(
-            (
-                system,
-                interval(one, digits=3),
-                why(one) or ", ".join(f"{n} {v:.3f}" for n, v in one["normalised"].items()),
-            )
+    return table(
+        f"Overall {report['measure']}; 0 is the fairest on every data set",
+        "system: {system} | overall> {found:interval.3} | by data set: {sets}",
+        [
+            {
+                "system": system,
+                "found": one,
+                "sets": why(one) or ", ".join(f"{n} {v:.3f}" for n, v in one["normalised"].items()),
+            }
             for system, one in report["systems"].items()
-        ),
+        ],
     )
 
 
 def agreement_table(report: Json) -> TextTable:
     """Return how two scorers agree."""
-    heads = ("n", "in one only", "rho", "95 % interval", "p")
-    return TextTable(
-        title="Spearman correlation of two scorers",
-        columns=columns("measure", *heads, numbers=heads),
-        rows=tuple(
-            (
-                LABELS[name],
-                str(one["n"]),
-                str(one["n_unmatched"]),
-                *_cells(one, 3),
-                p_value(one),
-            )
-            for name, one in report.items()
-        ),
-        notes=tuple(
-            f"{LABELS[name]}: {said}." for name, one in report.items() if (said := why(one))
-        ),
+    return table(
+        "Spearman correlation of two scorers",
+        "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
+        " | rho> {found:value.3} | 95 % interval> {found:bounds.3} | p> {found:p}",
+        [{"measure": LABELS[name], "found": one} for name, one in report.items()],
+        notes=[f"{LABELS[name]}: {said}." for name, one in report.items() if (said := why(one))],
     )
 
 
@@ -226,19 +195,19 @@ def changes_table(
     notes: tuple[str, ...] = (),
 ) -> TextTable:
     """Return one row a measure: its value on both `sides`, and the difference."""
-    heads = ("n", *sides, *_CHANGE)
+    heads = ("n", *sides, "change", "95 % interval", "p (Holm)")
     first, second = ("baseline", "value") if sides[0] == "baseline" else sides
     rows = []
     for name, one in changes.items():
-        digits = 2 if name in SHARES else 4
+        digits, change = 2 if name in SHARES else 4, one["difference"]
+        values = (one[first], one[second], change.get("value"))
         rows.append(
             (
                 LABELS[name],
                 str(one["n"]),
-                number(one[first], digits=digits),
-                number(one[second], digits=digits),
-                *_cells(one["difference"], digits),
-                p_value(one["difference"].get("p_holm")),
+                *(number(value, digits=digits) for value in values),
+                bounds(change, digits=digits),
+                p_value(change.get("p_holm")),
             )
         )
     reasons = {
@@ -269,13 +238,8 @@ def _change_notes(report: Json) -> Iterator[str]:
         for system, reasons in by_system.items():
             if reasons:
                 yield f"Left out of {measure}, {system}: {tally(reasons, _EXCLUDED)}."
-    yield from (f"{note[:1].upper()}{note[1:]}." for note in report["notes"])
+    yield from map(sentence, report["notes"])
     yield from (f"Signature of {name}: {text}" for name, text in report["signatures"].items())
-
-
-def _cells(found: Json, digits: int) -> tuple[str, str]:
-    """Return value and interval, dashes where there are none."""
-    return number(found.get("value"), digits=digits), bounds(found, digits=digits)
 
 
 def chunk_size_table(report: Json) -> TextTable:
@@ -297,7 +261,7 @@ def chunk_size_table(report: Json) -> TextTable:
             for one in found["identified"]
         ),
         notes=(
-            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
+            *map(sentence, report["notes"]),
             f"Signature: {report['signature']}",
         ),
     )
@@ -315,7 +279,7 @@ def oracle_table(report: Json) -> TextTable:
             f"Pseudo-summaries join {counted(report['documents'], 'document')}, "
             "or as many as there are.",
             *((f"Sets left out: {excluded}.",) if excluded else ()),
-            *(f"{note[:1].upper()}{note[1:]}." for note in report["notes"]),
+            *map(sentence, report["notes"]),
             f"Signature: {report['signature']}",
         ),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from fairjudge.reports.parts import Plot
+from fairjudge.reports.parts import Group, Plot
 from fairjudge.reports.plots import ForestRow, Mark, forest_plot
-from fairjudge.reports.tables import number
+from fairjudge.reports.tables import TextTable, number
 
 Json: TypeAlias = Mapping[str, Any]
 
@@ -58,6 +58,11 @@ def tally(counts: Mapping[str, int], words: Mapping[str, str] | None = None) -> 
     return ", ".join(f"{n} {(words or {}).get(name, name)}" for name, n in counts.items() if n)
 
 
+def sentence(text: str) -> str:
+    """Return a remark as a sentence."""
+    return f"{text[:1].upper()}{text[1:]}."
+
+
 def named(items: Iterable[str], limit: int) -> str:
     """Return the first items, and how many more there are."""
     every = list(items)
@@ -96,3 +101,16 @@ def forest(
     said = "; ".join(f"{one.label} {one.text}" for one in rows)
     drawn = forest_plot(rows, name=f"{title}: {said}", across=across, span=span, band=band)
     return Plot(drawn, caption)
+
+
+def plotted(
+    table: TextTable,
+    rows: Sequence[ForestRow],
+    across: str,
+    *,
+    span: tuple[float, float] | None = None,
+    caption: str = "",
+) -> Group:
+    """Return `table` beside a forest plot of the same name."""
+    plot = forest(rows, title=table.title, across=across, span=span, caption=caption)
+    return Group((plot, table))

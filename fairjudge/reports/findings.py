@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from fairjudge.domain import Estimate
 from fairjudge.judges.leaderboards import FEWEST_CLUSTERS, Leaderboard
+from fairjudge.reports.figures import named
 from fairjudge.text.printable import counted
 
 _MAX_NAMED = 3
@@ -45,7 +46,10 @@ def board_findings(board: Board) -> tuple[str, ...]:
 
 def standing(board: Board) -> tuple[str, ...]:
     """Return who leads, and who is not compared."""
-    return tuple(filter(None, (_leads(board), _beside(board))))
+    if not board.not_ranked:
+        return (_leads(board),)
+    others = named(board.not_ranked, _MAX_NAMED)
+    return _leads(board), f"Judged on fewer clusters, and not compared: {others}."
 
 
 def of_leaderboard(found: Leaderboard) -> Board:
@@ -88,13 +92,8 @@ def _leads(board: Board) -> str:
         )
     if not board.as_good:
         return f"{first} leads in {board.aspect}, ahead of every other system beyond chance."
-    return f"{first} comes first in {board.aspect}, but {_named(board.as_good)} may be as good."
-
-
-def _beside(board: Board) -> str:
-    if not board.not_ranked:
-        return ""
-    return f"Judged on fewer clusters, and not compared: {_named(board.not_ranked)}."
+    others = named(board.as_good, _MAX_NAMED)
+    return f"{first} comes first in {board.aspect}, but {others} may be as good."
 
 
 def _lost(board: Board) -> str:
@@ -115,10 +114,3 @@ def next_step(board: Board) -> str:
     if board.by_default:
         return "Next: an LLM as judge, or labels by people for 'fairjudge calibrate'."
     return "How far this judge agrees with people is not said here: 'fairjudge calibrate' tells."
-
-
-def _named(names: Sequence[str]) -> str:
-    """Name some systems, and count the rest."""
-    some = ", ".join(names[:_MAX_NAMED])
-    rest = len(names) - _MAX_NAMED
-    return f"{some} and {rest} more" if rest > 0 else some

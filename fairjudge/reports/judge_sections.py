@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias
 
 from fairjudge.judges.leaderboards import WEIGHTING
 from fairjudge.reports import audit_tables
-from fairjudge.reports.content import Content, Panel
+from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import by_judge, outlets_table, slice_table, slices
 from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, row
 from fairjudge.reports.measured_findings import findings_of
-from fairjudge.reports.parts import Fold, Heading, Paragraph, Part, Place, beside
+from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
+
+Show: TypeAlias = Callable[[Json], Iterator[Part]]
 
 _MAX_PLOTTED = 24
 """Rows of a plot; a longer list is a table alone."""
@@ -39,13 +42,11 @@ def covered_parts(content: Content) -> Iterator[Part]:
 
 def sway_parts(content: Content) -> Iterator[Part]:
     """Yield the panels of position, verbosity, length, order and the checks."""
-    for panel in content.panels:
-        show = _SWAYS.get(panel.kind)
-        if show is not None:
-            first, *rest = show(panel.report)
-            yield first
-            yield from findings_part(panel)
-            yield from rest
+    for panel in content.of_kind(*_SWAYS):
+        first, *rest = _SWAYS[panel.kind](panel.report)
+        yield first
+        yield from _findings(panel)
+        yield from rest
 
 
 def _position(report: Json) -> Iterator[Part]:
@@ -53,7 +54,7 @@ def _position(report: Json) -> Iterator[Part]:
     for group, table in zip(report["groups"], tables, strict=True):
         title = f"Position: {group['aspect']}, by {group['judge']}"
         yield Heading(title)
-        yield beside(position_plot(group, title), table)
+        yield Group((position_plot(group, title), table))
 
 
 def position_plot(group: Json, title: str) -> Part:
@@ -81,7 +82,7 @@ def _verbosity(report: Json) -> Iterator[Part]:
         span=PERCENT,
         caption="A judge without verbosity bias puts neither first.",
     )
-    yield beside(plot, *audit_tables.verbosity_tables(report))
+    yield Group((plot, *audit_tables.verbosity_tables(report)))
 
 
 def _length(report: Json) -> Iterator[Part]:
@@ -104,7 +105,7 @@ def _order(report: Json) -> Iterator[Part]:
     places = [row(f"article {place}", one) for place, one in report["by_place"].items()]
     yield Heading(title)
     plot = forest(places, title=title, across="rating, 1 to 5", span=(1.0, 5.0))
-    yield beside(plot, *audit_tables.order_tables(report))
+    yield Group((plot, *audit_tables.order_tables(report)))
 
 
 def _checks(report: Json) -> Iterator[Part]:
@@ -112,17 +113,23 @@ def _checks(report: Json) -> Iterator[Part]:
     rows = [row(one["name"], one["kept"], digits=1) for one in report["checks"]]
     yield Heading(title)
     plot = forest(rows, title=title, across="percent kept", span=PERCENT)
-    yield beside(plot, *audit_tables.checks_tables(report, limit=None))
+    yield Group((plot, *audit_tables.checks_tables(report, limit=None)))
 
 
-def findings_part(panel: Panel) -> Iterator[Part]:
-    """Yield what the figures of a panel say, where rules know."""
-    found = findings_of(panel.kind, panel.report)
-    if found:
+def panel_parts(panel: Panel, title: str, show: Show) -> Iterator[Part]:
+    """Yield a panel under its title: where it comes from, what its figures say, and they."""
+    yield Heading(title.format(**panel.report))
+    yield Paragraph(f"From {panel.source}.", "note")
+    yield from _findings(panel)
+    yield from show(panel.report)
+
+
+def _findings(panel: Panel) -> Iterator[Part]:
+    if found := findings_of(panel.kind, panel.report):
         yield Paragraph(" ".join(found))
 
 
-_SWAYS: Mapping[str, Callable[[Json], Iterator[Part]]] = {
+_SWAYS: Mapping[str, Show] = {
     "audit position": _position,
     "audit verbosity": _verbosity,
     "audit length": _length,
@@ -135,9 +142,7 @@ def unscored_parts(content: Content) -> Iterator[Part]:
     """Yield how many judgements have no score, by reason, and who scored the others."""
     for panel in content.of_kind("audit parse"):
         yield from audit_tables.parse_tables(panel.report)
-        said = (
-            "An item without a score enters no mean. The leaderboards bound what it could change."
-        )
-        yield Paragraph(said, "note")
-    if content.counts is not None and content.counts.n_unscored:
+        said = "An item without a score enters no mean."
+        yield Paragraph(f"{said} The leaderboards bound what it could change.", "note")
+    if content.counts is not None and content.counts[UNSCORED]:
         yield Place("without-score", "The list of items without a score")

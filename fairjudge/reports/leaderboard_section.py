@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from fairjudge.judges.leaderboards import (
     MEANING,
@@ -13,10 +13,11 @@ from fairjudge.judges.leaderboards import (
     not_ranked,
     weak_judge,
 )
-from fairjudge.reports.figures import forest, interval, row
+from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.findings import board_findings, of_leaderboard
-from fairjudge.reports.parts import Heading, Paragraph, Part, beside
-from fairjudge.reports.tables import Column, TextTable, columns, number
+from fairjudge.reports.parts import Group, Heading, Paragraph, Part
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import Column, TextTable
 from fairjudge.results import figure
 from fairjudge.text.printable import counted
 
@@ -43,7 +44,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
             across=MEANING[board.protocol],
             span=board.scale_range,
         )
-        yield beside(plot, _table(board))
+        yield Group((plot, _table(board)))
     if boards:
         yield Paragraph(
             "Intervals are 95 % and resample documents. 'Behind' is the first system's mean less "
@@ -84,42 +85,35 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
         title="Systems, best first",
         columns=(by, Column(heading="protocol"), *heads),
         rows=tuple(
-            (board.judge, board.protocol, *(_cell_of(table, row, head) for head in heads))
+            (board.judge, board.protocol, *(cells.get(head, "") for head in heads))
             for board, table in zip(boards, tables, strict=True)
-            for row in table.rows
+            for cells in (dict(zip(table.columns, row, strict=True)) for row in table.rows)
         ),
         notes=tuple(dict.fromkeys(note for board in boards for note in _cautions(board))),
     )
 
 
-def _cell_of(table: TextTable, row: Sequence[str], head: Column) -> str:
-    return row[table.columns.index(head)] if head in table.columns else ""
-
-
 def _table(board: Leaderboard) -> TextTable:
     unscored = any(one.score.n_unscored for one in board.standings)
     bounded = unscored and board.scale_range is not None
-    heads = ["mean [95 %]", "behind", *(["worst", "best"] if bounded else [])]
-    heads += ["documents", "judged", *(["unscored"] if unscored else [])]
-    return TextTable(
-        title=f"{board.aspect}, {board.protocol}, {_UNITS.get(board.unit, board.unit)}",
-        columns=columns("system", *heads, numbers=heads),
-        rows=tuple(_row(one, bounded=bounded, unscored=unscored) for one in board.standings),
-        notes=("Worst and best: the mean if every unscored item stood at the bottom or the top.",)
+    return table(
+        f"{board.aspect}, {board.protocol}, {_UNITS.get(board.unit, board.unit)}",
+        "system: {system} | mean [95 %]> {mean:interval} | behind> {behind:interval}"
+        f"{' | worst> {low:number} | best> {high:number}' if bounded else ''}"
+        " | documents> {n_clusters} | judged> {n_judged}"
+        f"{' | unscored> {n_unscored}' if unscored else ''}",
+        map(_row, board.standings),
+        notes=["Worst and best: the mean if every unscored item stood at the bottom or the top."]
         if bounded
-        else (),
+        else [],
     )
 
 
-def _row(one: Standing, *, bounded: bool, unscored: bool) -> tuple[str, ...]:
+def _row(one: Standing) -> Json:
     score = one.score
-    ends = [score.low, score.high] if bounded else []
-    return (
-        score.system if score.ranked else f"{score.system} (not ranked)",
-        interval(figure(one.mean)),
-        interval(figure(one.behind)),
-        *map(number, ends),
-        str(score.n_clusters),
-        str(score.n_judged),
-        *([str(score.n_unscored)] if unscored else []),
-    )
+    return {
+        **asdict(score),
+        "system": score.system if score.ranked else f"{score.system} (not ranked)",
+        "mean": figure(one.mean),
+        "behind": figure(one.behind),
+    }

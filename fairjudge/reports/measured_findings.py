@@ -19,11 +19,11 @@ from fairjudge.reports.fairness_findings import (
     oracle_findings,
     overall_findings,
 )
-from fairjudge.reports.figures import Json, interval, percent, tally
+from fairjudge.reports.figures import Json, interval, named, percent, tally
+from fairjudge.reports.findings import MUCH_UNSCORED
 from fairjudge.text.printable import counted
 
 _Rule = Callable[[Json], Iterator[str]]
-_MUCH_UNSCORED = 0.05
 _STEADY = 90.0
 """Percent of pairs with the same verdict both ways from which a judge is called steady."""
 _KEPT = 95.0
@@ -65,20 +65,14 @@ def _position(report: Json) -> Iterator[str]:
         if difference["value"] is None:
             yield f"{_who(group)}: no preference for a place is known: {difference['why']}."
             continue
-        told = percent(same)
-        match _side(difference):
-            case 0:
-                yield (
-                    f"{_who(group)} shows no preference for a place beyond chance; the verdict is "
-                    f"the same both ways for {told} % of {counted(group['n_pairs'], 'pair')}."
-                )
-            case side:
-                place = "first" if side > 0 else "second"
-                yield (
-                    f"{_who(group)} prefers the summary shown {place}, by "
-                    f"{interval(difference, digits=1)} points; the verdict is the same both ways "
-                    f"for {told} % of {counted(group['n_pairs'], 'pair')}."
-                )
+        does = "shows no preference for a place beyond chance"
+        if side := _side(difference):
+            place, by = "first" if side > 0 else "second", interval(difference, digits=1)
+            does = f"prefers the summary shown {place}, by {by} points"
+        yield (
+            f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
+            f"{counted(group['n_pairs'], 'pair')}."
+        )
         if same.get("value") is not None and same["value"] < _STEADY:
             yield "Next: ask both orders of every pair, and take what they disagree on as ties."
 
@@ -120,7 +114,7 @@ def _parse(report: Json) -> Iterator[str]:
         else:
             share = f"{n} of {counted(n_all, 'judgement')} ({n / n_all:.0%})"
             yield f"{who}: {share} without a score: {tally(group['unscored'])}."
-        if n > _MUCH_UNSCORED * n_all:
+        if n > MUCH_UNSCORED * n_all:
             yield "Next: read some of these replies in the report before you use the scores."
 
 
@@ -135,21 +129,14 @@ def _covered(report: Json) -> Iterator[str]:
         ordered = sorted(left_out, key=lambda system: -left_out[system][0])
         for system in dict.fromkeys((ordered[0], ordered[-1])):
             n, group = left_out[system]
-            most = (
-                ""
-                if len(ordered) == 1
-                else "the most, "
-                if system == ordered[0]
-                else "the fewest, "
-            )
+            most = "the most, " if system == ordered[0] else "the fewest, "
             yield (
-                f"{system} leaves out {most}{n} of {counted(group['n'], 'group')} of answers"
-                f"{_of_outlets(group)}{says}."
+                f"{system} leaves out {most if len(ordered) > 1 else ''}{n} of "
+                f"{counted(group['n'], 'group')} of answers{_of_outlets(group)}{says}."
             )
 
 
 def _of_outlets(group: Json) -> str:
-    """Name the outlets whose answers are left out most often."""
     counts = Counter(
         name
         for one in group["uncovered"]
@@ -223,18 +210,17 @@ def _rank(report: Json) -> Iterator[str]:
 
 
 def _words(report: Json) -> Iterator[str]:
-    told = [
-        f"{system}: {group} {'more' if share['difference']['value'] > 0 else 'less'}"
+    differences = {
+        f"{system}: {group}": share["difference"]
         for system, found in report["systems"].items()
         for group, share in found["by_group"].items()
-        if (p := share["difference"].get("p_holm")) is not None and p < 0.05
+    }
+    told = [
+        f"{name} {'more' if one['value'] > 0 else 'less'}"
+        for name, one in differences.items()
+        if (p := one.get("p_holm")) is not None and p < 0.05
     ]
-    measured = [
-        share["difference"]["value"]
-        for found in report["systems"].values()
-        for share in found["by_group"].values()
-    ]
-    if all(value is None for value in measured):
+    if all(one["value"] is None for one in differences.values()):
         yield "Which groups are named is not known: no system has a figure."
     elif told:
         named = "; ".join(told[:_MAX_NAMED])
@@ -267,11 +253,11 @@ def _entities(report: Json) -> Iterator[str]:
 
 
 def _distinguishability(report: Json) -> Iterator[str]:
+    figures = {name: found["counts"] for name, found in report["systems"].items()}
     told = [
-        f"{name} ({interval(figure)})"
-        for name, found in report["systems"].items()
-        for figure in (found["counts"],)
-        if figure is not None and _side(figure) > 0
+        f"{name} ({interval(one)})"
+        for name, one in figures.items()
+        if one is not None and _side(one) > 0
     ]
     if told:
         yield f"The group can be told from the summaries beyond chance: {', '.join(told)}."
@@ -302,8 +288,7 @@ def _build(report: Json) -> Iterator[str]:
     empty = [one["eid"] for one in clusters if not one["questions"]]
     yield f"{counted(n_questions, 'question')} on {counted(len(clusters), 'cluster')}."
     if empty:
-        more = f" and {len(empty) - _MAX_NAMED} more" if len(empty) > _MAX_NAMED else ""
-        yield f"Without a question: {', '.join(empty[:_MAX_NAMED])}{more}; coverage needs one."
+        yield f"Without a question: {named(empty, _MAX_NAMED)}; coverage needs one."
     n_problems = sum(len(one["problems"]) for one in clusters)
     if n_problems:
         yield f"{counted(n_problems, 'step')} gave nothing; the same command asks for these again."

@@ -34,15 +34,7 @@ def page_html(
     counts: Mapping[str, int] | None = None,
     data: Mapping[str, Any] | None = None,
 ) -> str:
-    """Return a whole page.
-
-    Parameters
-    ----------
-    counts
-        Stand under the title.
-    data
-        What the script looks through, as JSON.
-    """
+    """Return a whole page: `counts` stand under the title, the script looks through `data`."""
     style = _FOLDER.joinpath("page.css").read_text("utf-8")
     names = _TABLES if data is None else _BROWSING
     parts = "\n".join(_FOLDER.joinpath(name).read_text("utf-8") for name in names)

@@ -86,11 +86,6 @@ class Section:
     parts: tuple[Part, ...]
 
 
-def beside(*parts: Part) -> Group:
-    """Return parts side by side."""
-    return Group(parts)
-
-
 def notes(texts: Sequence[str]) -> list[Paragraph]:
     """Return remarks as sentences in small type."""
     return [Paragraph(f"{text[:1].upper()}{text[1:].rstrip('.')}.", "note") for text in texts]

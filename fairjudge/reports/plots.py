@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -55,48 +55,40 @@ class ForestRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReliabilityPoint:
-    """A bin: people's mean label, with interval, against the judge's mean score, of `n` items."""
-
-    score: float
-    label: float
-    low: float | None
-    high: float | None
-    n: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Curve:
-    """A line through (x, y) points."""
+    """A line through (x, y) points, dashed where its mark is hollow."""
 
     name: str
     points: tuple[tuple[float, float], ...]
     mark: Mark
-    dashed: bool
 
 
 def reliability_plot(
-    points: Sequence[ReliabilityPoint], *, scale: Limits, name: str, mark: Mark
+    bins: Sequence[Mapping[str, Any]], *, scale: Limits, name: str, mark: Mark
 ) -> str:
-    """Plot people's mean label against the judge's score; on the diagonal they agree."""
+    """Plot people's mean label, with interval, against the judge's mean score in each of `bins`.
+
+    On the diagonal they agree; a mark is larger for more items.
+    """
     if not svg.can_draw():
         return ""
     limits = _apart(*scale)
-    most = max((point.n for point in points), default=1)
+    known = [one for one in bins if one["mean_label"]["value"] is not None]
+    most = max((one["n"] for one in known), default=1)
     with svg.house_style(name):
         drawn = svg.figure(340, 330)
         axes = drawn.add_axes((0.15, 0.13, 0.82, 0.83))
         axes.set(xlim=limits, ylim=limits, xlabel="judge's score", ylabel="people's mean label")
         axes.plot(limits, limits, color="black", linestyle=_DASHES)
-        for point in points:
-            across = _within(point.score, limits)
-            if point.low is not None and point.high is not None:
-                axes.vlines(
-                    across, _within(point.low, limits), _within(point.high, limits), "black"
-                )
-            said = f"score {point.score:.2f}, people {point.label:.2f}, {counted(point.n, 'item')}"
-            size = 3 + 5 * math.sqrt(point.n / most)
-            _mark(axes, mark, across, _within(point.label, limits), size=size, said=said)
+        for one in known:
+            score, label, n = one["mean_score"], one["mean_label"], one["n"]
+            across = _within(score, limits)
+            if label["low"] is not None and label["high"] is not None:
+                ends = (_within(label[end], limits) for end in ("low", "high"))
+                axes.vlines(across, *ends, "black")
+            said = f"score {score:.2f}, people {label['value']:.2f}, {counted(n, 'item')}"
+            size = 3 + 5 * math.sqrt(n / most)
+            _mark(axes, mark, across, _within(label["value"], limits), size=size, said=said)
         _linear(axes.xaxis, axes.yaxis)
         return svg.to_svg(drawn, name)
 
@@ -163,7 +155,7 @@ def curve_plot(
                 [x for x, _ in curve.points],
                 [_within(y, (0.0, highest)) for _, y in curve.points],
                 color="black",
-                linestyle=_DASHES if curve.dashed else "-",
+                linestyle="-" if curve.mark.filled else _DASHES,
                 label=_short(curve.name),
                 **_marker(curve.mark, 3.5),
             )

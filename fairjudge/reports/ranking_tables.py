@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairjudge.reports.figures import Json, interval
-from fairjudge.reports.tables import TextTable, columns
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable
 from fairjudge.text.printable import counted
 
 
 def ranking_tables(report: Json) -> tuple[TextTable, ...]:
     """Return one table a judge and aspect."""
-    return tuple(_table(group) for group in report["groups"])
-
-
-def _table(group: Json) -> TextTable:
-    rows = tuple(
-        (
-            _rank(one),
-            one["system"],
-            interval(one["strength"]),
-            _percent(one["expected_win_rate"]),
-            _percent(one["win_rate"]),
+    return tuple(
+        table(
+            f"Ranking by {group['judge']}, {group['aspect']}",
+            "rank> {rank} | system: {system} | strength> {strength:interval}"
+            " | expected wins> {expected} | wins> {wins}",
+            map(_row, group["systems"]),
+            notes=_notes(group),
         )
-        for one in group["systems"]
+        for group in report["groups"]
     )
-    return TextTable(
-        title=f"Ranking by {group['judge']}, {group['aspect']}",
-        columns=columns(
-            "rank", "system", "strength", "expected wins", "wins",
-            numbers=("rank", "strength", "expected wins", "wins"),
-        ),
-        rows=rows,
-        notes=_notes(group),
-    )  # fmt: skip
+
+
+def _row(one: Json) -> Json:
+    wins = {"expected": _percent(one["expected_win_rate"]), "wins": _percent(one["win_rate"])}
+    return {**one, **wins, "rank": _rank(one)}
 
 
 def _percent(figure: Json) -> str:
@@ -50,28 +45,28 @@ def _rank(one: Json) -> str:
     return f"{one['rank']} ({best})" if best == worst else f"{one['rank']} ({best}-{worst})"
 
 
-def _notes(group: Json) -> tuple[str, ...]:
+def _notes(group: Json) -> Iterator[str]:
     if group["why"] is not None:
-        return (f"No ranking: {group['why']}.",)
+        yield f"No ranking: {group['why']}."
+        return
     position, ties = group["position_effect"], group["tie_weight"]
-    notes = [
+    yield (
         f"{counted(group['n_comparisons'], 'comparison')} ({counted(group['n_ties'], 'tie')}) in "
         f"{counted(group['n_documents'], 'document')}. Strengths are log-odds and add up to 0; the "
         "expected wins are against every other system equally often, the wins against those it "
         "met, ties half. In brackets after the rank: ranks that the data allow, for all systems "
-        "at once.",
-    ]
+        "at once."
+    )
     if position.get("value") is not None:
-        notes.append(f"Standing first adds {interval(position)} to the log-odds of winning.")
+        yield f"Standing first adds {interval(position)} to the log-odds of winning."
     else:
-        notes.append(f"Effect of position: none, {position['why']}.")
+        yield f"Effect of position: none, {position['why']}."
     if ties.get("value") is not None:
-        notes.append(f"Log-weight of a tie: {interval(ties)}.")
+        yield f"Log-weight of a tie: {interval(ties)}."
     if group["separated"]:
-        notes.append(
+        yield (
             "Some systems never lose to the others: how far above cannot be told, and "
             "there are no intervals."
         )
     if group["n_unscored"]:
-        notes.append(f"Left out: {group['n_unscored']} without a score.")
-    return tuple(notes)
+        yield f"Left out: {group['n_unscored']} without a score."

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 
-from fairjudge.reports.bias_sections import bias_parts
 from fairjudge.reports.calibration_page import calibration_parts
 from fairjudge.reports.calibration_tables import group_title, verdict
-from fairjudge.reports.content import Content, Counts
-from fairjudge.reports.fairness_sections import fairness_parts
+from fairjudge.reports.content import UNSCORED, Content, Cost
+from fairjudge.reports.fairness_sections import bias_parts, fairness_parts
+from fairjudge.reports.figures import Json
 from fairjudge.reports.findings import next_step, of_leaderboard, standing
 from fairjudge.reports.judge_sections import covered_parts, sway_parts, unscored_parts
 from fairjudge.reports.leaderboard_section import leaderboard_parts
 from fairjudge.reports.measured_findings import findings_of
-from fairjudge.reports.origin_section import origin_parts
 from fairjudge.reports.pages import page_html
-from fairjudge.reports.parts import Heading, Paragraph, Part, Place, Section
+from fairjudge.reports.parts import Codes, Fold, Heading, Paragraph, Part, Place, Section
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable
 
 _MAX_SAID = 4
 """Leaderboards, and judges beside people, of which the first section speaks."""
@@ -42,7 +44,7 @@ def report_page(content: Content) -> str:
         ("bias", "Demographic bias"): bias_parts(content),
         ("unscored", "Without a score"): unscored_parts(content),
         ("judgements", "All judgements"): _judgements(content),
-        ("origin", "What was run"): origin_parts(content),
+        ("origin", "What was run"): _origin(content),
     }
     sections = [
         Section(id=id_, title=title, parts=tuple(found)) for (id_, title), found in parts.items()
@@ -72,17 +74,10 @@ def _in_short(content: Content) -> Iterator[Part]:
     yield from map(Paragraph, dict.fromkeys(said))
 
 
-def _counts(counts: Counts | None) -> dict[str, int]:
+def _counts(counts: Mapping[str, int] | None) -> dict[str, int]:
     if counts is None:
         return {}
-    figures = {
-        "judgement": counts.n_judgements,
-        "system": counts.n_systems,
-        "cluster": counts.n_clusters,
-        "judge": counts.n_judges,
-    }
-    named = {name if n == 1 else f"{name}s": n for name, n in figures.items()}
-    return {**named, "without a score": counts.n_unscored}
+    return {one if n == 1 or one == UNSCORED else f"{one}s": n for one, n in counts.items()}
 
 
 def _coverage(content: Content) -> Iterator[Part]:
@@ -115,3 +110,54 @@ def _trust(content: Content) -> Iterator[Part]:
 def _judgements(content: Content) -> Iterator[Part]:
     if content.counts is not None:
         yield Place("explorer", "Looking through judgements")
+
+
+def _origin(content: Content) -> Iterator[Part]:
+    yield table(
+        "Files and folders",
+        "name: {name} | what it is: {kind} | records> {n:number.0} | written: {modified}"
+        " | note: {note}",
+        map(asdict, content.sources),
+    )
+    if content.signatures:
+        yield _signatures(content)
+        whole = Codes(tuple(content.signatures))
+        yield Fold(f"Whole signatures: {len(content.signatures)}", (whole,))
+    if content.costs:
+        yield table(
+            "What models were asked",
+            "from: {source} | when: {when} | calls> {n_calls} | from the cache> {n_cached}"
+            " | US dollars> {cost}",
+            map(_cost, content.costs),
+        )
+    for run in content.runs:
+        arguments = table(
+            f"Begun {run.began}, last written {run.ended or 'never'}",
+            "argument: {name} | value: {value}",
+            [{"name": name, "value": value} for name, value in run.arguments.items()],
+        )
+        yield Fold(f"Run of {run.command}: {run.name}", (arguments,))
+    yield from (Paragraph(note, "note") for note in content.notes)
+
+
+def _signatures(content: Content) -> TextTable:
+    """Return a row a signature; what produced a number, taken apart."""
+    parts = [
+        {name: value for name, _, value in (part.partition(":") for part in signature.split("|"))}
+        for signature in content.signatures
+    ]
+    shown = ("judge", "prompt", "scale", "scorer", "encoder", "temperature", "version")
+    heads = [head for head in shown if any(head in one for one in parts)]
+    return table(
+        "Judges, models and prompts",
+        "".join(f"{head}: {{{head}}} | " for head in heads) + "judgements> {n}",
+        [
+            {**dict.fromkeys(heads, "-"), **one, "n": n}
+            for one, n in zip(parts, content.signatures.values(), strict=True)
+        ],
+    )
+
+
+def _cost(one: Cost) -> Json:
+    cost = "unknown" if one.cost_usd is None else f"{one.cost_usd:.4f}"
+    return {**asdict(one), "when": one.when or "-", "cost": cost}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairjudge.reports.calibration_tables import group_title
 from fairjudge.reports.figures import Json, interval
-from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import TextTable, number
 from fairjudge.text.printable import counted
 
 _FIGURES = {
@@ -23,34 +26,37 @@ _PARTS = {
 
 def stability_tables(report: Json) -> tuple[TextTable, ...]:
     """Return one table a judge, aspect and protocol."""
-    return tuple(_table(group) for group in report["groups"])
-
-
-def _table(group: Json) -> TextTable:
-    title = f"Stability of {group_title(group)}"
-    heads = columns("figure", "value", numbers=("value",))
-    if group["why"] is not None:
-        return TextTable(title=title, columns=heads, rows=(), notes=(f"None: {group['why']}.",))
-    rows = [(words, interval(group[name])) for name, words in _FIGURES.items()]
-    rows += [(words, interval(group["shares"][name])) for name, words in _PARTS.items()]
-    return TextTable(
-        title=title,
-        columns=heads,
-        rows=tuple(row for row in rows if row[1] != "-"),
-        notes=_notes(group),
+    return tuple(
+        table(
+            f"Stability of {group_title(group)}",
+            "figure: {figure} | value> {found:interval}",
+            [] if group["why"] is not None else _rows(group),
+            notes=_notes(group),
+        )
+        for group in report["groups"]
     )
 
 
-def _notes(group: Json) -> tuple[str, ...]:
-    notes = [
+def _rows(group: Json) -> Iterator[Json]:
+    for found, words in ((group, _FIGURES), (group["shares"], _PARTS)):
+        for name, said in words.items():
+            if interval(found[name]) != "-":
+                yield {"figure": said, "found": found[name]}
+
+
+def _notes(group: Json) -> Iterator[str]:
+    if group["why"] is not None:
+        yield f"None: {group['why']}."
+        return
+    yield (
         f"{counted(group['n_judgements'], 'judgement')} of {counted(group['n_items'], 'item')} in "
         f"{counted(group['n_documents'], 'document')}; {group['n_repeated_items']} judged more "
         "than once under one prompt."
-    ]
+    )
     if len(group["variants"]) > 1:
-        notes.append(f"Prompts: {', '.join(group['variants'])}.")
+        yield f"Prompts: {', '.join(group['variants'])}."
     if group["alike"]:
-        notes.append(
+        yield (
             "Different prompts gave the same verdict on every item: look whether their records are "
             "copies of one another."
         )
@@ -59,10 +65,9 @@ def _notes(group: Json) -> tuple[str, ...]:
             f"{one['repeats']} repeats: {number(one['width'])}, {number(one['as_many_items'])}"
             for one in group["worth"][1:]
         )
-        notes.append(
+        yield (
             "What repeats are worth to a mean over items (width of its interval beside one "
             f"repeat's; as many times the items would do): {told}."
         )
     if group["n_unscored"]:
-        notes.append(f"Left out: {group['n_unscored']} without a score.")
-    return tuple(notes)
+        yield f"Left out: {group['n_unscored']} without a score."

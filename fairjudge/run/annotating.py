@@ -11,11 +11,12 @@ from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
 from fairjudge.annotation.desk import Desk
 from fairjudge.annotation.items import Item, build_items, digest
+from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.passages import (
-    EmbeddingSimilarity,
     Marks,
-    WordSimilarity,
+    embedding_similarity,
     mark_passages,
+    word_similarity,
 )
 from fairjudge.annotation.planning import JobOptions, match_controls, plan_job
 from fairjudge.annotation.store import Store
@@ -82,10 +83,8 @@ def prepare(
 ) -> Prepared:
     """Read the files and plan the job.
 
-    Raises
-    ------
-    FairJudgeError
-        A file cannot be read, the task needs another, or nothing is left to label.
+    Raises FairJudgeError if a file cannot be read, the task needs another, or nothing is left to
+    label.
     """
     scale = load_scale(files.scale) if files.scale else None
     task = label_task(name, aspect=aspect, scale=scale)
@@ -147,10 +146,7 @@ def _controls(
 def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:
     """Open the job's store beside `output`, and `output` itself.
 
-    Raises
-    ------
-    InputError, RunError
-        They cannot be used, or hold something else.
+    Raises InputError or RunError if they cannot be used, or hold something else.
     """
     if output.suffix != ".jsonl":
         raise InputError("labels are written as .jsonl, not packed", path=output)
@@ -161,18 +157,15 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:
         items=[item.id for item in prepared.items],
     )
     try:
-        desk = Desk(
-            prepared.job,
-            prepared.items,
-            store=store,
-            path=output,
+        writer = LabelWriter(
+            items=prepared.items,
             probabilities=prepared.drawn.probabilities if prepared.drawn else None,
             adjudicated=prepared.adjudication is not None,
         )
+        return Desk(prepared.job, writer, store=store, path=output), store
     except BaseException:
         store.close()
         raise
-    return desk, store
 
 
 def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:
@@ -186,7 +179,7 @@ def find_passages(prepared: Prepared, highlight: Highlight) -> dict[str, Marks]:
         if wanted.wanted[number] or number in wanted.controls
     ]
     if highlight == "words":
-        return mark_passages(items, WordSimilarity())
+        return mark_passages(items, word_similarity)
     from fairjudge.scorers.embedding import load_embedder
 
-    return mark_passages(items, EmbeddingSimilarity(load_embedder()))
+    return mark_passages(items, embedding_similarity(load_embedder()))

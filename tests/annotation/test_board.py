@@ -82,7 +82,7 @@ def test_undo_brings_the_latest_back_first():
     assert board.n_labelled() == 2
     act(board, "ann", "undo", 2)
     assert board.current("ann") == 0  # earlier in her list
-    assert [event.item for event in board.labels()] == [1]
+    assert [event.item for event in board.standing("label")] == [1]
 
 
 def test_everybody_gets_every_control_among_the_others():
@@ -148,7 +148,7 @@ def test_whatever_people_do(moves, wanted):
         assert again.done(who) == board.done(who)
         assert again.choose(who, now=now) == board.choose(who, now=now)
     counted = [0] * 6
-    for event in board.labels():
+    for event in board.standing("label"):
         counted[event.item] += 1
     assert board.n_labelled() == sum(min(n, w) for n, w in zip(counted, wanted, strict=True))
 
@@ -171,7 +171,7 @@ def test_all_labels_come_in_and_none_too_many(people):
                 act(board, name, "label", item, value=1.0)
                 going = True
     counted = [0] * n
-    for event in board.labels():
+    for event in board.standing("label"):
         counted[event.item] += 1
     wanted = job.wanted if people > 1 else (1,) * n
     assert tuple(counted) == wanted

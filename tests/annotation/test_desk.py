@@ -11,6 +11,7 @@ from annotation_tools import PATIENCE_SECONDS, Annotator, rows, serve, write_wor
 from fairjudge.annotation import moves
 from fairjudge.annotation.desk import Desk
 from fairjudge.annotation.items import build_items, digest
+from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.planning import JobOptions, match_controls, plan_job
 from fairjudge.annotation.store import Store
 from fairjudge.annotation.tasks import label_task
@@ -33,14 +34,13 @@ class Office:
         probabilities = job.pop("probabilities", None)
         self.desk = Desk(
             plan_job(self.items, options=job.pop("options", JobOptions(overlap=0.0)), **job),
-            self.items,
+            LabelWriter(items=self.items, probabilities=probabilities),
             store=Store(
                 folder / "labels.jsonl.db",
                 identity=digest(self.task, self.items),
                 items=[item.id for item in self.items],
             ),
             path=folder / "labels.jsonl",
-            probabilities=probabilities,
         )
 
     def __enter__(self):

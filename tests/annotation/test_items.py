@@ -14,11 +14,11 @@ from fairjudge.annotation.board import Board, Event, Job
 from fairjudge.annotation.items import build_items, digest
 from fairjudge.annotation.moves import place_of
 from fairjudge.annotation.passages import (
-    EmbeddingSimilarity,
     Marked,
-    WordSimilarity,
     compared_texts,
+    embedding_similarity,
     mark_passages,
+    word_similarity,
 )
 from fairjudge.annotation.tasks import label_task
 from fairjudge.annotation.views import item_view, paragraphs
@@ -144,7 +144,7 @@ def test_the_digest_knows_every_text(example):
 
 def test_the_passage_that_shares_the_rare_words_is_marked(example):
     items = build_items(label_task("faithfulness"), *example)
-    marks = mark_passages(items, WordSimilarity())
+    marks = mark_passages(items, word_similarity)
     wanted = next(item for item in items if "no one has been reported hurt" in item.statement)
     best = [(n, m) for n, m in marks[wanted.id].items() if m.mark == "best"]
     assert len(best) == 1
@@ -160,7 +160,7 @@ def test_nothing_is_marked_where_nothing_is_shared():
     )
     summary = Summary(eid="e", system="s", text="The volcano erupted.")
     items = build_items(label_task("faithfulness"), [reference], [summary])
-    assert mark_passages(items, WordSimilarity()) == {items[0].id: {}}
+    assert mark_passages(items, word_similarity) == {items[0].id: {}}
 
 
 def test_embeddings_mark_by_meaning():
@@ -182,7 +182,7 @@ def test_embeddings_mark_by_meaning():
     )
     summary = Summary(eid="e", system="s", text="Volcanoes erupt.")
     (item,) = build_items(label_task("faithfulness"), [reference], [summary])
-    marks = mark_passages([item], EmbeddingSimilarity(Letters()))[item.id]
+    marks = mark_passages([item], embedding_similarity(Letters()))[item.id]
     assert marks == {0: Marked(start=12, end=32, mark="best")}
 
 
@@ -203,7 +203,7 @@ def test_no_page_holds_a_systems_name(tmp_path: Path, name):
     references = list(read_references(tmp_path / "references.json"))
     task = label_task(name)
     items = build_items(task, references, list(read_summaries(tmp_path / "summaries.jsonl")))
-    marks = mark_passages(items, WordSimilarity())
+    marks = mark_passages(items, word_similarity)
     board = Board(Job(blocks=(tuple(range(len(items))),), wanted=(1,) * len(items)))
     for number in range(len(items)):
         board.apply(Event(annotator="ann", item=number, kind="assign", at=0.0))

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from annotation_tools import write_world
 
-from fairjudge.annotation.passages import WordSimilarity, mark_passages
+from fairjudge.annotation.passages import mark_passages, word_similarity
 from fairjudge.annotation.planning import JobOptions
 from fairjudge.annotation.store import Store
 from fairjudge.annotation.web.app import create_app
@@ -28,7 +28,7 @@ def client(tmp_path):
         desk=desk,
         task=prepared.task,
         access=Access(secret="secret", progress="progress"),
-        marks=mark_passages(prepared.items, WordSimilarity()),
+        marks=mark_passages(prepared.items, word_similarity),
     )
     app = create_app(site, hosts=Hosts.of("127.0.0.1"))
     yield httpx.AsyncClient(

@@ -18,7 +18,6 @@ from fairjudge.reports.plots import (
     Curve,
     ForestRow,
     Mark,
-    ReliabilityPoint,
     _short,
     curve_plot,
     forest_plot,
@@ -39,8 +38,8 @@ def row(label="alpha", value=0.5, low=0.25, high=0.75, *, mark=SQUARE, text="0.5
     return ForestRow(label=label, value=value, low=low, high=high, text=text, mark=mark)
 
 
-def curve(*points, name="alpha", mark=SQUARE, dashed=False):
-    return Curve(name=name, points=points, mark=mark, dashed=dashed)
+def curve(*points, name="alpha", mark=SQUARE):
+    return Curve(name=name, points=points, mark=mark)
 
 
 def parsed(plot):
@@ -125,8 +124,8 @@ def test_a_band_has_two_borders_and_ends_with_the_plot(mpl):
 
 def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
     points = [
-        ReliabilityPoint(score=1, label=2, low=1.5, high=2.5, n=4),
-        ReliabilityPoint(score=5, label=9, low=None, high=None, n=1),
+        {"mean_score": 1, "mean_label": {"value": 2, "low": 1.5, "high": 2.5}, "n": 4},
+        {"mean_score": 5, "mean_label": {"value": 9, "low": None, "high": None}, "n": 1},
     ]
     root = parsed(reliability_plot(points, scale=(1, 5), name="n", mark=CIRCLE))
     # 1 to 5 lies on 15 to 97 % of 340 pixels across, and on 13 to 96 % of 330 upwards.
@@ -140,7 +139,7 @@ def test_a_reliability_diagram_has_a_mark_a_bin(mpl):
 def test_curves_are_named_and_differ_in_dashes(mpl):
     curves = (
         curve((10, 0.8), (100, 0.4), (1000, 0.2), name="with"),
-        curve((10, 0.6), (1000, 0.1), name="without", mark=CIRCLE, dashed=True),
+        curve((10, 0.6), (1000, 0.1), name="without", mark=CIRCLE),
     )
     plot = curve_plot(curves, name="n", across="labels", up="half-width")
     said = texts(parsed(plot))
@@ -234,7 +233,7 @@ import sys
 from fairjudge.reports.plots import Curve, Mark, curve_plot
 assert "matplotlib" not in sys.modules
 mark = Mark(shape="square", filled=True)
-one = Curve(name="alpha", points=((10, 1), (90, 0.5)), mark=mark, dashed=False)
+one = Curve(name="alpha", points=((10, 1), (90, 0.5)), mark=mark)
 print(curve_plot([one], name="n", across="a", up="u"), end="")
 assert "matplotlib.pyplot" not in sys.modules
 """

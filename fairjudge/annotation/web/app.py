@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from fastapi import FastAPI, Request
@@ -41,24 +41,20 @@ def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
     app.add_middleware(Guard, hosts=hosts)
     app.mount("/static", StaticFiles(packages=[("fairjudge.annotation.web", "static")]))
     pages = _Pages(site)
-    get = (
-        ("/", pages.front),
-        ("/item", pages.next_item),
-        ("/item/{position}", pages.item),
-        ("/progress", pages.progress),
-        ("/progress/figures", pages.figures),
+    routes = (
+        ("GET", "/", pages.front),
+        ("GET", "/item", pages.next_item),
+        ("GET", "/item/{position}", pages.item),
+        ("GET", "/progress", pages.progress),
+        ("GET", "/progress/figures", pages.figures),
+        ("POST", "/sign-in", pages.sign_in),
+        ("POST", "/sign-out", pages.sign_out),
+        ("POST", "/label", pages.label),
+        ("POST", "/skip", pages.skip),
+        ("POST", "/undo", pages.undo),
     )
-    post = (
-        ("/sign-in", pages.sign_in),
-        ("/sign-out", pages.sign_out),
-        ("/label", pages.label),
-        ("/skip", pages.skip),
-        ("/undo", pages.undo),
-    )
-    for path, endpoint in get:
-        app.add_api_route(path, endpoint, methods=["GET"], response_model=None)
-    for path, endpoint in post:
-        app.add_api_route(path, endpoint, methods=["POST"], response_model=None)
+    for method, path, endpoint in routes:
+        app.add_api_route(path, endpoint, methods=[method], response_model=None)
     app.add_exception_handler(_Refusal, pages.refused)
     app.add_exception_handler(FairJudgeError, pages.failed)
     app.add_exception_handler(404, pages.missing)
@@ -66,8 +62,6 @@ def create_app(site: Site, *, hosts: Hosts) -> FastAPI:
 
 
 class _Pages:
-    """The endpoints; all state is the site's."""
-
     def __init__(self, site: Site) -> None:
         self._site = site
         self._desk = site.desk
@@ -85,7 +79,12 @@ class _Pages:
         self._admit(request)
         if self._desk.annotator(request.cookies.get(self._session, "")) is not None:
             return _to("/item")
-        return self._page("sign_in.html", choices=list(choices(self._site.task.scale)), problem="")
+        return self._sign_in_page()
+
+    def _sign_in_page(self, problem: str = "") -> Response:
+        offered = list(choices(self._site.task.scale))
+        status = 400 if problem else 200
+        return self._page("sign_in.html", status=status, choices=offered, problem=problem)
 
     def _with_token(self, token: str) -> Response:
         if self._site.access.token is None or not self._site.access.admits(token):
@@ -99,10 +98,7 @@ class _Pages:
         try:
             name = annotator_name(form.get("name", ""))
         except InputError as error:
-            offered = list(choices(self._site.task.scale))
-            page = self._page("sign_in.html", choices=offered, problem=error.problem)
-            page.status_code = 400
-            return page
+            return self._sign_in_page(error.problem)
         key = new_session()
 
         def remember(turn: Turn) -> None:
@@ -112,7 +108,6 @@ class _Pages:
         return self._set(_to("/item"), self._session, key)
 
     async def sign_out(self, request: Request) -> Response:
-        """Forget the session on this device."""
         await self._signed_form(request)
         page = _to("/")
         page.delete_cookie(self._session, httponly=True, samesite="strict")
@@ -121,7 +116,6 @@ class _Pages:
     # Labelling.
 
     async def next_item(self, request: Request) -> Response:
-        """Go to the annotator's next item."""
         name, _ = self._who(request)
         return _to_item(await self._do(lambda turn: moves.next_position(turn, name)))
 
@@ -129,7 +123,7 @@ class _Pages:
         """Show one item, or the end."""
         name, key = self._who(request)
         if position == "end":
-            return self._end(name, key)
+            return self._page("end.html", **self._of(name, key))
         if not position.isascii() or not position.isdecimal() or len(position) > 9:
             raise _Refusal(404, "There is no such item.")
         pair = self._site.task.scale.kind == "pair"
@@ -139,11 +133,9 @@ class _Pages:
         item = self._desk.items[place.item]
         return self._page(
             "item.html",
-            **self._desk.look(lambda board: _counts(board, name)),
+            **self._of(name, key),
             view=item_view(self._site.task, item, place, self._site.marks.get(item.id, {})),
             place=place,
-            name=name,
-            csrf=self._site.access.csrf(key),
             reasons=moves.SKIP_REASONS,
             max_note=moves.MAX_NOTE,
             taken_back="undone" in request.query_params,
@@ -153,7 +145,7 @@ class _Pages:
     def _said(self, item: Item, place: moves.Place) -> list[dict[str, object]]:
         """Return what judge and people said of an item, to who has answered it."""
         adjudication = self._site.adjudication
-        if adjudication is None or place.said is None or place.said.kind != "label":
+        if adjudication is None or place.label is None:
             return []
         return [
             {
@@ -164,30 +156,20 @@ class _Pages:
             for one in adjudication.said.get(item.id, ())
         ]
 
-    def _end(self, name: str, key: str) -> Response:
-        return self._page(
-            "end.html",
-            **self._desk.look(lambda board: _counts(board, name)),
-            name=name,
-            csrf=self._site.access.csrf(key),
-        )
+    def _of(self, name: str, key: str) -> dict[str, Any]:
+        counts = self._desk.look(lambda board: _counts(board, name))
+        return {**counts, "name": name, "csrf": self._site.access.csrf(key)}
 
     async def label(self, request: Request) -> Response:
-        """Keep an answer."""
         name, form = await self._signed_form(request)
         position, level = _whole(form, "position"), _whole(form, "level")
-        note, seconds = form.get("note", ""), _seconds(form)
+        task, note, seconds = self._site.task, form.get("note", ""), _seconds(form)
 
         def act(turn: Turn) -> int | None:
-            known = moves.is_answered(turn.board, name, position)
+            before = moves.place_of(turn.board, name, position, pair=False)
+            known = before is not None and before.label is not None
             following = moves.label(
-                turn,
-                name,
-                position,
-                task=self._site.task,
-                level=level,
-                note=note,
-                seconds=seconds,
+                turn, name, position, task=task, level=level, note=note, seconds=seconds
             )
             # What others said of an item is read before the next one.
             stays = self._site.adjudication is not None and not known
@@ -196,7 +178,6 @@ class _Pages:
         return _to_item(await self._do(act))
 
     async def skip(self, request: Request) -> Response:
-        """Keep why an item was skipped."""
         name, form = await self._signed_form(request)
         task, position, reason = self._site.task, _whole(form, "position"), form.get("reason", "")
         note = form.get("note", "")
@@ -207,7 +188,6 @@ class _Pages:
         )
 
     async def undo(self, request: Request) -> Response:
-        """Take the latest answer back."""
         name, _ = await self._signed_form(request)
         position = await self._do(lambda turn: moves.undo(turn, name))
         return _to_item(position, "?undone")
@@ -225,7 +205,7 @@ class _Pages:
         """Return the part of the progress page that changes."""
         return self._page("figures.html", **self._figures(request))
 
-    def _figures(self, request: Request) -> dict[str, object]:
+    def _figures(self, request: Request) -> dict[str, Any]:
         token = request.cookies.get(self._progress, "")
         if not same(token, self._site.access.progress):
             raise _Refusal(403, "Open the link to this page that the server printed at its start.")
@@ -261,17 +241,15 @@ class _Pages:
     async def _do(self, act: Callable[[Turn], Result]) -> Result:
         return await asyncio.wrap_future(self._desk.submit(act))
 
-    def _page(self, template: str, **values: object) -> HTMLResponse:
-        page = HTMLResponse(self._site.render(template, **values))
-        page.headers["cache-control"] = "no-store"
-        return page
+    def _page(self, template: str, *, status: int = 200, **values: object) -> Response:
+        page = self._site.render(template, **values)
+        return HTMLResponse(page, status_code=status, headers={"cache-control": "no-store"})
 
     def _set(self, page: Response, name: str, value: str) -> Response:
         page.set_cookie(name, value, max_age=_A_MONTH, httponly=True, samesite="strict")
         return page
 
     async def refused(self, _: Request, refusal: Exception) -> Response:
-        """Answer a refusal."""
         if not isinstance(refusal, _Refusal):
             raise refusal
         if refusal.to:
@@ -285,13 +263,10 @@ class _Pages:
         return self._message(503, "Your answer was not kept. Tell who runs this page, and wait.")
 
     async def missing(self, _: Request, __: Exception) -> Response:
-        """Answer an unknown address."""
         return self._message(404, "There is no such page.")
 
     def _message(self, status: int, said: str) -> Response:
-        page = self._page("message.html", said=said)
-        page.status_code = status
-        return page
+        return self._page("message.html", status=status, said=said)
 
 
 def _to(path: str) -> Response:

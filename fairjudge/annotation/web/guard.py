@@ -108,15 +108,7 @@ def _is_address(name: str) -> bool:
 
 
 class Guard:
-    """Refuses foreign hosts, foreign origins and large requests; adds `HEADERS` to all responses.
-
-    Parameters
-    ----------
-    app
-        What is guarded.
-    hosts
-        The names that a request may use.
-    """
+    """Refuses foreign hosts and origins, and large requests; adds `HEADERS` to all responses."""
 
     def __init__(self, app: Application, *, hosts: Hosts) -> None:
         self._app = app

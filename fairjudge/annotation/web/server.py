@@ -18,12 +18,8 @@ def serve(
 ) -> None:
     """Serve until an interrupt, and then finish what was begun.
 
-    `announce` is told the port once requests may come; port 0 lets the system choose one.
-
-    Raises
-    ------
-    ConfigurationError
-        The address is in use, or is not this machine's.
+    `announce` is told the port once requests may come; port 0 lets the system choose one. Raises
+    ConfigurationError if the address is in use, or is not this machine's.
     """
     listening = _bind(host, port)
     config = uvicorn.Config(

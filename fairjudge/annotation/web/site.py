@@ -61,10 +61,7 @@ def new_session() -> str:
 def annotator_name(given: str) -> str:
     """Return a name as it is kept.
 
-    Raises
-    ------
-    InputError
-        It is empty, too long, or has characters that no name needs.
+    Raises InputError if it is empty, too long, or has characters that no name needs.
     """
     name = " ".join(unicodedata.normalize("NFC", given).split())
     if not _NAME.fullmatch(name):

@@ -1,0 +1,96 @@
+"""Tables of JSON, each made by a template of its columns."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from string import Formatter
+from typing import Any, Final
+
+from fairjudge.reports.figures import Json, bounds, interval, p_value, percent, tally
+from fairjudge.reports.tables import Column, TextTable, number
+
+_COLUMN = re.compile(r"\s*(?P<heading>[^:>]*)(?P<mark>[:>])\s*(?P<cell>.*?)\s*")
+_SHOWN: Final[Mapping[str, Callable[..., str]]] = {
+    "": str,
+    "bounds": bounds,
+    "interval": interval,
+    "number": number,
+    "p": p_value,
+    "percent": percent,
+    "share": lambda share: "-" if share is None else f"{100 * share:.1f}",
+    "tally": tally,
+    "value": lambda figure, digits=2: number(figure.get("value"), digits=digits),
+}
+"""The formats of a field; ``.3`` after one says how many decimals."""
+
+
+class _Cell(Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        name, _, digits = format_spec.partition(".")
+        return _SHOWN[name](value, **({"digits": int(digits)} if digits else {}))
+
+
+class _Text(_Cell):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if not format_spec and not isinstance(value, str):
+            raise TypeError(f"expected text, found {value!r}")
+        return super().format_field(value, format_spec)
+
+
+def table(
+    title: str, columns: str, rows: Iterable[Json], *, notes: Iterable[str] = ()
+) -> TextTable:
+    """Return a table with a row for each of `rows`; empty notes are left out.
+
+    `columns` names each heading, with ``:`` where text follows and ``>`` where numbers do, which
+    stand right, and what it shows of a row: ``"system: {system} | gain> {gain:interval.3}"``.
+    ``{row}`` is the row itself.
+    """
+    found = [part for column in columns.split("|") if (part := _COLUMN.fullmatch(column))]
+    shows = {":": _Text(), ">": _Cell()}
+    return TextTable(
+        title=title,
+        columns=tuple(
+            Column(heading=one["heading"], align="right" if one["mark"] == ">" else "left")
+            for one in found
+        ),
+        rows=tuple(
+            tuple(shows[one["mark"]].vformat(one["cell"], (), {"row": row, **row}) for one in found)
+            for row in rows
+        ),
+        notes=tuple(note for note in notes if note != ""),
+    )
+
+
+def side_by_side(
+    title: str,
+    what: str,
+    words: Mapping[str, str],
+    sides: Mapping[str, Json],
+    *,
+    show: Callable[[Any], str] = interval,
+    notes: Iterable[str] = (),
+) -> TextTable:
+    """Return a row for each figure that has `words`, headed `what`, and a column for each side."""
+    return TextTable(
+        title=title,
+        columns=(Column(heading=what), *(Column(heading=one, align="right") for one in sides)),
+        rows=tuple(
+            (said, *(show(found.get(name)) for found in sides.values()))
+            for name, said in words.items()
+        ),
+        notes=tuple(note for note in notes if note != ""),
+    )
+
+
+def rows_of(found: Mapping[str, Json], name: str, **more: Any) -> Iterator[Json]:
+    """Yield what `found` holds as rows, each with its key in the field `name`."""
+    for key, one in found.items():
+        yield {**one, **more, name: key}
+
+
+def rows_within(found: Mapping[str, Json], name: str, within: str, inner: str) -> Iterator[Json]:
+    """Yield the rows in the field `within` of each that `found` holds, under both keys."""
+    for key, one in found.items():
+        yield from rows_of(one.get(within, {}), inner, **{name: key})
