@@ -11,8 +11,7 @@ from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list, read_object
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import INTEGERS, Asker, json_object
-from fairjudge.references.ports import Consolidator, Grouping, Groups
-from fairjudge.references.replies import sort_groups
+from fairjudge.references.ports import Consolidator, Grouping, Groups, sort_groups
 
 MAX_ANSWERS = 60
 """More answers are sorted in parts: the first makes groups, the others add to them."""

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, Article
 from fairjudge.protocols import Embedder, Reading, TrainedModels
+from fairjudge.references.consolidation import SAME, p_same
 from fairjudge.references.forms import UNITS, Key, Kind, Proposal, proposals
 from fairjudge.references.phrases import head_key
-from fairjudge.references.same_answers import SAME, p_same
 from fairjudge.references.speech import NAMED_AS, SAID_OF, spoken
 from fairjudge.references.syntax import Sentence, is_count, parse
 from fairjudge.text.particulars import numbers_in

@@ -16,6 +16,12 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """A partition of answers by index, largest group first."""
 
 
+def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
+    """Return `groups` sorted: members ascending, largest group first, ties by first member."""
+    whole = [tuple(sorted(group)) for group in groups if group]
+    return tuple(sorted(whole, key=lambda group: (-len(group), group)))
+
+
 class QuestionWriter(Protocol):
     """Asks questions about a story."""
 

@@ -7,11 +7,10 @@ cannot be read is `Unscored`, never an empty list: an article without an answer 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_list, read_object, whole_number, without_bullet
-from fairjudge.references.ports import Checked, Groups
+from fairjudge.references.ports import Checked, Groups, sort_groups
 from fairjudge.text.quoting import unwrapped
 
 _NO_ANSWER = re.compile(
@@ -73,12 +72,6 @@ def read_groups(text: str, *, n: int) -> Groups | Unscored:
         return Unscored(reason="unparseable", detail="not a partition of the answers", raw=text)
     places = (number - 1 for number in known)
     return sort_groups([[next(places) for _ in group] for group in listed])
-
-
-def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
-    """Return `groups` sorted: members ascending, largest group first, ties by first member."""
-    whole = [tuple(sorted(group)) for group in groups if group]
-    return tuple(sorted(whole, key=lambda group: (-len(group), group)))
 
 
 def read_check(text: str, *, n: int) -> Checked | Unscored:
