@@ -49,7 +49,6 @@ from fairjudge.datasets.names import (
     read_name_lists,
     read_word_lists,
 )
-from fairjudge.datasets.summeval import read_summeval
 from fairjudge.datasets.supports import (
     SUPPORTS,
     UNITS,
@@ -192,7 +191,6 @@ FILES: Mapping[str, tuple[str, Callable[[Path], Any]]] = {
     "replies.csv": (".csv", read_replies),
     "annotated": (".jsonl", read_annotated),
     "conll": (".conll", read_conll2012),
-    "summeval": (".jsonl", read_summeval),
     "supports": (".jsonl", _of(SUPPORTS)),
     "value scores": (".jsonl", _of(VALUE_SCORES)),
     "scale": (".toml", load_scale),

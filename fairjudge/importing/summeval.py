@@ -1,7 +1,6 @@
 """SummEval's annotations: every expert's and crowd worker's rating of every summary.
 
-Source: Yale-LILY/SummEval, ``model_annotations.aligned.jsonl``. Articles and summaries come by
-`fairjudge.datasets.read_summeval`.
+Source: Yale-LILY/SummEval, ``model_annotations.aligned.jsonl``.
 """
 
 from __future__ import annotations
