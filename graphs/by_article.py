@@ -34,10 +34,10 @@ from fairjudge.references.rounds import (
     with_places,
     without_places,
 )
-from fairjudge.references.same_sources import drop_same_sources
 from fairjudge.references.steps import (
     Validity,
     down_select,
+    drop_same_sources,
     grouped,
     median_cluster_question,
     medium_length_article,
@@ -186,7 +186,7 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         staying = {question.question for question in asked}
         found = [one for one in found if state["questions"][one.index] in staying]
     claimed = claim(found, taken=_taken(state.get("kept", [])))
-    asked = [one for one in _asked(state, claimed.found) if one.question not in _names(dropped)]
+    asked = [one for one in _asked(state, claimed) if one.question not in _names(dropped)]
     if not state["round"]:
         return {"waiting": [question.to_json() for question in asked], "n_sent": 0}
     answered, later = split_by_share(asked, n_sources, deps.validity)
@@ -205,9 +205,9 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
     }
     if kept_aids is not None:
         update["kept_aids"] = kept_aids
-    if claimed.n_dropped:
+    if len(claimed) < len(found):
         why = "its words answer another question, or stand in a longer answer"
-        update["dropped_answers"] = [{"why": why, "n": claimed.n_dropped}]
+        update["dropped_answers"] = [{"why": why, "n": len(found) - len(claimed)}]
     return update
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from fairjudge.references.ports import Found
 
@@ -12,16 +11,11 @@ SAME = 0.8
 """Share of characters in common from which on two passages are the same."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
-    """Answers that count, in the order given, and how many were dropped."""
+def claim(found: Sequence[Found], *, taken: Sequence[Found] = ()) -> tuple[Found, ...]:
+    """Return the answers that count: a passage of an article answers one question, once.
 
-    found: tuple[Found, ...]
-    n_dropped: int
-
-
-def claim(found: Sequence[Found], *, taken: Sequence[Found] = ()) -> Claimed:
-    """Let each passage of an article answer one question, and count there once.
+    `found` are answers of any articles to any questions, and those that count keep their order;
+    `taken` ones count already, under other questions.
 
     Passages under two questions are the same if they have 80 % of the longer one's characters in
     common: a clause and the sentence around it may answer different questions. Under one question
@@ -31,13 +25,6 @@ def claim(found: Sequence[Found], *, taken: Sequence[Found] = ()) -> Claimed:
     it; then the one whose question fewer articles answer; then the longer one; then the first. The
     model that quotes was told to name the best question itself, so that this settles only what it
     left open, and settles it for the voice that is easiest lost.
-
-    Parameters
-    ----------
-    found : sequence of Found
-        Answers of any articles to any questions.
-    taken : sequence of Found
-        Answers that count already, under other questions.
     """
     by_cell = Counter((one.index, one.answer.aid) for one in found)
     by_question = Counter(index for index, _ in by_cell)
@@ -62,7 +49,7 @@ def claim(found: Sequence[Found], *, taken: Sequence[Found] = ()) -> Claimed:
         if not any(_same(one, o, one_question=one.index == o.index) for o in held[aid]):
             held[aid].append(one)
             kept.append(n)
-    return Claimed(found=tuple(found[n] for n in sorted(kept)), n_dropped=len(found) - len(kept))
+    return tuple(found[n] for n in sorted(kept))
 
 
 def _same(one: Found, other: Found, *, one_question: bool) -> bool:

@@ -7,14 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from fairjudge.domain import Answer, Article, Stance, Unscored
+from fairjudge.judges.criteria import fence_articles
 from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import Asker, json_object
-from fairjudge.references.dates import outlet_and_date
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import Answered, Found
 from fairjudge.references.quoting import QuotableArticle
+from fairjudge.references.writing import outlet_and_date
 from fairjudge.text.printable import counted
 
 MAX_QUESTIONS = 25
@@ -118,11 +119,7 @@ class LlmArticleAnswerer:
         found = await self.asker.ask(
             load_template("reference", "answers", 2),
             {
-                "article": Fenced(
-                    "article",
-                    (f"{article.title}\n\n{article.content}".strip(),),
-                    (outlet_and_date(article),),
-                ),
+                "article": replace(fence_articles((article,)), titles=(outlet_and_date(article),)),
                 "questions": Fenced("questions", (numbered,)),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),

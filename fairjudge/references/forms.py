@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from fairjudge.references.phrases import answer_span, head_key, phrase_of, stands_alone
 from fairjudge.references.syntax import Clause, Sentence, is_count
@@ -25,8 +25,6 @@ from fairjudge.references.wording import (
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
-else:
-    Token = Any
 
 Kind: TypeAlias = Literal[
     "number", "time", "place", "cause", "who", "what", "said", "described", "outlook"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
-else:
-    Token = Any
 
 MAX_WORDS = 6
 """The longest phrase in a question."""

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 from fairjudge.references.forms import SAYING, Proposal, asking_clauses
 from fairjudge.references.phrases import answer_span, head_key, phrase_of, predicate_span
 from fairjudge.references.syntax import Clause, Sentence
 from fairjudge.references.wording import ACTORS, MODALS, can_act, is_person, were
-
-if TYPE_CHECKING:
-    from spacy.tokens import Token
-else:
-    Token = Any
 
 NAMED_AS = ("nsubj", "nsubjpass", "dobj", "pobj")
 """Parts of a clause that it is about."""

@@ -4,15 +4,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairjudge.references.phrases import phrase_of
 from fairjudge.references.syntax import Clause
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
-else:
-    Token = Any
 
 ACTORS = ("PERSON", "ORG", "GPE", "NORP")
 """Kinds of names of those who act."""
