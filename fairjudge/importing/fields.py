@@ -1,4 +1,4 @@
-"""Fields of other tools' records, taken with their type checked."""
+"""Fields of other tools' records; what is of another type raises `InputError`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
 
 
 def text(row: Mapping[str, Any], name: str) -> str:
-    """Return the text, or whole number, that must stand under `name`, as text.
-
-    Raises
-    ------
-    InputError
-        It is missing, empty or something else.
-    """
+    """Return the text, or whole number, that must stand under `name` and not be empty, as text."""
     found = text_or_none(row, name)
     if not found:
         raise InputError("missing" if row.get(name) is None else "must not be empty", field=name)
@@ -31,13 +25,7 @@ def text(row: Mapping[str, Any], name: str) -> str:
 
 
 def text_or_none(row: Mapping[str, Any], name: str) -> str | None:
-    """Return the text, or whole number, under `name`, as text, None where there is none.
-
-    Raises
-    ------
-    InputError
-        It is something else.
-    """
+    """Return the text, or whole number, under `name`, as text, None where there is none."""
     found = row.get(name)
     if found is None or isinstance(found, str):
         return found
@@ -47,28 +35,21 @@ def text_or_none(row: Mapping[str, Any], name: str) -> str | None:
 
 
 def mapping(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return the object under `name`, an empty one where there is none.
-
-    Raises
-    ------
-    InputError
-        It is something else.
-    """
+    """Return the object under `name`, an empty one where there is none."""
     return _typed(row, name, dict) or {}
 
 
 def items(row: Mapping[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of the list under `name`; none where there is no list.
-
-    Raises
-    ------
-    InputError
-        It is something else, or an item is no object.
-    """
+    """Yield the objects of the list under `name`; none where there is no list."""
     for index, item in enumerate(_typed(row, name, list) or ()):
         if not isinstance(item, dict):
             raise InputError(f"expected an object, found {_kind(item)}", field=f"{name}[{index}]")
         yield item
+
+
+def present(row: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return those of the fields that are there and not null."""
+    return {name: row[name] for name in names if row.get(name) is not None}
 
 
 def given(row: Mapping[str, Any], *names: str) -> str | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import given, items, mapping, score, text, text_or_none
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
+from fairjudge.importing.fields import given, items, mapping, present, score, text, text_or_none
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
 from fairjudge.importing.sources import Source
 from fairjudge.scales import Level, Scale
 
@@ -29,7 +29,7 @@ def recognises(source: Source) -> bool:
     return "samples" in first and "task" in mapping(first, "eval")
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each score. Epochs, each a new answer of the model, are numbered by ``repeat``."""
     for _, log in source.records():
         run = _Run.of(mapping(log, "eval"))
@@ -88,7 +88,7 @@ class _Sample:
         return epoch - 1
 
 
-def _scores(sample: _Sample) -> Iterator[Recorded | LabelRow | Skipped]:
+def _scores(sample: _Sample) -> Iterator[Entry]:
     scores = mapping(sample.fields, "scores")
     if not scores:
         failed = sample.fields.get("error")
@@ -99,9 +99,7 @@ def _scores(sample: _Sample) -> Iterator[Recorded | LabelRow | Skipped]:
             yield from _score(sample, _bare(name), mapping(scores, name))
 
 
-def _score(
-    sample: _Sample, scorer: str, found: Mapping[str, Any]
-) -> Iterator[Recorded | LabelRow | Skipped]:
+def _score(sample: _Sample, scorer: str, found: Mapping[str, Any]) -> Iterator[Entry]:
     history = list(items(found, "history"))
     original = history[0] if history else found
     value = original.get("value")
@@ -139,18 +137,18 @@ def _recorded(sample: _Sample, scorer: str, aspect: str, found: Mapping[str, Any
         ),
         scored_by="llm" if graded else "code",
         repeat=sample.repeat,
-        extra={"answer": found["answer"]} if found.get("answer") is not None else {},
+        extra=present(found, "answer"),
     )
 
 
-def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> LabelRow | Skipped:
+def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
     """Return what a person changed a score to."""
     author = given(mapping(edit, "provenance"), "author")
     value = None if edit.get("value") == _UNCHANGED else _number(edit.get("value"))
     if author is None or value is None:
         why = f"an edit of score {aspect!r} without an author or a number"
         return Skipped(line=sample.number, why=why)
-    return label_row(sample.number, **sample.item, aspect=aspect, annotator=author, value=value)
+    return make_label(**sample.item, aspect=aspect, annotator=author, value=value)
 
 
 def _number(value: object) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 from fairjudge.domain import Order, Verdict
 from fairjudge.errors import InputError
 from fairjudge.importing.fields import given, items, mapping, score, text
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
 from fairjudge.importing.sources import Source
 from fairjudge.scales import Position, to_verdict
 
@@ -25,7 +25,7 @@ def recognises(source: Source) -> bool:
     return isinstance(first.get("data"), dict) and bool({"annotations", "predictions"} & {*first})
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each result of each annotation and prediction that was not cancelled."""
     for line, task in source.records():
         with source.at(line):
@@ -41,9 +41,7 @@ def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
                 yield Skipped(line=line, why="nobody has annotated it")
 
 
-def _annotation(
-    one: Mapping[str, Any], line: int, item: Mapping[str, Any]
-) -> Iterator[LabelRow | Skipped]:
+def _annotation(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> Iterator[Entry]:
     annotator = one.get("completed_by")
     if isinstance(annotator, dict):
         annotator = given(annotator, "email", "id")
@@ -55,7 +53,7 @@ def _annotation(
         else:
             who = "label-studio" if annotator is None else str(annotator)
             fields = {key: found for key, found in item.items() if key != "order"}
-            yield label_row(line, **fields, aspect=name, annotator=who, value=value)
+            yield make_label(**fields, aspect=name, annotator=who, value=value)
 
 
 def _prediction(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> Iterator[Recorded]:

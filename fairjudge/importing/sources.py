@@ -58,13 +58,7 @@ class Source:
 
 
 def open_source(path: Path, *, skip_bad: bool = False) -> Source:
-    """Read the rows of `path`; NaN, which tools write for "no number", is read as null.
-
-    Raises
-    ------
-    InputError
-        As for every reader of ours; a damaged or an oversized archive.
-    """
+    """Read the rows of `path`; NaN, which tools write for "no number", is read as null."""
     if mode_of(path) is not None and path.is_dir():
         return Source(path=path, rows=(), skip_bad=skip_bad)
     if is_archive(path):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.importing.fields import items, score, text
-from fairjudge.importing.records import LabelRow, Skipped, label_row
+from fairjudge.importing.records import Entry, Skipped, make_label
 from fairjudge.importing.sources import Source
 
 _GROUPS = {"expert": "expert_annotations", "turker": "turker_annotations"}
@@ -19,7 +19,7 @@ def recognises(source: Source) -> bool:
     return {"id", "model_id", "decoded", "expert_annotations"} <= source.first.keys()
 
 
-def read(source: Source) -> Iterator[LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each rating; annotators are numbered in the order of the file."""
     for line, row in source.records():
         with source.at(line):
@@ -32,4 +32,4 @@ def read(source: Source) -> Iterator[LabelRow | Skipped]:
                             yield Skipped(line=line, why=f"a rating of {aspect!r} is no number")
                             continue
                         who = f"{group}{number}"
-                        yield label_row(line, **item, aspect=aspect, annotator=who, value=value)
+                        yield make_label(**item, aspect=aspect, annotator=who, value=value)
