@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from fairjudge.datasets._source import kind_of
 from fairjudge.domain import Record, replace_lone_surrogates
@@ -17,20 +17,11 @@ from fairjudge.errors import InputError
 from fairjudge.text.printable import shows_on_terminal
 
 
-class _Sink(Protocol):
-    def write(self, data: bytes, /) -> int: ...
-
-
 def write_jsonl(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
     """Write one object a line; ``-`` is standard output, and ``.gz`` packs.
 
-    A file appears under its name only when all of it is written; until then, and on any error, what
-    was there before stays.
-
-    Raises
-    ------
-    InputError
-        The path cannot be written to.
+    A file appears under its name only when all of it is written; until then, and on any error
+    (`InputError` where the path cannot be written to), what was there before stays.
     """
     ascii_only = shows_on_terminal(path)
     with _sink(path) as sink:
@@ -39,13 +30,7 @@ def write_jsonl(path: str | Path, records: Iterable[Record | Mapping[str, Any]])
 
 
 def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
-    """Write `parts` one after another, as `write_jsonl` writes its lines.
-
-    Raises
-    ------
-    InputError
-        The path cannot be written to.
-    """
+    """Write `parts` one after another, as `write_jsonl` writes its lines."""
     with _sink(path) as sink:
         for part in parts:
             sink.write(part)
@@ -76,7 +61,7 @@ def json_line(
 
 
 @contextmanager
-def _sink(path: str | Path) -> Iterator[_Sink]:
+def _sink(path: str | Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
     if str(path) == "-":
         sys.stdout.flush()
         yield sys.stdout.buffer
@@ -84,7 +69,8 @@ def _sink(path: str | Path) -> Iterator[_Sink]:
         return
     target = Path(path).resolve()  # through a link, to the file that it stands for
     try:
-        with _atomic(target) if _replaceable(target) else target.open("wb") as raw:
+        replaceable = not target.exists() or target.is_file()  # no pipe, no device
+        with _atomic(target) if replaceable else target.open("wb") as raw:
             if target.suffix.lower() != ".gz":
                 yield raw
                 return
@@ -94,11 +80,6 @@ def _sink(path: str | Path) -> Iterator[_Sink]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot write the file: {reason}", path=path) from error
-
-
-def _replaceable(target: Path) -> bool:
-    """Whether ``target`` is a plain file or not there yet (not a pipe or a device)."""
-    return not target.exists() or target.is_file()
 
 
 @contextmanager
