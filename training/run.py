@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 
+from fairjudge.records import write_atomically
 from fairjudge.scorers._trained_network import FROZEN, TrainedNetwork, begin_from
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
 from training import data
@@ -215,8 +217,7 @@ class Run:
             "versions": {"python": platform.python_version(), "torch": torch.__version__},
             "machine": machine(),
         }
-        text = json.dumps(record, indent=2)
-        _write_whole(self.folder / "record.json", text)
+        write_atomically(self.folder / "record.json", json.dumps(record, indent=2))
 
     def advance(self) -> float:
         """Take one step and return its loss."""
@@ -255,7 +256,7 @@ class Run:
             if self.step % 25 == 0:
                 tokens = sum(pool.tokens for pool in self.pools)
                 say(
-                    f"step {self.step}/{self.settings.steps} loss {_mean(recent[-25:]):.3f} "
+                    f"step {self.step}/{self.settings.steps} loss {fmean(recent[-25:]):.3f} "
                     f"{tokens / 1e6:.2f}M tokens {tokens / self.seconds:.0f}/s"
                 )
             if self.step % 50 == 0 and not done:
@@ -291,16 +292,6 @@ def machine() -> str:
     model = next((line.split(":")[1].strip() for line in lines if "model name" in line), "")
     bfloat = "with" if any("avx512_bf16" in line for line in lines) else "without"
     return f"{model or platform.machine()}, {os.cpu_count()} cores, {bfloat} avx512_bf16"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _spread(rows: list[Encoded], limit: int) -> list[Encoded]:
