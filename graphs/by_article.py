@@ -23,11 +23,11 @@ from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.graphs.reference import Progress, Row, problem
-from fairjudge.references.claims import claim
 from fairjudge.references.ports import ArticleBuilder, Found, Question
 from fairjudge.references.rounds import (
     asked_otherwise,
     best_first,
+    claim,
     found_in,
     how_many_to_ask,
     split_by_share,

@@ -52,12 +52,8 @@ def read_answers(text: str, *, cut_off: bool = False) -> tuple[str, ...] | Unsco
     given = [str(item) for item in listed if isinstance(item, str | int | float)]
     if listed and not given:
         return Unscored(reason="unparseable", detail="no answer in words", raw=text)
-    return tuple(dict.fromkeys(_clean(answer) for answer in given if not says_nothing(answer)))
-
-
-def says_nothing(answer: str) -> bool:
-    """Say whether `answer` only states that there is none."""
-    return not answer.strip() or _NO_ANSWER.match(answer) is not None
+    told = (answer for answer in given if answer.strip() and not _NO_ANSWER.match(answer))
+    return tuple(dict.fromkeys(map(_clean, told)))
 
 
 def read_groups(text: str, *, n: int) -> Groups | Unscored:

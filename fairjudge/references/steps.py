@@ -35,20 +35,11 @@ _ASKS = {"who": "who", "whom": "who", "whose": "who"} | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validity:
-    """When a question stays.
+    """When a question stays: enough of the sources, in (0, 1], and answer groups (DiverseSumm).
 
-    Parameters
-    ----------
-    min_source_share : float
-        Least share of the sources that answer it, in (0, 1]; DiverseSumm: 0.3.
-    min_groups : int
-        Least number of answer groups; DiverseSumm: 2.
-    max_largest_share : float or None
-        Discord Questions' consensus filter: the largest group may hold at most this share of the
-        answers (there 0.5); None leaves it out.
-    max_source_overlap : float or None
-        Discord Questions' other filter: a question goes where this share of the paragraphs that
-        answer it (there 0.8) answer another one; None leaves it out.
+    Discord Questions has two filters more, which None leaves out: the largest group holds at most
+    ``max_largest_share`` of the answers (there 0.5), and less than ``max_source_overlap`` of the
+    paragraphs that answer it (there 0.8) answer another question.
     """
 
     min_source_share: float = 0.3

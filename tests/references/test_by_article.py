@@ -15,11 +15,10 @@ from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import RateLimitError, RefusedError
 from fairjudge.protocols import Completion, ModelRef
 from fairjudge.references.asker import Asker
-from fairjudge.references.claims import claim
 from fairjudge.references.extracting import LlmArticleAnswerer, read_listed
 from fairjudge.references.grouping import LlmGrouper, answer_line, read_same, read_sorted
 from fairjudge.references.ports import Found, Question
-from fairjudge.references.rounds import asked_otherwise
+from fairjudge.references.rounds import asked_otherwise, claim
 from fairjudge.references.steps import drop_positions
 from fairjudge.references.writing import (
     LlmClusterWriter,
