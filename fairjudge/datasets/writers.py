@@ -24,16 +24,7 @@ def write_jsonl(path: str | Path, records: Iterable[Record | Mapping[str, Any]])
     (`InputError` where the path cannot be written to), what was there before stays.
     """
     ascii_only = shows_on_terminal(path)
-    with _sink(path) as sink:
-        for record in records:
-            sink.write(json_line(record, ascii_only=ascii_only))
-
-
-def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
-    """Write `parts` one after another, as `write_jsonl` writes its lines."""
-    with _sink(path) as sink:
-        for part in parts:
-            sink.write(part)
+    write_bytes(path, (json_line(record, ascii_only=ascii_only) for record in records))
 
 
 def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
@@ -43,12 +34,15 @@ def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]
         raise InputError("records are written as .json or .jsonl, not as .csv", path=path)
     if kind != ".json":
         write_jsonl(path, records)
-        return
-    with _sink(path) as sink:
-        sink.write(b"[\n")
-        for index, record in enumerate(records):
-            sink.write((b",\n" if index else b"") + json_line(record, indent=1).rstrip(b"\n"))
-        sink.write(b"\n]\n")
+    else:
+        write_bytes(path, _list_of(records))
+
+
+def _list_of(records: Iterable[Record | Mapping[str, Any]]) -> Iterator[bytes]:
+    yield b"[\n"
+    for index, record in enumerate(records):
+        yield (b",\n" if index else b"") + json_line(record, indent=1).rstrip(b"\n")
+    yield b"\n]\n"
 
 
 def json_line(
@@ -60,11 +54,11 @@ def json_line(
     return f"{replace_lone_surrogates(text)}\n".encode()
 
 
-@contextmanager
-def _sink(path: str | Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
+    """Write `parts` one after another, as `write_jsonl` writes its lines."""
     if str(path) == "-":
         sys.stdout.flush()
-        yield sys.stdout.buffer
+        sys.stdout.buffer.writelines(parts)
         sys.stdout.buffer.flush()
         return
     target = Path(path).resolve()  # through a link, to the file that it stands for
@@ -72,11 +66,11 @@ def _sink(path: str | Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
         replaceable = not target.exists() or target.is_file()  # no pipe, no device
         with _atomic(target) if replaceable else target.open("wb") as raw:
             if target.suffix.lower() != ".gz":
-                yield raw
+                raw.writelines(parts)
                 return
             # without a name and a time inside, equal records give equal bytes
             with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                yield packed
+                packed.writelines(parts)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot write the file: {reason}", path=path) from error
