@@ -10,9 +10,8 @@ from typing import Any
 
 from fairjudge.domain import Verdict
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import Ids, fingerprint, score, text, text_or_none
 from fairjudge.importing.records import Recorded
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Ids, Source, fingerprint, score, text, text_or_none
 
 ASPECT = "preference"
 _DRAWS = (0, 1.5)

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.importing.fields import Ids, given, items, mapping, present, score, text
 from fairjudge.importing.records import Entry, Recorded, Skipped
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Ids, Source, given, items, mapping, present, score, text
 
 _CASES = ("testCases", "conversationalTestCases")
 

@@ -10,9 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import given, items, mapping, present, score, text, text_or_none
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import (
+    Source,
+    given,
+    items,
+    mapping,
+    present,
+    score,
+    text,
+    text_or_none,
+)
 from fairjudge.scales import Level, Scale
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -167,18 +175,14 @@ def _scale(options: Mapping[str, Any], value: object) -> Scale | None:
 
 
 def _judge(run: _Run, scorer: str, metadata: Mapping[str, Any]) -> str:
-    """Return the grader: by its role, by the reply's own word, or by the scorer's options."""
+    """Return the grader: by its role, the last message of the grading, or the scorer's options."""
     options = run.options.get(scorer, {})
     model = options.get("model")
     named = given(model, "model") if isinstance(model, dict) else given(options, "model")
-    return run.grader or _grader(metadata) or named or scorer
-
-
-def _grader(metadata: Mapping[str, Any]) -> str | None:
-    """Return the model that wrote the last message of the grading."""
     grading = metadata.get("grading")
     last = grading[-1] if isinstance(grading, list) and grading else None
-    return given(last, "model") if isinstance(last, dict) else None
+    wrote = given(last, "model") if isinstance(last, dict) else None
+    return run.grader or wrote or named or scorer
 
 
 def _resolved(said: str | None, attachments: Mapping[str, Any]) -> str | None:

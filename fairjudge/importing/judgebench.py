@@ -9,10 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.domain import Order, Verdict
-from fairjudge.importing.fields import given, items, mapping, present, text, text_or_none
 from fairjudge.importing.llmbar import OUTPUTS
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, given, items, mapping, present, text, text_or_none
 from fairjudge.scales import Level, Scale
 
 ASPECT = "correctness"

@@ -11,9 +11,8 @@ from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import given, items, mapping, score, text
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, given, items, mapping, score, text
 from fairjudge.scales import Position, to_verdict
 
 _SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}

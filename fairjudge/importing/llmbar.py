@@ -11,9 +11,8 @@ from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import fingerprint, items, mapping, text
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, fingerprint, items, mapping, text
 from fairjudge.scales import Level, Scale, likert
 
 ASPECT = "instruction_following"

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairjudge.importing.fields import given, score, text
 from fairjudge.importing.records import Entry, Recorded, Skipped
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, given, score, text
 
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",

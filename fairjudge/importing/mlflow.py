@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.importing.fields import given, items, mapping, score, text
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, given, items, mapping, score, text
 
 _NAMES = ("assessment_name", "name")
 """The former is what MLflow writes, the latter its classes' own word."""

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.domain import Order, Verdict
-from fairjudge.importing.fields import given, score, text, text_or_none
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, given, score, text, text_or_none
 from fairjudge.scales import likert, pairwise
 
 _FAILED = "$ERROR$"

@@ -12,9 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.domain import ScoredBy
-from fairjudge.importing.fields import Ids, fingerprint, given, items, mapping, present, score
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import (
+    Ids,
+    Source,
+    fingerprint,
+    given,
+    items,
+    mapping,
+    present,
+    score,
+)
 
 _ERROR = 2
 """``failureReason`` of a test that could not be run or graded."""

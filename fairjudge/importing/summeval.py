@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.importing.fields import items, score, text
 from fairjudge.importing.records import Entry, Skipped, make_label
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Source, items, score, text
 
 _GROUPS = {"expert": "expert_annotations", "turker": "turker_annotations"}
 
