@@ -47,23 +47,12 @@ _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One thing to learn or to measure.
+    """One thing to learn or to measure; ``task`` says which head answers.
 
-    Attributes
-    ----------
-    task
-        Which head answers.
-    first, second
-        What the encoder reads: statement and passage, unit and passage, question and sentence, or
-        an answer and another.
-    label
-        Support's class, else 0 or 1.
-    span
-        Characters of `second` that answer the question (end exclusive); (0, 0) where none do.
-    question
-        What two answers answer.
-    source, group
-        Where it is from, and what it is split by.
+    The encoder reads ``first`` and ``second``: statement and passage, unit and passage, question
+    and sentence, or an answer and another to ``question``. ``label`` is support's class, else 0 or
+    1; ``span`` are the characters of ``second`` that answer (end exclusive), (0, 0) where none do;
+    ``source`` is where it is from, ``group`` what it is split by.
     """
 
     task: Task

@@ -37,16 +37,10 @@ CURVE = 400
 class Settings:
     """What decides the weights, besides the data.
 
-    Attributes
-    ----------
-    steps, warm, decay
-        All steps; those in which the rate rises; the share at the end over which it falls to 0.
-    rate, head_rate
-        Peak learning rates of the encoder and of the heads.
-    average
-        Decay of the running mean of the weights, which is what ships.
-    covered
-        Weight of the coverage loss on labelled pairs that were not made for coverage.
+    The rate rises in the ``warm`` first of all ``steps`` and falls to 0 over the share ``decay`` at
+    the end; ``rate`` and ``head_rate`` are its peaks for encoder and heads. ``average`` is the
+    decay of the running mean of the weights, which ships, and ``covered`` weighs the coverage loss
+    on labelled pairs that were not made for coverage.
     """
 
     steps: int = 2600
