@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -44,13 +44,11 @@ _NOBODY = frozenset({"", "null", "none", "n/a"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quoted:
-    """One item of a reply: ``question`` counts from 0."""
+    """One item of a reply: ``question`` counts from 0, ``voice`` has further fields of `Answer`."""
 
     question: int
     quote: str
-    speaker: str | None
-    stance: Stance | None
-    gloss: str | None
+    voice: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,12 +146,8 @@ def _found(item: Quoted, index: int, article: Article, text: QuotableArticle) ->
     passage = text.find(item.quote)
     if passage is None:
         return None
-    answer: dict[str, Any] = {"aid": article.aid, "answer": passage.text, "speaker": item.speaker}
-    rest = {"stance": item.stance, "gloss": item.gloss}
-    answer |= {name: value for name, value in rest.items() if value is not None}
-    return Found(
-        index=index, answer=Answer.model_validate(answer), start=passage.start, end=passage.end
-    )
+    answer = Answer(aid=article.aid, answer=passage.text, **item.voice)
+    return Found(index=index, answer=answer, start=passage.start, end=passage.end)
 
 
 def read_listed(text: str, *, n: int, cut_off: bool = False) -> Listed | Unscored:
@@ -179,15 +173,13 @@ def _item(one: Any, n: int) -> Quoted | None:
     number, quote = one.get("question"), one.get("quote")
     if type(number) is not int or not 1 <= number <= n or not isinstance(quote, str):
         return None
-    stance = one.get("stance")
+    voice: dict[str, Any] = {"speaker": _words(one.get("speaker"))}
+    if one.get("stance") in get_args(Stance):
+        voice["stance"] = one["stance"]
     gloss = _words(one.get("gloss"))
-    return Quoted(
-        question=number - 1,
-        quote=quote,
-        speaker=_words(one.get("speaker")),
-        stance=stance if stance in get_args(Stance) else None,
-        gloss=gloss if gloss and len(gloss.split()) <= MAX_GLOSS_WORDS else None,
-    )
+    if gloss and len(gloss.split()) <= MAX_GLOSS_WORDS:
+        voice["gloss"] = gloss
+    return Quoted(question=number - 1, quote=quote, voice=voice)
 
 
 def _words(value: Any) -> str | None:

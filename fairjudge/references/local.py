@@ -100,18 +100,10 @@ class _Cluster:
     n_articles: int
     topics: Mapping[str, str]
 
-    @property
-    def at_least(self) -> int:
-        """How many articles must answer a question."""
-        return _at_least(self.n_articles)
-
     def sources(self, places: Iterable[int]) -> set[str]:
         return {self.aids[place] for place in places}
 
-    def answers(self, found: Sequence[_Found]) -> tuple[Answer, ...]:
-        return tuple(map(self._answer, found))
-
-    def _answer(self, one: _Found) -> Answer:
+    def answer(self, one: _Found) -> Answer:
         sentence = self.sentences[one.place].text
         span = sentence[one.start : one.end]
         more = {"speaker": one.speaker, "gloss": sentence if sentence != span else None}
@@ -120,6 +112,7 @@ class _Cluster:
 
 
 def _at_least(n_articles: int) -> int:
+    """Return how many articles must answer a question."""
     return max(2, math.ceil(MIN_SHARE * n_articles))
 
 
@@ -174,7 +167,7 @@ class LocalReferences:
         vain: list[tuple[int, str, tuple[_Found, ...]]] = []
         for candidate, found in zip(candidates, answered, strict=True):
             n_sources = len(cluster.sources(one.place for one in found))
-            if n_sources < cluster.at_least:
+            if n_sources < _at_least(cluster.n_articles):
                 vain.append((-n_sources, candidate.question, found))
             elif self._differ(candidate, found, cluster):
                 share = n_sources / cluster.n_articles
@@ -185,8 +178,8 @@ class LocalReferences:
         vain.sort(key=lambda one: one[:2])
         kept = _without_repeats(valued)
         return (
-            {question: cluster.answers(found) for question, found in kept.items()},
-            {question: cluster.answers(found) for _, question, found in vain[:SHOWN]},
+            {question: tuple(map(cluster.answer, found)) for question, found in kept.items()},
+            {question: tuple(map(cluster.answer, found)) for _, question, found in vain[:SHOWN]},
         )
 
     def _read_cluster(self, articles: Sequence[Article]) -> _Cluster:
@@ -211,7 +204,7 @@ class LocalReferences:
             (candidate, place)
             for candidate, vector in zip(candidates, vectors, strict=True)
             for places in [_places(candidate, cluster, cluster.vectors @ vector)]
-            if len(cluster.sources(places)) >= cluster.at_least
+            if len(cluster.sources(places)) >= _at_least(cluster.n_articles)
             for place in places
         ]
         texts = [(one.asked(place), cluster.sentences[place].text) for one, place in asked]

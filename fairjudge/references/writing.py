@@ -12,7 +12,7 @@ from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import INTEGERS, Asker, json_object
-from fairjudge.references.llm import MAX_QUESTION_WORDS
+from fairjudge.references.llm import MAX_QUESTION_WORDS, asked_for
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in
 
@@ -51,7 +51,6 @@ class LlmClusterWriter:
         earlier: Sequence[tuple[str, str]] = (),
     ) -> tuple[Question, ...] | Unscored:
         """See `fairjudge.references.ports.ClusterWriter`."""
-        n_factual = max(1, n // 4)
         aids = [article.aid for article in articles]
         return await self.asker.ask(
             load_template("reference", "questions", 2),
@@ -64,12 +63,9 @@ class LlmClusterWriter:
                     "earlier", tuple(q for q, _ in earlier), tuple(why for _, why in earlier)
                 ),
                 "earlier_told": _EARLIER_TOLD if earlier else "",
-                "n_questions": str(n),
-                "n_factual": str(n_factual),
-                "n_opinion": str(n - n_factual),
+                **asked_for(n),
                 "at_least": str(at_least),
                 "n_articles": str(len(articles)),
-                "max_words": str(MAX_QUESTION_WORDS),
                 "answer_format": "Reply with JSON alone: "
                 '{"questions": [{"question": "...", "articles": [1, 4]}]}',
             },

@@ -193,7 +193,7 @@ def test_an_article_that_imitates_the_format_is_but_text():
 def test_what_stands_for_nobody_is_nobody_and_a_long_gloss_is_none():
     rest = {"speaker": " None", "stance": "agrees", "gloss": "word " * 16}
     read = read_listed(listed(item(1, "q", **rest)), n=1).items[0]
-    assert (read.speaker, read.stance, read.gloss) == (None, None, None)
+    assert read.voice == {"speaker": None}  # no stance, no gloss
 
 
 # --- one passage, one question -----------------------------------------------------------------
