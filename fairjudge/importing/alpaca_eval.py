@@ -44,7 +44,8 @@ def _recorded(row: Mapping[str, Any], *, line: int, eid: str) -> Recorded:
     return Recorded(
         line=line,
         eid=eid,
-        pair=(text(row, "generator_1"), text(row, "generator_2")),
+        system_a=text(row, "generator_1"),
+        system_b=text(row, "generator_2"),
         aspect=ASPECT,
         judge=text(row, "annotator"),
         reply=completion if isinstance(completion, str) else None,

@@ -51,13 +51,18 @@ def read(source: Source) -> Iterator[Entry]:
             )
             for number, found in enumerate(items(row, "judgments")):
                 if number < len(_ORDERS):
-                    yield _recorded(row, found, line=line, order=_ORDERS[number])
+                    yield _recorded(row, found, item, line=line, order=_ORDERS[number])
                 else:
                     yield Skipped(line=line, why="of neither order: a third judgement")
 
 
 def _recorded(
-    row: Mapping[str, Any], found: Mapping[str, Any], *, line: int, order: Order
+    row: Mapping[str, Any],
+    found: Mapping[str, Any],
+    item: Mapping[str, Any],
+    *,
+    line: int,
+    order: Order,
 ) -> Recorded:
     judgment = mapping(found, "judgment")
     name = given(row, "judge_name") or "judge"
@@ -67,8 +72,7 @@ def _recorded(
     value = _SWAPPED[decided] if decided is not None and order == "ba" else decided
     return Recorded(
         line=line,
-        eid=text(row, "pair_id"),
-        pair=_PAIR,
+        **item,
         order=order,
         aspect=ASPECT,
         judge=f"{name}/{model}" if model else name,

@@ -75,7 +75,8 @@ def _verdicts(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> I
         yield Recorded(
             line=line,
             eid=eid,
-            pair=_PAIR,
+            system_a=_PAIR[0],
+            system_b=_PAIR[1],
             order=order,
             aspect=ASPECT,
             judge=judge,

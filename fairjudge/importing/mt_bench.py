@@ -61,7 +61,8 @@ def _pair(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Itera
         yield Recorded(
             line=line,
             **common,
-            pair=(text(row, "model_1"), text(row, "model_2")),
+            system_a=text(row, "model_1"),
+            system_b=text(row, "model_2"),
             order=order,
             judge=_judge(row),
             **reply,

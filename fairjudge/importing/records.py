@@ -38,8 +38,8 @@ class Recorded:
     ----------
     line : int
         Where it stands: the line of its row, or the number of its sample or test, from 1.
-    system, pair : str, (str, str)
-        What was judged: one of the two. ``order`` says which of a pair was shown first.
+    system, system_a, system_b : str
+        What was judged: one, or a pair, of which ``order`` says which was shown first.
     reply : str, optional
         The judge's reply, word for word.
     scale : Scale, optional
@@ -60,7 +60,8 @@ class Recorded:
     aspect: str
     judge: str
     system: str | None = None
-    pair: tuple[str, str] | None = None
+    system_a: str | None = None
+    system_b: str | None = None
     order: Order | None = None
     unit: str = "summary"
     reply: str | None = None
@@ -150,6 +151,13 @@ def scored(outcome: float | Verdict | Unscored) -> dict[str, Any]:
     return {"value": outcome, "unscored": None}
 
 
+def order_of(value: object, *, field: str) -> Order:
+    """Return which of a pair was shown first."""
+    if value not in ("ab", "ba"):
+        raise InputError(f'expected "ab" or "ba", not {value!r}', field=field)
+    return "ba" if value == "ba" else "ab"
+
+
 def _invalid(error: ValidationError) -> InputError:
     first = error.errors(include_url=False, include_input=False)[0]
     return InputError(first["msg"], field=".".join(map(str, first["loc"])) or None)
@@ -204,6 +212,9 @@ def _judgement(
 ) -> Judgement:
     read = one.scale is not None and bool(one.reply) and one.unscored is None
     optional = {
+        "system": one.system,
+        "system_a": one.system_a,
+        "system_b": one.system_b,
         "order": one.order,
         "probabilities": dict(one.probabilities) if one.probabilities else None,
         "repeat": one.repeat,
@@ -212,11 +223,6 @@ def _judgement(
     fields = {
         **one.extra,
         "eid": one.eid,
-        **(
-            {"system": one.system}
-            if one.pair is None
-            else {"system_a": one.pair[0], "system_b": one.pair[1]}
-        ),
         "aspect": one.aspect,
         "unit": one.unit,
         "protocol": _protocol(one, protocols),
@@ -233,7 +239,7 @@ def _judgement(
 
 
 def _protocol(one: Recorded, protocols: Mapping[tuple[str, str], ProtocolName]) -> ProtocolName:
-    if one.pair is not None:
+    if one.system_a is not None:
         return "pairwise"
     if one.scale is not None:
         return one.scale.protocol

@@ -15,6 +15,7 @@ from fairjudge.importing.records import (
     Repeats,
     item_of,
     make_judgement,
+    order_of,
     scored,
     settle_repeats,
 )
@@ -207,8 +208,7 @@ def _order(given: Mapping[str, Any]) -> Order:
     order = given.get("order")
     if order is None:
         return by_swap or "ab"
-    if order not in ("ab", "ba"):
-        raise InputError(f'expected "ab" or "ba", not {order!r}', field="order")
+    stated = order_of(order, field="order")
     if by_swap is not None and by_swap != order:
         raise InputError(f"'order' {order!r} contradicts 'swapped' {swapped!r}", field="order")
-    return "ba" if order == "ba" else "ab"
+    return stated
