@@ -66,8 +66,13 @@ from fairjudge.parsing import locate_verdict
 from fairjudge.prompting import load_template_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, ModelRef, Question
 from fairjudge.records import RunFolder
-from fairjudge.references.quoting import QuotableArticle
-from fairjudge.references.replies import read_answers, read_check, read_groups, read_questions
+from fairjudge.references.replies import (
+    QuotableArticle,
+    read_answers,
+    read_check,
+    read_groups,
+    read_questions,
+)
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.run.batches import import_batch
 from fairjudge.run.collecting import recorded_judgements

@@ -14,7 +14,7 @@ from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import Asker, json_object
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import Answered, Found
-from fairjudge.references.quoting import QuotableArticle
+from fairjudge.references.replies import QuotableArticle
 from fairjudge.references.writing import outlet_and_date
 from fairjudge.text.printable import counted
 

@@ -10,8 +10,8 @@ from fairjudge.judges.criteria import fence_articles
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import INTEGERS, Asker, json_object
 from fairjudge.references.ports import Checked, Groups
-from fairjudge.references.quoting import QuotableArticle
 from fairjudge.references.replies import (
+    QuotableArticle,
     read_answers,
     read_check,
     read_groups,

@@ -21,9 +21,8 @@ from numpy.typing import NDArray
 from fairjudge.domain import Answer, Article
 from fairjudge.protocols import Embedder, Reading, TrainedModels
 from fairjudge.references.consolidation import SAME, p_same
-from fairjudge.references.forms import UNITS, Key, Kind, Proposal, proposals
+from fairjudge.references.forms import NAMED_AS, SAID_OF, UNITS, Key, Kind, Proposal, proposals
 from fairjudge.references.phrases import head_key
-from fairjudge.references.speech import NAMED_AS, SAID_OF, spoken
 from fairjudge.references.syntax import Sentence, is_count, parse
 from fairjudge.text.particulars import numbers_in
 from fairjudge.text.sentences import news_sentences
@@ -232,7 +231,7 @@ def _candidates(cluster: _Cluster) -> list[_Candidate]:
     by_key: dict[Key, list[tuple[int, Proposal]]] = defaultdict(list)
     for place, sentence in enumerate(cluster.sentences):
         if not sentence.text.rstrip("\"'\u201d\u2019) ").endswith("?"):
-            for proposal in (*proposals(sentence), *spoken(sentence, cluster.topics)):
+            for proposal in proposals(sentence, cluster.topics):
                 by_key[proposal.key].append((place, proposal))
     found: dict[str, _Candidate] = {}
     for key, some in by_key.items():

@@ -7,11 +7,12 @@ cannot be read is `Unscored`, never an empty list: an article without an answer 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from fairjudge.domain import Unscored
+from fairjudge.domain import Article, Unscored
 from fairjudge.parsing import read_list, read_object, whole_number, without_bullet
 from fairjudge.references.ports import Checked, Groups, sort_groups
-from fairjudge.text.quoting import unwrapped
+from fairjudge.text.quoting import Quotable, unwrapped
 
 _NO_ANSWER = re.compile(
     r"^\W*(?:no(?:ne|t)?|n/?a|\[\]|nothing|(?:there (?:is|are) )?no (?:relevant |clear |direct )?"
@@ -54,6 +55,44 @@ def read_answers(text: str, *, cut_off: bool = False) -> tuple[str, ...] | Unsco
         return Unscored(reason="unparseable", detail="no answer in words", raw=text)
     told = (answer for answer in given if answer.strip() and not _NO_ANSWER.match(answer))
     return tuple(dict.fromkeys(map(_clean, told)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stretch of an article: ``start`` and ``end`` count in its title, a blank line, its content.
+
+    ``text`` has single spaces and no line breaks.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+class QuotableArticle:
+    """An article, prepared to find passages in; its headline and content are searched apart."""
+
+    def __init__(self, article: Article) -> None:
+        self._parts = (
+            (article.content, Quotable(article.content), len(article.title) + 2),
+            (article.title, Quotable(article.title), 0),
+        )
+
+    def find(self, quote: str) -> Passage | None:
+        """Return the passage that `quote` stands for (see `Quotable.find`), or None.
+
+        The part that has it with fewer edits holds it; the content, where both are the same.
+        """
+        found = [
+            (span, text, offset)
+            for text, quotable, offset in self._parts
+            if (span := quotable.find(quote)) is not None
+        ]
+        if not found:
+            return None
+        span, text, offset = min(found, key=lambda one: one[0].edits)
+        words = " ".join(text[span.start : span.end].split())
+        return Passage(text=words, start=offset + span.start, end=offset + span.end)
 
 
 def read_groups(text: str, *, n: int) -> Groups | Unscored:
