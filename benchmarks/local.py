@@ -52,7 +52,7 @@ from fairjudge.judges.trained import TrainedSupport, unit_of
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import Embedder, TrainedModels
-from fairjudge.references.syntax import parse_texts
+from fairjudge.references.syntax import parse
 from fairjudge.run.build_work import build_one, graph_for
 from fairjudge.run.builders import make_builder
 from fairjudge.run.models import open_models
@@ -461,7 +461,7 @@ def _planted_pairs(bench: Bench) -> list[tuple[Cluster, str, str, str, str]]:
     pools: dict[str, list[tuple[Cluster, str, str, str, str]]] = defaultdict(list)
     for cluster in draw.sample(bench.events, len(bench.events)):
         texts = [(a.aid, s.text) for a in cluster.articles for s in news_sentences(a.content)]
-        docs = [sentence.doc for sentence in parse_texts([text for _, text in texts])]
+        docs = [sentence.doc for sentence in parse([text for _, text in texts])]
         seen: set[str] = set()
         for place in draw.sample(range(len(docs)), min(40, len(docs))):
             aid, text = texts[place]

@@ -43,9 +43,8 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.options.models import Model
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
-from fairjudge.references.consolidation import Scorer, equivalence, partition, sentence_around
+from fairjudge.references.consolidation import equivalence, p_same, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper
-from fairjudge.references.same_answers import p_same
 from fairjudge.run.models import open_models
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
@@ -54,7 +53,6 @@ DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 TEST = ("Q4", "Q7", "Q8", "Q9")
 OWN_LABELS = 1.0
 """What stands for a threshold where a model groups: it gives no scores to cut."""
-SCORERS: tuple[Scorer, ...] = ("cosine", "contextual")
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "nanco"
 INVENTED = Path(__file__).with_name("invented_answers.json")
 
@@ -137,10 +135,22 @@ def best_threshold(same: NDArray[np.bool_], scores: NDArray[np.float64]) -> floa
     return float(max(cuts[::-1], key=lambda cut: balanced_accuracy(same, scores >= cut)))
 
 
-def by_embeddings(embedder: Embedder, scorer: Scorer) -> Score:
+def by_cosine(embedder: Embedder) -> Score:
+    """Return the cosine of the embeddings of every pair of answers."""
+
+    def cosines(item: Labelled) -> NDArray[np.float64]:
+        rows = embedder.embed(item.answers).astype(np.float64)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        product: NDArray[np.float64] = rows @ rows.T
+        return product
+
+    return cosines
+
+
+def by_context(embedder: Embedder) -> Score:
     """Return the score of every pair of answers by `equivalence`."""
     return lambda item: equivalence(
-        item.question, item.answers, contexts=item.contexts, embedder=embedder, scorer=scorer
+        item.question, item.answers, contexts=item.contexts, embedder=embedder
     )
 
 
@@ -292,8 +302,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         embedder = load_embedder(options.embedding_model)
         by = embedder.fingerprint
         trained = load_trained_models()
-        reports = [run(questions, name, by_embeddings(embedder, name)) for name in SCORERS]
-        reports.append(run(questions, "trained", by_trained_model(trained)))
+        scores = {
+            "cosine": by_cosine(embedder),
+            "contextual": by_context(embedder),
+            "trained": by_trained_model(trained),
+        }
+        reports = [run(questions, name, score) for name, score in scores.items()]
         by = f"{by}; {trained.identity}"
     else:
         model = Model(

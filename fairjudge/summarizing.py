@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -35,14 +35,10 @@ _MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What is asked of a summary beyond covering its sources.
+    """What is asked of a summary beyond covering its sources: its length, and fairness.
 
-    Parameters
-    ----------
-    fair_attribute : str or None
-        Name of an article attribute whose values are all to be heard in proportion (FairSumm 7).
-    n_sentences, n_words : int or None
-        Wanted length.
+    ``fair_attribute`` names an article attribute whose values are all to be heard in proportion
+    (FairSumm 7).
     """
 
     fair_attribute: str | None = None
@@ -117,14 +113,10 @@ def _group(value: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summarizer:
-    """A model with a strategy.
+    """A model with a strategy; ``system`` names the result, by default ``<model>-<strategy>``.
 
-    ``system`` names the resulting system; by default ``<model>-<strategy>``.
-
-    Raises
-    ------
-    ConfigurationError
-        A summary of the wanted length would not fit ``max_output_tokens``.
+    Raises `ConfigurationError` where a summary of the wanted length would not fit
+    ``max_output_tokens``.
     """
 
     backend: Backend
@@ -157,36 +149,35 @@ class Summarizer:
         if wanted is not None and not has_attribute(articles, wanted):
             detail = f"no article with content has the attribute {wanted!r}"
             return Unscored(reason="empty_input", detail=detail)
-        instructions = self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
-        if self.strategy != "extract":
-            written = await self._complete(
-                self.strategy, {"articles": fence_articles(articles), "instructions": instructions}
-            )
+        fields: dict[str, str | Fenced] = {
+            "instructions": self.wishes.instructions(articles, max_tokens=self.max_output_tokens)
+        }
+        if self.strategy == "extract":
+            extracts = await self._extracts(articles)
+            if isinstance(extracts, Unscored):
+                return extracts
+            template, fields["extracts"] = "fuse", extracts
         else:
-            extracts = await asyncio.gather(*(self._extract(article) for article in articles))
-            failed = next((found for found in extracts if isinstance(found, Unscored)), None)
-            if failed is not None:
-                return failed
-            texts = tuple(
-                f"{article.title}\n\n{found}".strip()
-                for article, found in zip(articles, extracts, strict=True)
-            )
-            fenced = Fenced("source", texts, tuple(article.domain for article in articles))
-            written = await self._complete(
-                "fuse", {"extracts": fenced, "instructions": instructions}
-            )
+            template, fields["articles"] = self.strategy, fence_articles(articles)
+        written = await self._complete(template, fields)
         if isinstance(written, Unscored):
             return written
         return Summary(eid=cluster.eid, system=self.name, text=written)
 
-    async def _extract(self, article: Article) -> str | Unscored:
-        fields: dict[str, str | Fenced] = {
-            "article": fence_articles((article,)),
-            "n_sentences": str(SENTENCES_AN_ARTICLE),
-        }
-        return await self._complete("extract", fields)
+    async def _extracts(self, articles: Sequence[Article]) -> Fenced | Unscored:
+        n = str(SENTENCES_AN_ARTICLE)
+        fenced = (fence_articles((article,)) for article in articles)
+        found = await asyncio.gather(
+            *(self._complete("extract", {"article": one, "n_sentences": n}) for one in fenced)
+        )
+        texts = []
+        for article, extract in zip(articles, found, strict=True):
+            if isinstance(extract, Unscored):
+                return extract
+            texts.append(f"{article.title}\n\n{extract}".strip())
+        return Fenced("source", tuple(texts), tuple(article.domain for article in articles))
 
-    async def _complete(self, template: str, fields: dict[str, str | Fenced]) -> str | Unscored:
+    async def _complete(self, template: str, fields: Mapping[str, str | Fenced]) -> str | Unscored:
         """Return what the model wrote after its reasoning."""
         request = CompletionRequest(
             target=self.target,

@@ -23,11 +23,11 @@ from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.graphs.reference import Progress, Row, problem, without_same_sources
-from fairjudge.references.claims import claim
 from fairjudge.references.ports import ArticleBuilder, Found, Question
 from fairjudge.references.rounds import (
     asked_otherwise,
     best_first,
+    claim,
     found_in,
     how_many_to_ask,
     split_by_share,
@@ -186,7 +186,7 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
         found = [one for one in found if state["questions"][one.index] in staying]
     claimed = claim(found, taken=_taken(state.get("kept", [])))
     gone = {row["question"] for row in dropped}
-    asked = [one for one in _asked(state, claimed.found) if one.question not in gone]
+    asked = [one for one in _asked(state, claimed) if one.question not in gone]
     if not state["round"]:
         return {"waiting": [question.to_json() for question in asked], "n_sent": 0}
     answered, later = split_by_share(asked, n_sources, deps.validity)
@@ -205,9 +205,9 @@ def _collect(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSt
     }
     if kept_aids is not None:
         update["kept_aids"] = kept_aids
-    if claimed.n_dropped:
+    if len(claimed) < len(found):
         why = "its words answer another question, or stand in a longer answer"
-        update["dropped_answers"] = [{"why": why, "n": claimed.n_dropped}]
+        update["dropped_answers"] = [{"why": why, "n": len(found) - len(claimed)}]
     return update
 
 

@@ -22,12 +22,12 @@ from langgraph.types import Checkpointer, Send
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.references.ports import Builder
-from fairjudge.references.same_sources import drop_same_sources
 from fairjudge.references.steps import (
     Validity,
     down_select,
     drop_near_duplicates,
     drop_positions,
+    drop_same_sources,
     grouped,
     median_cluster_question,
     medium_length_article,

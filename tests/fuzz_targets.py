@@ -48,7 +48,6 @@ from fairjudge.datasets.names import (
     read_name_lists,
     read_word_lists,
 )
-from fairjudge.datasets.summeval import read_summeval
 from fairjudge.datasets.supports import (
     SUPPORTS,
     UNITS,
@@ -66,8 +65,13 @@ from fairjudge.parsing import locate_verdict
 from fairjudge.prompting import load_template_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, ModelRef, Question
 from fairjudge.records import RunFolder
-from fairjudge.references.quoting import QuotableArticle
-from fairjudge.references.replies import read_answers, read_check, read_groups, read_questions
+from fairjudge.references.replies import (
+    QuotableArticle,
+    read_answers,
+    read_check,
+    read_groups,
+    read_questions,
+)
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.run.batches import import_batch
 from fairjudge.run.collecting import recorded_judgements
@@ -191,7 +195,6 @@ FILES: Mapping[str, tuple[str, Callable[[Path], Any]]] = {
     "replies.csv": (".csv", read_replies),
     "annotated": (".jsonl", read_annotated),
     "conll": (".conll", read_conll2012),
-    "summeval": (".jsonl", read_summeval),
     "supports": (".jsonl", _of(SUPPORTS)),
     "value scores": (".jsonl", _of(VALUE_SCORES)),
     "scale": (".toml", load_scale),

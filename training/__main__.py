@@ -20,6 +20,12 @@ RUN = data.ROOT / "build" / "training"
 SHIPPED = data.ROOT / "fairjudge" / "scorers" / "trained"
 
 
+def _use(threads: int) -> None:
+    import torch
+
+    torch.set_num_threads(threads)
+
+
 @app.command()
 def train(
     *,
@@ -31,11 +37,9 @@ def train(
     threads: int = 2,
 ) -> None:
     """Train from the checkpoint in the folder, or from the start where there is none."""
-    import torch
-
     from training.run import Run, Settings
 
-    torch.set_num_threads(threads)
+    _use(threads)
     run = Run(folder, Settings(steps=steps), source=source)
     typer.echo("goes on" if run.restore() else "starts")
     done = run.go_on(minutes=minutes, every=every, say=typer.echo)
@@ -62,11 +66,9 @@ def export(
     threads: int = 2,
 ) -> None:
     """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
-    import torch
-
     from training import export as exporting
 
-    torch.set_num_threads(threads)
+    _use(threads)
     record = exporting.export(folder, target, source=source)
     typer.echo(json.dumps(record["calibration"]))
 
@@ -74,11 +76,9 @@ def export(
 @app.command()
 def calibrate(*, source: Source = data.DATA, target: Target = SHIPPED, threads: int = 2) -> None:
     """Fit how sure the weights that ship are of statements about documents; no training."""
-    import torch
-
     from training import export as exporting
 
-    torch.set_num_threads(threads)
+    _use(threads)
     record = exporting.recalibrate(target, source=source)
     typer.echo(json.dumps(record["calibration"]))
 
@@ -92,11 +92,9 @@ def evaluate(
     threads: int = 2,
 ) -> None:
     """Measure what ships, print it, and write the record and the model card."""
-    import torch
-
     from training.evaluate import measure, write_card
 
-    torch.set_num_threads(threads)
+    _use(threads)
     found = measure(source=source, limit=limit, say=typer.echo, only=only or ())
     write_card(SHIPPED, found)
 

@@ -96,14 +96,8 @@ def collate(found: Sequence[Encoded]) -> Batch:
 class Pool:
     """Examples that are drawn in epochs of shuffled batches of like length.
 
-    Attributes
-    ----------
-    share
-        Of all tokens.
-    cap
-        Most examples of one source and label in an epoch, drawn anew in each.
-    epoch, place, tokens
-        How far it is: what a checkpoint keeps.
+    It gets a ``share`` of all tokens; at most ``cap`` examples of one source and label are in an
+    epoch, drawn anew in each. A checkpoint keeps ``epoch``, ``place`` and ``tokens``.
     """
 
     name: str

@@ -12,27 +12,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 _NUMBER = re.compile(r"\d[\d,.]*\d|\d")
-_WORDS = (
-    ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "twelve"),
-    ("first", "second", "third", "fourth", "fifth"),
-    ("dozens", "hundreds", "thousands", "millions"),
-    ("million", "billion", "trillion"),
-    ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"),
-    (
-        "january",
-        "february",
-        "march",
-        "april",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ),
-)
-_SERIES = {word: tuple(series) for series in _WORDS for word in series}
+_LISTS = """
+    one two three four five six seven eight nine ten twelve
+    first second third fourth fifth
+    dozens hundreds thousands millions
+    million billion trillion
+    monday tuesday wednesday thursday friday saturday sunday
+    january february march april june july august september october november december
+"""
+_SERIES = {word: line.split() for line in _LISTS.splitlines() for word in line.split()}
 _PAIRS = """
     rose/fell increased/decreased increase/decrease more/fewer before/after won/lost
     higher/lower accepted/rejected approved/rejected opened/closed began/ended

@@ -13,13 +13,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from training import changes
 
 Split: TypeAlias = Literal["train", "calibrate", "test"]
 Task: TypeAlias = Literal["support", "coverage", "reading", "same"]
 Row: TypeAlias = dict[str, Any]
+T = TypeVar("T")
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data"
@@ -46,23 +47,12 @@ _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One thing to learn or to measure.
+    """One thing to learn or to measure; ``task`` says which head answers.
 
-    Attributes
-    ----------
-    task
-        Which head answers.
-    first, second
-        What the encoder reads: statement and passage, unit and passage, question and sentence, or
-        an answer and another.
-    label
-        Support's class, else 0 or 1.
-    span
-        Characters of `second` that answer the question (end exclusive); (0, 0) where none do.
-    question
-        What two answers answer.
-    source, group
-        Where it is from, and what it is split by.
+    The encoder reads ``first`` and ``second``: statement and passage, unit and passage, question
+    and sentence, or an answer and another to ``question``. ``label`` is support's class, else 0 or
+    1; ``span`` are the characters of ``second`` that answer (end exclusive), (0, 0) where none do;
+    ``source`` is where it is from, ``group`` what it is split by.
     """
 
     task: Task
@@ -99,19 +89,28 @@ def share(group: str) -> float:
     return int(hashlib.sha256(group.encode()).hexdigest()[:8], 16) / 2**32
 
 
-def split_of(group: str, *, test: float, calibrate: float) -> Split:
+def split_of(group: str, *, test: float = 0.05, calibrate: float = 0.04) -> Split:
     """Return where a group belongs, by its name alone."""
-    place = share(group)
-    return "test" if place < test else "calibrate" if place < test + calibrate else "train"
+    return _split_at(share(group), test, calibrate)
 
 
 def split_documents(documents: Iterable[str], *, test: int, calibrate: int) -> dict[str, Split]:
     """Split documents into exact numbers, ordered by the hash of their names."""
     ordered = sorted(set(documents), key=share)
-    return {
-        document: "test" if place < test else "calibrate" if place < test + calibrate else "train"
-        for place, document in enumerate(ordered)
-    }
+    return {one: _split_at(place, test, calibrate) for place, one in enumerate(ordered)}
+
+
+def _split_at(place: float, test: float, calibrate: float) -> Split:
+    return "test" if place < test else "calibrate" if place < test + calibrate else "train"
+
+
+def qamr(split: Split, *, folder: Path) -> list[Row]:
+    """Return QAMR's rows of a split, which goes by document."""
+    return [
+        row
+        for row in rows("qamr", folder=folder)
+        if split_of(row["document"], test=0.12, calibrate=0.06) == split
+    ]
 
 
 def window(passage: str, statement: str, *, limit: int = PASSAGE_WORDS) -> str:
@@ -145,8 +144,7 @@ def support(split: Split, *, folder: Path = DATA) -> Iterator[Example]:
         source, group = row["source"], f"{row['source']}:{row['group']}"
         if len(row["premise"].split()) > ARTICLE_WORDS:
             continue
-        where = split_of(group, test=0.05, calibrate=0.04)
-        if where != split or (source in MEASURED_ONLY and split != "test"):
+        if split_of(group) != split or (source in MEASURED_ONLY and split != "test"):
             continue
         statement = row["hypothesis"].strip()
         passage = window(row["premise"].strip(), statement)
@@ -229,14 +227,10 @@ def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
     A fifth of the sentences are read with a neighbour from their document before or behind them.
     """
     draw = random.Random(f"reading {split} {seed}")
-    found = [
-        row
-        for row in rows("qamr", folder=folder)
-        if split_of(row["document"], test=0.12, calibrate=0.06) == split
-    ]
+    found = qamr(split, folder=folder)
     sentences: dict[str, dict[str, str]] = defaultdict(dict)
     for row in found:
-        sentences[row["document"]][row["sentence"]] = untokenised(row["tokens"], (0, 1))[0]
+        sentences[row["document"]][row["sentence"]] = text_of(row)
     documents = sorted(sentences)
     for row in found:
         question, document = row["question"].strip(), row["document"]
@@ -257,13 +251,9 @@ def reading(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
         options = [t for t in options if not content or any(w not in t.lower() for w in content)]
         if options and draw.random() < (0.75 if split == "train" else 1.0):
             kind = "qamr none, near" if near else "qamr none, far"
-            yield Example(
-                "reading", question, max(options, key=_shared(content)), 0, kind, document
-            )
-
-
-def _shared(content: set[str]) -> Any:
-    return lambda text: sum(word in text.lower() for word in content)
+            shared = [sum(word in text.lower() for word in content) for text in options]
+            nearest = options[shared.index(max(shared))]
+            yield Example("reading", question, nearest, 0, kind, document)
 
 
 def same(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Example]:
@@ -290,11 +280,7 @@ def same(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exampl
 
 
 def _same_of_qamr(split: Split, folder: Path, draw: random.Random) -> Iterator[Example]:
-    found = [
-        row
-        for row in rows("qamr", folder=folder)
-        if split_of(row["document"], test=0.12, calibrate=0.06) == split
-    ]
+    found = qamr(split, folder=folder)
     by_sentence: dict[str, list[Row]] = defaultdict(list)
     for row in found:
         by_sentence[row["sentence"]].append(row)
@@ -321,10 +307,9 @@ def _others(
     answer = _answer(row)
     overlapping, apart = [], []
     for other in siblings:
-        common = min(row["answer"][1], other["answer"][1]) - max(
-            row["answer"][0], other["answer"][0]
-        )
-        longest = max(r["answer"][1] - r["answer"][0] for r in (row, other))
+        (start, end), (other_start, other_end) = row["answer"], other["answer"]
+        common = min(end, other_end) - max(start, other_start)
+        longest = max(end - start, other_end - other_start)
         if _answer(other) == answer:
             continue
         if common * 2 >= longest:
@@ -339,13 +324,9 @@ def _others(
         yield draw.choice(everything), 0, "qamr"
     if draw.random() < 0.15:
         yield answer, 1, "qamr copy"
-    spoilt = changes.changed(
-        answer,
-        draw,
-        names=some_of(names, 8, draw),
-        causes=[],
-        kinds=("number", "name", "negation", "opposite"),
-    )
+    others = some_of(names, 8, draw)
+    kinds = ("number", "name", "negation", "opposite")
+    spoilt = changes.changed(answer, draw, names=others, causes=[], kinds=kinds)
     if spoilt:
         yield spoilt.text, 0, "qamr changed"
 
@@ -354,15 +335,9 @@ def _invented() -> Iterator[Example]:
     path = ROOT / "benchmarks" / "invented_answers.json"
     for entry in json.loads(path.read_text(encoding="utf-8")):
         for one, two in itertools.permutations(entry["answers"], 2):
-            yield Example(
-                "same",
-                one["Answer"],
-                two["Answer"],
-                int(one["cluster_global"] == two["cluster_global"]),
-                "invented",
-                entry["question"],
-                question=entry["question"],
-            )
+            asked, same = entry["question"], int(one["cluster_global"] == two["cluster_global"])
+            texts = one["Answer"], two["Answer"]
+            yield Example("same", *texts, same, "invented", asked, question=asked)
 
 
 def text_of(row: Row) -> str:
@@ -373,6 +348,11 @@ def text_of(row: Row) -> str:
 def _answer(row: Row) -> str:
     text, (start, end) = untokenised(row["tokens"], tuple(row["answer"]))
     return text[start:end]
+
+
+def spread(rows: Sequence[T], limit: int) -> list[T]:
+    """Return at most `limit` rows, taken evenly."""
+    return list(rows[:: max(1, -(-len(rows) // limit))])
 
 
 def some_of(values: Sequence[str], limit: int, draw: random.Random) -> list[str]:

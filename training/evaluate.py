@@ -17,8 +17,15 @@ from fairjudge.scorers.trained_models import RECORD, TrainedModels, load_trained
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
 from training import data, statements
-from training.data import SUPPORTED, UNSUPPORTED, Example
-from training.export import DEVELOPMENT, labels_of, nanco_triples, pairs_of, spread, triples_of
+from training.data import SUPPORTED, UNSUPPORTED, Example, spread
+from training.export import (
+    DEVELOPMENT,
+    labels_of,
+    nanco_triples,
+    pairs_of,
+    triples_of,
+    write_record,
+)
 from training.planted import planted
 
 Measured: TypeAlias = dict[str, Any]
@@ -56,6 +63,12 @@ def interval(
     }
 
 
+def over(rows: Sequence[Example], values: NDArray[Any], statistic: Statistic) -> Measured:
+    """Return the `interval` of a statistic over examples."""
+    groups = [row.group for row in rows]
+    return interval(groups, labels_of(rows), values.astype(float), statistic)
+
+
 def auc(labels: NDArray[np.int64], values: NDArray[np.float64]) -> float:
     """Return the area under the ROC."""
     return float(roc_auc_score(labels, values))
@@ -89,16 +102,15 @@ def support_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     for example in data.support("test", folder=source):
         by_source[example.source].append(example)
     found: Measured = {}
-    every: list[tuple[str, bool]] = []
+    trained_on: list[tuple[Example, bool]] = []
     for name, rows in sorted(by_source.items()):
         kept = spread(rows, limit // 6)
         right = _three(models.support(pairs_of(kept)), labels_of(kept))
-        groups = [row.group for row in kept]
-        found[name] = interval(groups, labels_of(kept), right.astype(float), right_share)
+        found[name] = over(kept, right, right_share)
         if name not in data.MEASURED_ONLY:
-            every += zip(groups, right.tolist(), strict=True)
-    groups, values = [group for group, _ in every], np.array([float(r) for _, r in every])
-    found["all trained on"] = interval(groups, values.astype(int), values, right_share)
+            trained_on += zip(kept, right.tolist(), strict=True)
+    values = np.array([right for _, right in trained_on])
+    found["all trained on"] = over([row for row, _ in trained_on], values, right_share)
     return found
 
 
@@ -128,21 +140,15 @@ def reading_measures(models: TrainedModels, source: Path, limit: int) -> Measure
     rows = spread(list(data.reading("test", folder=source)), limit)
     read = models.read([(row.first, row.second) for row in rows])
     answered = np.array([one.answered for one in read])
-    labels, groups = labels_of(rows), [row.group for row in rows]
-    held = [i for i, row in enumerate(rows) if row.label]
-    f1 = np.array(
-        [
-            word_f1(
-                rows[i].second[read[i].start : read[i].end], rows[i].second[slice(*rows[i].span)]
-            )
-            for i in held
-        ]
-    )
-    right = ((answered > 0.5) == (labels == 1)).astype(float)
+    held = [(row, one) for row, one in zip(rows, read, strict=True) if row.label]
+    f1 = [
+        word_f1(row.second[one.start : one.end], row.second[slice(*row.span)]) for row, one in held
+    ]
+    right = (answered > 0.5) == (labels_of(rows) == 1)
     return {
-        "span F1": interval([groups[i] for i in held], labels[held], f1, right_share),
-        "answer or none": interval(groups, labels, right, right_share),
-        "answer or none, balanced": interval(groups, labels, answered, balanced),
+        "span F1": over([row for row, _ in held], np.array(f1), right_share),
+        "answer or none": over(rows, right, right_share),
+        "answer or none, balanced": over(rows, answered, balanced),
     }
 
 
@@ -213,22 +219,16 @@ def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
     """Return the AUC on QAMR and entailment kept out, and NAnCo's published measure."""
     rows = spread(list(data.same("test", folder=source)), limit)
     p = models.same_answer(triples_of(rows))
-    groups = [row.group for row in rows]
     found = {
-        "kept out, AUC": interval(groups, labels_of(rows), p, auc),
-        "kept out, balanced accuracy": interval(groups, labels_of(rows), p, balanced),
+        "kept out, AUC": over(rows, p, auc),
+        "kept out, balanced accuracy": over(rows, p, balanced),
     }
     for name, qids in (("NAnCo development", DEVELOPMENT), ("NAnCo test", TESTED)):
-        scores, areas = [], []
-        for triples, same in nanco_triples(qids, source=source).values():
-            p = models.same_answer(triples)
-            scores.append(balanced(same, p))
-            areas.append(auc(same, p))
-        found[f"{name}, balanced accuracy"] = {
-            "value": round(float(np.mean(scores)), 4),
-            "groups": len(scores),
-        }
-        found[f"{name}, AUC"] = {"value": round(float(np.mean(areas)), 4), "groups": len(areas)}
+        asked = nanco_triples(qids, source=source).values()
+        said = [(same, models.same_answer(triples)) for triples, same in asked]
+        for title, statistic in {"balanced accuracy": balanced, "AUC": auc}.items():
+            mean = float(np.mean([statistic(same, p) for same, p in said]))
+            found[f"{name}, {title}"] = {"value": round(mean, 4), "groups": len(said)}
     return found
 
 
@@ -244,10 +244,9 @@ PARTS: dict[str, Callable[[TrainedModels, Path, int], Measured]] = {
 
 def write_card(folder: Path, found: Measured) -> None:
     """Put measures into the record, in place of those of the same name, and write the card."""
-    path = folder / RECORD
-    record = json.loads(path.read_text(encoding="utf-8"))
+    record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     measured = record["measured"] = record.get("measured", {}) | found
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_record(folder, record)
     template = (Path(__file__).parent / "card.md").read_text(encoding="utf-8")
     run = record["run"]
     text = template.format(

@@ -20,11 +20,11 @@ from fairjudge.scorers._trained_network import FROZEN, quantised, restored
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import RECORD, WEIGHTS, TrainedModels, logistic
 from training import data
-from training.data import UNSUPPORTED, Example
+from training.data import UNSUPPORTED, Example, spread
 from training.measures import summary_of
 from training.planted import planted
 from training.run import kept, tokenizer, with_weights
-from training.statements import changed, checked, drawn, elsewhere, fit_supported
+from training.statements import changed, checked, drawn, elsewhere, fit_supported, fit_weights
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 """NAnCo's questions that choose thresholds; the others are never fitted on."""
@@ -74,7 +74,7 @@ def export(run: Path, target: Path, *, source: Path) -> dict[str, Any]:
         "kept_out": kept_out(source=source),
         "measured_only": sorted(data.MEASURED_ONLY),
     }
-    (target / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_record(target, record)
     return record
 
 
@@ -87,8 +87,13 @@ def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
     record["sha256"] = _write_weights(small, target)
     record["calibration"] |= _rounded({"supported": fit})
-    (target / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    write_record(target, record)
     return record
+
+
+def write_record(folder: Path, record: dict[str, Any]) -> None:
+    """Write the record of what ships."""
+    (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def _write_weights(small: dict[str, Tensor], target: Path) -> str:
@@ -110,11 +115,6 @@ def kept_out(*, source: Path) -> dict[str, list[str]]:
     return {name: sorted(documents) for name, documents in found.items()}
 
 
-def spread(rows: Sequence[Example], limit: int) -> list[Example]:
-    """Return at most `limit` rows, taken evenly."""
-    return list(rows[:: max(1, -(-len(rows) // limit))])
-
-
 def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.float64]]:
     """Fit what turns logits into probabilities, on groups and documents kept for it."""
     told = [
@@ -131,7 +131,9 @@ def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.
     return {
         "support": fit_support(models.pair_logits(pairs_of(told)), labels_of(told)),
         "supported": supported_fit(models, source=source),
-        "covered": fit_covered(models, units),
+        "covered": fit_logistic(
+            models.covered_features(pairs_of(units)), labels_of(units), penalty=5.0
+        ),
         "answered": fit_logistic(answers[:, None], answered, penalty=1e-3),
         "same": fit_same(models, source=source),
     }
@@ -188,31 +190,17 @@ def fit_logistic(
     """Return coefficients, none below 0, and then the constant, by penalised likelihood.
 
     Every feature speaks for a yes, so that a coefficient below 0 would only fit what is particular
-    to the data. The penalty is on the coefficients' squares, of standardised features.
+    to the data.
     """
-    scale = features.std(axis=0) + 1e-9
-    mean = features.mean(axis=0)
-    inputs = np.column_stack(((features - mean) / scale, np.ones(len(features))))
     signs = 2.0 * labels - 1.0
     shares = np.ones(len(labels)) if weights is None else weights
 
-    def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        margins = signs * (inputs @ x)
-        value = shares @ np.logaddexp(0.0, -margins) + penalty / 2 * x[:-1] @ x[:-1]
-        slope = -(shares * signs * logistic(-margins)) @ inputs
-        slope[:-1] += penalty * x[:-1]
-        return float(value), slope
+    def loss(scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margins = signs * scores
+        value = float(shares @ np.logaddexp(0.0, -margins))
+        return value, -(shares * signs * logistic(-margins))
 
-    bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
-    x = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
-    coefficients = x[:-1] / scale
-    return np.array([*coefficients, x[-1] - coefficients @ mean])
-
-
-def fit_covered(models: TrainedModels, units: Sequence[Example]) -> NDArray[np.float64]:
-    """Weigh both heads and shared words."""
-    features = models.covered_features(pairs_of(units))
-    return fit_logistic(features, labels_of(units), penalty=5.0)
+    return fit_weights(features, loss, penalty=penalty)
 
 
 def nanco_triples(

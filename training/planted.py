@@ -6,7 +6,6 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,6 +20,7 @@ from training.data import (
     UNSUPPORTED,
     Example,
     Split,
+    qamr,
     rows,
     some_of,
     split_of,
@@ -47,19 +47,18 @@ def planted(split: Split, *, folder: Path = DATA, seed: int = 0) -> Iterator[Exa
             passage = " ".join(found[max(0, place - before) : place + behind + 1])
             if len(passage.split()) > PASSAGE_WORDS:
                 passage = sentence
-            of = partial(_planted_example, group)
-            yield from map(of, _unchanged(sentence, passage, found, every, draw))
+            yield from _examples(group, _unchanged(sentence, passage, found, every, draw))
             nearby = own if len(own) > 2 and draw.random() < 0.6 else some_of(names, 20, draw)
-            yield from map(of, _spoilt(sentence, passage, nearby, causes, draw))
+            yield from _examples(group, _spoilt(sentence, passage, nearby, causes, draw))
 
 
 _Statement: TypeAlias = tuple[str, str, int, str]
 """A statement, its passage, its label, and how it came about."""
 
 
-def _planted_example(group: str, statement: _Statement) -> Example:
-    text, passage, label, kind = statement
-    return Example("support", text, passage, label, f"planted {kind}", group)
+def _examples(group: str, statements: Iterator[_Statement]) -> Iterator[Example]:
+    for text, passage, label, kind in statements:
+        yield Example("support", text, passage, label, f"planted {kind}", group)
 
 
 def _articles(split: Split, folder: Path) -> dict[str, str]:
@@ -67,12 +66,11 @@ def _articles(split: Split, folder: Path) -> dict[str, str]:
     for row in rows("entailment", folder=folder):
         if row["source"] in {"defacto", "docnli-fever"}:
             group = f"{row['source']}:{row['group']}"
-            if split_of(group, test=0.05, calibrate=0.04) == split:
+            if split_of(group) == split:
                 articles.setdefault(group, row["premise"])
     by_document: dict[str, dict[str, str]] = defaultdict(dict)
-    for row in rows("qamr", folder=folder):
-        if split_of(row["document"], test=0.12, calibrate=0.06) == split:
-            by_document[row["document"]][row["sentence"]] = text_of(row)
+    for row in qamr(split, folder=folder):
+        by_document[row["document"]][row["sentence"]] = text_of(row)
     return articles | {name: " ".join(found.values()) for name, found in by_document.items()}
 
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import torch
@@ -17,6 +18,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 
+from fairjudge.records import write_atomically
 from fairjudge.scorers._trained_network import FROZEN, LAYERS, TrainedNetwork
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
 from training import data
@@ -35,16 +37,10 @@ CURVE = 400
 class Settings:
     """What decides the weights, besides the data.
 
-    Attributes
-    ----------
-    steps, warm, decay
-        All steps; those in which the rate rises; the share at the end over which it falls to 0.
-    rate, head_rate
-        Peak learning rates of the encoder and of the heads.
-    average
-        Decay of the running mean of the weights, which is what ships.
-    covered
-        Weight of the coverage loss on labelled pairs that were not made for coverage.
+    The rate rises in the ``warm`` first of all ``steps`` and falls to 0 over the share ``decay`` at
+    the end; ``rate`` and ``head_rate`` are its peaks for encoder and heads. ``average`` is the
+    decay of the running mean of the weights, which ships, and ``covered`` weighs the coverage loss
+    on labelled pairs that were not made for coverage.
     """
 
     steps: int = 2600
@@ -241,8 +237,7 @@ class Run:
             "versions": {"python": platform.python_version(), "torch": torch.__version__},
             "machine": machine(),
         }
-        text = json.dumps(record, indent=2)
-        _write_whole(self.folder / "record.json", text)
+        write_atomically(self.folder / "record.json", json.dumps(record, indent=2))
 
     def advance(self) -> float:
         """Take one step and return its loss."""
@@ -281,7 +276,7 @@ class Run:
             if self.step % 25 == 0:
                 tokens = sum(pool.tokens for pool in self.pools)
                 say(
-                    f"step {self.step}/{self.settings.steps} loss {_mean(recent[-25:]):.3f} "
+                    f"step {self.step}/{self.settings.steps} loss {fmean(recent[-25:]):.3f} "
                     f"{tokens / 1e6:.2f}M tokens {tokens / self.seconds:.0f}/s"
                 )
             if self.step % 50 == 0 and not done:
@@ -317,16 +312,6 @@ def machine() -> str:
     model = next((line.split(":")[1].strip() for line in lines if "model name" in line), "")
     bfloat = "with" if any("avx512_bf16" in line for line in lines) else "without"
     return f"{model or platform.machine()}, {os.cpu_count()} cores, {bfloat} avx512_bf16"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values)
 
 
 def _spread(rows: list[Encoded], limit: int) -> list[Encoded]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -85,7 +85,7 @@ def drawn(split: Split, *, folder: Path, limit: int = MAX_SUMMARIES) -> list[Exa
     by_source: dict[str, list[Example]] = defaultdict(list)
     for example in documents(split, folder=folder):
         by_source[family(example.source)].append(example)
-    return [one for some in by_source.values() for one in some[:: -(-len(some) // limit)]]
+    return [one for some in by_source.values() for one in data.spread(some, limit)]
 
 
 def elsewhere(examples: Sequence[Example], *, seed: int = 0) -> list[Example]:
@@ -196,21 +196,38 @@ def _fit(
     labels: NDArray[np.int64],
     shares: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    scale, mean = rows.std(axis=0) + 1e-9, rows.mean(axis=0)
-    inputs = np.column_stack(((rows - mean) / scale, np.ones(len(rows))))
-    n = len(labels)
-
-    def loss(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        scores = inputs @ x
+    def loss(scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         # log P(all statements supported), and the log of its complement.
-        every = np.minimum(np.bincount(owners, -np.logaddexp(0.0, -scores), n), -1e-9)
+        logs = np.bincount(owners, -np.logaddexp(0.0, -scores), len(labels))
+        every = np.minimum(logs, -1e-9)
         told = np.where(labels == 1, every, np.log(-np.expm1(every)))
         slopes = np.where(labels == 1, 1.0, np.exp(every) / np.expm1(every)) * shares
-        slope = -(slopes[owners] * logistic(-scores)) @ inputs
-        slope[:-1] += PENALTY * x[:-1]
-        return float(-shares @ told + PENALTY / 2 * x[:-1] @ x[:-1]), slope
+        return float(-shares @ told), -(slopes[owners] * logistic(-scores))
 
-    bounds = [(0.0, None)] * rows.shape[1] + [(None, None)]
-    x = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
+    return fit_weights(rows, loss, penalty=PENALTY)
+
+
+def fit_weights(
+    features: Features,
+    loss: Callable[[NDArray[np.float64]], tuple[float, NDArray[np.float64]]],
+    *,
+    penalty: float,
+) -> NDArray[np.float64]:
+    """Return coefficients of (n, k) features, none below 0, and then the constant.
+
+    `loss` takes n scores and returns what is minimised and its slope by each score; `penalty` is on
+    the coefficients' squares, of standardised features.
+    """
+    scale, mean = features.std(axis=0) + 1e-9, features.mean(axis=0)
+    inputs = np.column_stack(((features - mean) / scale, np.ones(len(features))))
+
+    def penalised(x: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        value, slopes = loss(inputs @ x)
+        slope = slopes @ inputs
+        slope[:-1] += penalty * x[:-1]
+        return float(value + penalty / 2 * x[:-1] @ x[:-1]), slope
+
+    bounds = [(0.0, None)] * features.shape[1] + [(None, None)]
+    x = minimize(penalised, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B").x
     coefficients = x[:-1] / scale
     return np.array([*coefficients, x[-1] - coefficients @ mean])

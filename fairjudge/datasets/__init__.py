@@ -1,6 +1,6 @@
 """Readers and writers of the file formats."""
 
-from fairjudge.datasets._loading import BadLine, Loaded
+from fairjudge.datasets._loading import BadLine, Loaded, read_records
 from fairjudge.datasets._source import read_json
 from fairjudge.datasets.checks import (
     check_distinct,
@@ -9,7 +9,6 @@ from fairjudge.datasets.checks import (
     why_not_buildable,
 )
 from fairjudge.datasets.example import ExampleFile, example_path
-from fairjudge.datasets.given import read_records
 from fairjudge.datasets.readers import (
     read_clusters,
     read_judgements,

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.domain import replace_lone_surrogates
@@ -13,10 +14,10 @@ from fairjudge.inputs import beyond_floats
 
 MAX_DEPTH = 64
 """Levels of nesting; a reference has 7."""
-_BRACKETS_WORTH_A_WALK = MAX_DEPTH
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
+@dataclass(eq=False)
 class JsonError(Exception):
     """Text that is no usable JSON value.
 
@@ -24,19 +25,10 @@ class JsonError(Exception):
     unknown. ``cut_off`` says that the text ended too early.
     """
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        position: int | None = None,
-        field: str | None = None,
-        cut_off: bool = False,
-    ) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.position = position
-        self.field = field
-        self.cut_off = cut_off
+    problem: str
+    position: int | None = None
+    field: str | None = None
+    cut_off: bool = False
 
 
 def parse(text: str, *, nan_as_null: bool = False) -> Any:
@@ -55,12 +47,9 @@ def parse(text: str, *, nan_as_null: bool = False) -> Any:
 def parse_at(text: str, start: int, *, nan_as_null: bool = False) -> tuple[Any, int]:
     """Parse the JSON value that begins at ``start``; return it and the offset of its end.
 
-    `nan_as_null` is for files of tools that write NaN where they have no number.
-
-    Raises
-    ------
-    JsonError
-        Not JSON, NaN or a number beyond every float, a duplicate key, nested too deeply.
+    `nan_as_null` is for files of tools that write NaN where they have no number. Refused with
+    `JsonError` is what is no JSON, NaN or a number beyond every float, a duplicate key, or nested
+    too deeply.
     """
     try:
         value, end = (_NAN_AS_NULL if nan_as_null else _STRICT).raw_decode(text, start)
@@ -75,7 +64,7 @@ def parse_at(text: str, start: int, *, nan_as_null: bool = False) -> tuple[Any, 
             raise JsonError("a number has too many digits") from None
         raise JsonError(str(error)) from None
     brackets = text.count("[", start, end) + text.count("{", start, end)
-    if brackets > _BRACKETS_WORTH_A_WALK and _depth(value) > MAX_DEPTH:
+    if brackets > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep()
     return value, end
 
@@ -125,10 +114,6 @@ def _whole(literal: str) -> int:
     return number
 
 
-def _refuse_constant(_: str) -> float:
-    raise _NotFiniteError
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
@@ -140,7 +125,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _null_for_nan(literal: str) -> None:
     if literal != "NaN":
-        raise _NotFiniteError
+        _finite(literal)
 
 
 def _decoder(parse_constant: Callable[[str], Any]) -> json.JSONDecoder:
@@ -153,7 +138,7 @@ def _decoder(parse_constant: Callable[[str], Any]) -> json.JSONDecoder:
     )
 
 
-_STRICT = _decoder(_refuse_constant)
+_STRICT = _decoder(_finite)
 _NAN_AS_NULL = _decoder(_null_for_nan)
 _LENIENT = json.JSONDecoder(strict=False)
 

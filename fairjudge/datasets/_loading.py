@@ -1,15 +1,17 @@
-"""Rows to records: checked, counted, and each problem with its place."""
+"""Records from a file, what a reader returned, dicts, or a data frame: checked and counted."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
 from fairjudge.datasets._problems import describe, explain
-from fairjudge.datasets._rows import Row
+from fairjudge.datasets._rows import Row, read_rows
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
 from fairjudge.text.printable import counted
@@ -51,98 +53,145 @@ class Loaded(Generic[R]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind(Generic[R]):
-    """How one kind of file is read; ``unique`` names what no two records may share."""
+    """How one kind of file is read; ``unique`` names the fields that no two records may share."""
 
     model: type[R]
     name: str
     fields: str
-    unique: Callable[[R], dict[str, Hashable]] | None = None
+    unique: tuple[str, ...] = ()
     csv_allowed: bool = False
 
 
-def check_rows(
-    source: str, rows: Iterable[Row], kind: Kind[R], *, skip_bad: bool = False
+def read_records(
+    source: object, kind: Kind[R], *, skip_bad: bool = False, argument: str | None = None
 ) -> Loaded[R]:
-    """Return the records of `rows`; `source`, a path or an argument's name, stands in errors.
+    """Return the records of one kind that `source` holds.
+
+    Parameters
+    ----------
+    source
+        A path, what a reader returned, one record, an iterable of records or dicts (a list, a
+        Hugging Face data set, ...), or a pandas data frame with one row a record.
+    kind
+        What the records are.
+    skip_bad
+        Leave bad records out, and list them in ``bad``.
+    argument
+        What errors call `source` where it is no file.
 
     Raises
     ------
     InputError
-        At the first bad row; with ``skip_bad``, only where no row is good.
+        At the first bad record (with ``skip_bad``, only where none is good), or if `source` is of
+        another type: names file or argument, line and field.
     """
-    checker = _Checker(source, kind)
+    if isinstance(source, str | Path):
+        rows = read_rows(Path(source), csv_allowed=kind.csv_allowed)
+        return _checked(str(source), rows, kind, skip_bad=skip_bad)
+    if isinstance(source, Loaded) and all(isinstance(one, kind.model) for one in source.records):
+        return source
+    name = argument or kind.name
+    return _checked(name, _rows(source, kind, name), kind, skip_bad=skip_bad)
+
+
+def _rows(given: object, kind: Kind[Any], argument: str) -> Iterator[Row]:
+    for number, one in enumerate(_items(given, kind, argument), start=1):
+        if isinstance(one, kind.model):
+            yield Row(line=number, value=one)
+        elif isinstance(one, Record):
+            yield Row(line=number, value=one.to_json())
+        elif isinstance(one, Mapping):
+            yield Row(line=number, value=_plain(one))
+        else:
+            yield Row(line=number, value=one)
+
+
+def _items(given: object, kind: Kind[Any], argument: str) -> Iterable[object]:
+    if isinstance(given, Record | Mapping):
+        return (given,)
+    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # a pandas data frame
+        return (_present(row) for row in given.to_dict("records"))
+    if isinstance(given, Iterable):
+        return given
+    raise InputError(
+        f"expected a path, a list of {kind.name} or a data frame, found {describe(given)}",
+        path=argument,
+    )
+
+
+def _present(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a data frame fills cells with that have no value."""
+    return {key: value for key, value in row.items() if not _is_empty(value)}
+
+
+def _is_empty(value: object) -> bool:
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return value is None or is_nan or type(value).__name__ in {"NAType", "NaTType"}
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` with arrays and their numbers as Python's own."""
+    if isinstance(value, Mapping):
+        return {key: _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return _plain(value.tolist()) if hasattr(value, "tolist") else value
+
+
+def _checked(source: str, rows: Iterable[Row], kind: Kind[R], *, skip_bad: bool) -> Loaded[R]:
+    """Return the records of `rows`; `source`, a path or an argument's name, stands in errors."""
+    good: list[tuple[Row, R]] = []
     bad: list[BadLine] = []
+    first_line: dict[tuple[Hashable, ...], int] = {}
     for row in rows:
         try:
-            checker.add(row)
+            record = _record(row, kind)
+            _check_unique(record, row.line, kind, first_line)
         except InputError as error:
+            problem, field = error.problem, error.field
             if not skip_bad:
-                raise
-            problem = f"field {error.field!r}: {error.problem}" if error.field else error.problem
+                raise InputError(problem, path=source, line=row.line, field=field) from None
+            problem = f"field {field!r}: {problem}" if field else problem
             bad.append(BadLine(line=row.line, problem=problem))
-    return checker.finish(tuple(bad))
+        else:
+            good.append((row, record))
+    if not good:
+        problem = f"holds no {kind.name}"
+        if bad:
+            n_bad = counted(len(bad), "bad line")
+            problem += f"; the first of {n_bad} is {bad[0].line}: {bad[0].problem}"
+        raise InputError(problem, path=source)
+    return Loaded(
+        path=source,
+        records=tuple(record for _, record in good),
+        lines=tuple(row.line for row, _ in good),
+        bad=tuple(bad),
+        repaired=tuple(row.line for row, _ in good if row.repaired),
+    )
 
 
-class _Checker(Generic[R]):
-    """Collects the records of one file."""
+def _record(row: Row, kind: Kind[R]) -> R:
+    if row.problem is not None:
+        raise InputError(row.problem, field=row.field)
+    if isinstance(row.value, kind.model):
+        return row.value
+    if not isinstance(row.value, dict):
+        raise InputError(f"expected an object, {kind.fields}, found {describe(row.value)}")
+    try:
+        return kind.model.model_validate(row.value)
+    except ValidationError as error:
+        field, problem = explain(error, row.value)
+    if problem.startswith("missing"):
+        problem += f"; expected {kind.fields}"
+    raise InputError(problem, field=field)
 
-    def __init__(self, path: str, kind: Kind[R]) -> None:
-        self._path = path
-        self._kind = kind
-        self._records: list[R] = []
-        self._lines: list[int] = []
-        self._repaired: list[int] = []
-        self._first_line: dict[Hashable, int] = {}
 
-    def add(self, row: Row) -> None:
-        if row.problem is not None:
-            raise self._error(row, row.problem, row.field)
-        if not isinstance(row.value, dict | self._kind.model):
-            expected = f"expected an object, {self._kind.fields}, found {describe(row.value)}"
-            raise self._error(row, expected)
-        record = self._validated(row)
-        self._check_unique(record, row)
-        self._records.append(record)
-        self._lines.append(row.line)
-        if row.repaired:
-            self._repaired.append(row.line)
-
-    def finish(self, bad: tuple[BadLine, ...]) -> Loaded[R]:
-        if not self._records:
-            problem = f"holds no {self._kind.name}"
-            if bad:
-                n_bad = counted(len(bad), "bad line")
-                problem += f"; the first of {n_bad} is {bad[0].line}: {bad[0].problem}"
-            raise InputError(problem, path=self._path)
-        return Loaded(
-            path=self._path,
-            records=tuple(self._records),
-            lines=tuple(self._lines),
-            bad=bad,
-            repaired=tuple(self._repaired),
-        )
-
-    def _validated(self, row: Row) -> R:
-        if isinstance(row.value, self._kind.model):
-            return row.value
-        try:
-            return self._kind.model.model_validate(row.value)
-        except ValidationError as error:
-            field, problem = explain(error, row.value)
-        if problem.startswith("missing"):
-            problem += f"; expected {self._kind.fields}"
-        raise self._error(row, problem, field)
-
-    def _check_unique(self, record: R, row: Row) -> None:
-        if self._kind.unique is None:
-            return
-        key = self._kind.unique(record)
-        values = tuple(key.values())
-        first = self._first_line.get(values)
-        if first is not None:
-            named = ", ".join(f"{name} {value!r}" for name, value in key.items())
-            raise self._error(row, f"duplicate {named} (first on line {first})", next(iter(key)))
-        self._first_line[values] = row.line
-
-    def _error(self, row: Row, problem: str, field: str | None = None) -> InputError:
-        return InputError(problem, path=self._path, line=row.line, field=field)
+def _check_unique(
+    record: R, line: int, kind: Kind[R], first_line: dict[tuple[Hashable, ...], int]
+) -> None:
+    values = tuple(getattr(record, name) for name in kind.unique)
+    if values and values in first_line:
+        named = ", ".join(f"{name} {v!r}" for name, v in zip(kind.unique, values, strict=True))
+        problem = f"duplicate {named} (first on line {first_line[values]})"
+        raise InputError(problem, field=kind.unique[0])
+    first_line[values] = line

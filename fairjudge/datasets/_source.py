@@ -17,11 +17,7 @@ _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")
 def read_bytes(path: Path) -> bytes:
     """Return the content of ``path``, unpacked if it is gzip, without a UTF-8 byte order mark.
 
-    Raises
-    ------
-    InputError
-        No such file, a folder, not readable, a gzip file damaged or far too large, UTF-16, or
-        nothing in it.
+    What is UTF-16, or has nothing in it, is refused with `InputError`.
     """
     data = read_file(path)
     if data.startswith(GZIP_MAGIC):
@@ -40,11 +36,6 @@ def read_json(path: str | Path) -> Any:
     """Return the one JSON value that the file at ``path`` is, such as a command's own settings.
 
     Records are read more strictly: see `fairjudge.datasets.readers`.
-
-    Raises
-    ------
-    InputError
-        As `read_bytes`, and where the content is not JSON.
     """
     try:
         return json.loads(read_bytes(Path(path)), parse_int=whole_number)
@@ -54,6 +45,5 @@ def read_json(path: str | Path) -> Any:
 
 def kind_of(path: Path) -> str:
     """Return the extension that tells the format, lower case, with ``.gz`` taken off."""
-    if path.suffix.lower() == ".gz":
-        path = path.with_suffix("")
-    return path.suffix.lower()
+    name = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    return name.suffix.lower()

@@ -8,10 +8,8 @@ from typing import Any
 from fairjudge.bias.annotated import AnnotatedDocument, Range, Word, spaced
 from fairjudge.datasets._rows import read_rows
 from fairjudge.datasets._source import kind_of
-from fairjudge.datasets.conll2012 import Document, read_conll2012
+from fairjudge.datasets.conll2012 import read_conll2012
 from fairjudge.errors import InputError
-
-PERSON = "PERSON"
 
 
 def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
@@ -20,16 +18,12 @@ def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
     ``.json`` and ``.jsonl`` hold objects with ``id``, ``tokens`` (strings), ``people`` (pairs
     ``[start, end]`` of token positions, the end left out) and optionally ``chains`` (lists of such
     pairs), ``tags`` (Penn tags) and ``text`` (in which the tokens stand in order; it gives the
-    spacing). Every other file is read as CoNLL-2012.
-
-    Raises
-    ------
-    InputError
-        A malformed file; place and problem are named.
+    spacing). Every other file is read as CoNLL-2012. Raises `InputError`, which names the place,
+    where a file is malformed.
     """
     path = Path(path)
     if kind_of(path) not in {".json", ".jsonl"}:
-        return tuple(map(from_conll2012, read_conll2012(path)))
+        return read_conll2012(path)
     found = []
     for row in read_rows(path, csv_allowed=False):
         if row.problem is not None:
@@ -39,23 +33,6 @@ def read_annotated(path: str | Path) -> tuple[AnnotatedDocument, ...]:
         except InputError as error:
             raise InputError(error.problem, path=path, line=row.line, field=error.field) from None
     return tuple(found)
-
-
-def from_conll2012(document: Document) -> AnnotatedDocument:
-    """Return a CoNLL-2012 document part with its PERSON entities and chains."""
-    return AnnotatedDocument(
-        id=f"{document.name}.{document.part}",
-        words=spaced(tuple((token.word, token.pos) for token in document.tokens)),
-        people=tuple(
-            Range(start=entity.span.start, end=entity.span.end)
-            for entity in document.entities
-            if entity.label == PERSON
-        ),
-        chains=tuple(
-            tuple(Range(start=span.start, end=span.end) for span in chain)
-            for chain in document.chains
-        ),
-    )
 
 
 def _from_json(value: Any) -> AnnotatedDocument:

@@ -13,13 +13,7 @@ from fairjudge.errors import InputError
 def check_summaries(
     summaries: Loaded[Summary] | Iterable[Summary], clusters: Iterable[Cluster]
 ) -> None:
-    """Check that every summary is of a cluster that was given.
-
-    Raises
-    ------
-    InputError
-        For the first summary of an unknown ``eid``, with its file and line where they are known.
-    """
+    """Raise `InputError` for the first summary of a cluster that is not among those given."""
     known = {cluster.eid for cluster in clusters}
     for index, summary in enumerate(summaries):
         if summary.eid in known:
@@ -36,19 +30,11 @@ def check_summaries(
 
 
 def check_distinct(files: Sequence[Loaded[Summary]]) -> None:
-    """Check that no two files hold a summary of the same cluster by the same system.
-
-    Raises
-    ------
-    InputError
-        For the first summary that an earlier file has, with the places of both.
-    """
+    """Raise `InputError` for the first summary, by cluster and system, that an earlier file has."""
     first: dict[tuple[str, str], str] = {}
     for file in files:
-        found = {
-            (summary.eid, summary.system): f"{file.path}:{line}"
-            for summary, line in zip(file.records, file.lines, strict=True)
-        }
+        rows = zip(file.records, file.lines, strict=True)
+        found = {(one.eid, one.system): f"{file.path}:{line}" for one, line in rows}
         for (eid, system), place in found.items():
             if (eid, system) in first:
                 raise InputError(
@@ -60,7 +46,7 @@ def check_distinct(files: Sequence[Loaded[Summary]]) -> None:
 
 def empty_articles(cluster: Cluster) -> tuple[Article, ...]:
     """Return the articles whose ``content`` holds nothing but white space, NULs and the like."""
-    return tuple(article for article in cluster.articles if not _has_text(article.content))
+    return tuple(one for one in cluster.articles if not any(map(str.isalnum, one.content)))
 
 
 def why_not_buildable(cluster: Cluster) -> str | None:
@@ -76,7 +62,3 @@ def why_not_buildable(cluster: Cluster) -> str | None:
     if n_empty == n_articles - 1:
         return f"cluster {cluster.eid!r}: {n_empty} of {n_articles} articles are empty, one is left"
     return None
-
-
-def _has_text(content: str) -> bool:
-    return any(character.isalnum() for character in content)

@@ -1,4 +1,4 @@
-"""Read CoNLL-2012 files: sentences with named entities and coreference chains.
+"""Read CoNLL-2012 files: the words, PERSON entities and coreference chains of documents.
 
 The layout is that of the CoNLL-2012 shared task (OntoNotes 5.0): one token a line in columns parted
 by white space, an empty line after each sentence, ``#begin document`` and ``#end document`` around
@@ -9,83 +9,32 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fairjudge.bias.annotated import AnnotatedDocument, Range, spaced
 from fairjudge.datasets._source import read_bytes
 from fairjudge.errors import InputError
 
+PERSON = "PERSON"
 _BEGIN = re.compile(r"#begin document \((?P<name>.*)\); part (?P<part>\d+)\s*$")
 _MIN_COLUMNS = 12
-_WORD, _POS, _SPEAKER, _ENTITY, _CHAIN = 3, 4, 9, 10, -1
+_WORD, _POS, _ENTITY, _CHAIN = 3, 4, 10, -1
 _UNESCAPED = {
     "-LRB-": "(", "-RRB-": ")", "-LSB-": "[", "-RSB-": "]", "-LCB-": "{", "-RCB-": "}",
     "/.": ".", "/?": "?", "/-": "-",
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Token:
-    """A word with its Penn part of speech; ``speaker`` is empty where none is given."""
+def read_conll2012(path: Path) -> tuple[AnnotatedDocument, ...]:
+    """Read every document part of a file, which may be gzip; ``id`` is ``<name>.<part>``.
 
-    word: str
-    pos: str
-    speaker: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Span:
-    """Tokens ``start`` to ``end``, the last left out, counted through the whole document."""
-
-    start: int
-    end: int
-
-    def contains(self, other: Span) -> bool:
-        """Whether ``other`` lies within this span."""
-        return self.start <= other.start and other.end <= self.end
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamedEntity:
-    """A span with a label such as ``"PERSON"`` or ``"ORG"``."""
-
-    span: Span
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Document:
-    """One part of a CoNLL-2012 document.
-
-    ``sentences`` are spans that cover ``tokens`` without gaps. ``chains`` holds the mentions of
-    each coreference chain in text order; chains are in the order of their first mention, and a
-    longer mention stands before one within it. OntoNotes has no chains of a single mention.
+    Chains are in the order of their first mention, and a longer mention stands before one within
+    it. OntoNotes has no chains of a single mention. Raises `InputError`, with file and line, where
+    it is no such file, or a bracket is opened and not closed, or closed and not opened.
     """
-
-    name: str
-    part: int
-    tokens: tuple[Token, ...]
-    sentences: tuple[Span, ...]
-    entities: tuple[NamedEntity, ...]
-    chains: tuple[tuple[Span, ...], ...]
-
-    def words(self, span: Span) -> tuple[str, ...]:
-        """Return the words of a span."""
-        return tuple(token.word for token in self.tokens[span.start : span.end])
-
-
-def read_conll2012(path: str | Path) -> tuple[Document, ...]:
-    """Read every document part of a file; it may be gzip.
-
-    Raises
-    ------
-    InputError
-        Not such a file; a bracket opened and not closed, or closed and not opened. File and line
-        are named.
-    """
-    path = Path(path)
-    documents: list[Document] = []
+    documents: list[AnnotatedDocument] = []
     current: _Draft | None = None
     for number, line in _lines(path):
         if line.startswith("#begin"):
@@ -124,15 +73,14 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
-    """A document while its lines are read."""
+    """A document while its lines are read; ``tokens`` are words with their Penn tags."""
 
     path: Path
     header: str
     line: int
-    tokens: list[Token] = field(default_factory=list)
-    sentences: list[Span] = field(default_factory=list)
-    entities: list[NamedEntity] = field(default_factory=list)
-    mentions: dict[str, list[Span]] = field(default_factory=lambda: defaultdict(list))
+    tokens: list[tuple[str, str]] = field(default_factory=list)
+    people: list[Range] = field(default_factory=list)
+    mentions: dict[str, list[Range]] = field(default_factory=lambda: defaultdict(list))
     open_entity: tuple[int, str] | None = None
     open_mentions: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
 
@@ -148,21 +96,20 @@ class _Draft:
             raise self._error(problem, number)
         self._entity(columns[_ENTITY], number)
         self._chain(columns[_CHAIN], number)
-        self.tokens.append(_token(columns))
+        word = columns[_WORD]
+        self.tokens.append((_UNESCAPED.get(word, word), columns[_POS]))
 
-    def finish(self, number: int) -> Document:
+    def finish(self, number: int) -> AnnotatedDocument:
         self._end_sentence(number)
         header = _BEGIN.match(self.header)
         if header is None:
             raise self._error("expected '#begin document (name); part 000'", self.line)
-        chains = (sorted(spans, key=_outer_first) for spans in self.mentions.values())
-        return Document(
-            name=header["name"],
-            part=int(header["part"]),
-            tokens=tuple(self.tokens),
-            sentences=tuple(self.sentences),
-            entities=tuple(self.entities),
-            chains=tuple(sorted(map(tuple, chains), key=lambda spans: _outer_first(spans[0]))),
+        chains = (tuple(sorted(spans, key=_outer_first)) for spans in self.mentions.values())
+        return AnnotatedDocument(
+            id=f"{header['name']}.{int(header['part'])}",
+            words=spaced(tuple(self.tokens)),
+            people=tuple(self.people),
+            chains=tuple(sorted(chains, key=lambda spans: _outer_first(spans[0]))),
         )
 
     def _entity(self, cell: str, number: int) -> None:
@@ -175,7 +122,8 @@ class _Draft:
             if self.open_entity is None:
                 raise self._error("a named entity ends that did not begin", number)
             start, label = self.open_entity
-            self.entities.append(NamedEntity(span=Span(start=start, end=here + 1), label=label))
+            if label == PERSON:
+                self.people.append(Range(start=start, end=here + 1))
             self.open_entity = None
 
     def _chain(self, cell: str, number: int) -> None:
@@ -194,33 +142,18 @@ class _Draft:
                 if not self.open_mentions[chain]:
                     raise self._error(f"a mention of chain {chain} ends that did not begin", number)
                 start = self.open_mentions[chain].pop()
-                self.mentions[chain].append(Span(start=start, end=here + 1))
+                self.mentions[chain].append(Range(start=start, end=here + 1))
 
     def _end_sentence(self, number: int) -> None:
-        start = self.sentences[-1].end if self.sentences else 0
-        if start == len(self.tokens):
-            return
-        still_open = [chain for chain, starts in self.open_mentions.items() if starts]
         if self.open_entity is not None:
             raise self._error("the sentence ends within a named entity", number)
-        if still_open:
-            raise self._error(
-                f"the sentence ends within a mention of chain {still_open[0]}", number
-            )
-        self.sentences.append(Span(start=start, end=len(self.tokens)))
+        for chain, starts in self.open_mentions.items():
+            if starts:
+                raise self._error(f"the sentence ends within a mention of chain {chain}", number)
 
     def _error(self, problem: str, number: int) -> InputError:
         return InputError(problem, path=self.path, line=number)
 
 
-def _token(columns: Sequence[str]) -> Token:
-    word, speaker = columns[_WORD], columns[_SPEAKER]
-    return Token(
-        word=_UNESCAPED.get(word, word),
-        pos=columns[_POS],
-        speaker="" if speaker in {"-", "*"} else speaker,
-    )
-
-
-def _outer_first(span: Span) -> tuple[int, int]:
+def _outer_first(span: Range) -> tuple[int, int]:
     return span.start, -span.end

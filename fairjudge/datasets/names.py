@@ -16,13 +16,7 @@ CENSUS_FILES: Mapping[Gender, str] = {"female": "dist.female.first", "male": "di
 
 
 def read_census(folder: str | Path) -> dict[str, dict[str, float]]:
-    """Read the 1990 census' first names: gender to capitalised name to frequency in percent.
-
-    Raises
-    ------
-    InputError
-        A file is missing, or a line does not begin with a name and a number.
-    """
+    """Read the 1990 census' first names: gender to capitalised name to frequency in percent."""
     return {gender: _frequencies(Path(folder) / file) for gender, file in CENSUS_FILES.items()}
 
 
@@ -34,25 +28,17 @@ def popular_names(census: Mapping[str, Mapping[str, float]], n: int) -> Names:
     lists = []
     for gender, names in census.items():
         others = [other for key, other in census.items() if key != gender]
-        clear = [
+        clear = tuple(
             name
             for name, frequency in sorted(names.items(), key=lambda each: (-each[1], each[0]))
             if all(frequency >= 2.0 * other.get(name, 0.0) for other in others)
-        ]
-        lists.append(
-            NameList(group=gender, gender=cast("Gender", gender), first_names=tuple(clear[:n]))
         )
+        lists.append(NameList(group=gender, gender=cast("Gender", gender), first_names=clear[:n]))
     return Names(lists)
 
 
 def read_name_lists(path: str | Path) -> Names:
-    """Read name lists: ``[{"group", "gender", "first_names": [...], "last_names"?: [...]}]``.
-
-    Raises
-    ------
-    InputError
-        The file is malformed; the list and field are named.
-    """
+    """Read name lists: ``[{"group", "gender", "first_names": [...], "last_names"?: [...]}]``."""
     value = read_json(path)
     if not isinstance(value, list):
         raise InputError("expected a list of name lists", path=path)

@@ -7,35 +7,23 @@ records are flat, ``.csv`` with a header; each may be gzip. Unknown keys are kep
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-
-from fairjudge.datasets._loading import Kind, Loaded
-from fairjudge.datasets.given import read_records
+from fairjudge.datasets._loading import Kind, Loaded, read_records
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 
-
-def _by_eid(record: Cluster) -> dict[str, Hashable]:
-    return {"eid": record.eid}
-
-
-def _by_system(record: Summary) -> dict[str, Hashable]:
-    return {"eid": record.eid, "system": record.system}
-
-
 CLUSTERS = Kind(
-    model=Cluster, name="clusters", fields="a cluster with 'eid' and 'articles'", unique=_by_eid
+    model=Cluster, name="clusters", fields="a cluster with 'eid' and 'articles'", unique=("eid",)
 )
 REFERENCES = Kind(
     model=Reference,
     name="references",
     fields="a reference with 'eid', 'articles' and 'question_answers'",
-    unique=_by_eid,
+    unique=("eid",),
 )
 SUMMARIES = Kind(
     model=Summary,
     name="summaries",
     fields="a summary with 'eid', 'system' and 'text'",
-    unique=_by_system,
+    unique=("eid", "system"),
     csv_allowed=True,
 )
 LABELS = Kind(

@@ -52,13 +52,7 @@ class Recognised:
 
 
 def recognise(path: Path) -> Recognised:
-    """Say what `path` holds.
-
-    Raises
-    ------
-    InputError
-        If it cannot be read, or is nothing that is known.
-    """
+    """Say what `path` holds; raise `InputError` if that cannot be read or is nothing known."""
     whole = _whole_object(path)
     if whole is not None:
         report = report_kind(whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pydantic import Field
@@ -37,35 +37,30 @@ class UnitsRecord(Record):
     units: tuple[str, ...]
 
 
-def _by_sample(
-    record: SupportRecord | ValueScoreRecord | ValueShareRecord | UnitsRecord,
-) -> dict[str, Hashable]:
-    return {"eid": record.eid, "system": record.system}
-
-
+_SAMPLE = ("eid", "system")
 SUPPORTS = Kind(
     model=SupportRecord,
     name="supports",
     fields="a support with 'eid', 'system', 'aids', 'units' and 'support'",
-    unique=_by_sample,
+    unique=_SAMPLE,
 )
 VALUE_SCORES = Kind(
     model=ValueScoreRecord,
     name="scores",
     fields="a score with 'eid', 'system' and 'scores' by value",
-    unique=_by_sample,
+    unique=_SAMPLE,
 )
 VALUE_SHARES = Kind(
     model=ValueShareRecord,
     name="shares",
     fields="shares by people with 'eid', 'system' and 'shares' by value",
-    unique=_by_sample,
+    unique=_SAMPLE,
 )
 UNITS = Kind(
     model=UnitsRecord,
     name="units",
     fields="units with 'eid', 'system' and 'units'",
-    unique=_by_sample,
+    unique=_SAMPLE,
 )
 
 

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from fairjudge.datasets._source import kind_of
 from fairjudge.domain import Record, replace_lone_surrogates
@@ -17,38 +17,14 @@ from fairjudge.errors import InputError
 from fairjudge.text.printable import shows_on_terminal
 
 
-class _Sink(Protocol):
-    def write(self, data: bytes, /) -> int: ...
-
-
 def write_jsonl(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
     """Write one object a line; ``-`` is standard output, and ``.gz`` packs.
 
-    A file appears under its name only when all of it is written; until then, and on any error, what
-    was there before stays.
-
-    Raises
-    ------
-    InputError
-        The path cannot be written to.
+    A file appears under its name only when all of it is written; until then, and on any error
+    (`InputError` where the path cannot be written to), what was there before stays.
     """
     ascii_only = shows_on_terminal(path)
-    with _sink(path) as sink:
-        for record in records:
-            sink.write(json_line(record, ascii_only=ascii_only))
-
-
-def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
-    """Write `parts` one after another, as `write_jsonl` writes its lines.
-
-    Raises
-    ------
-    InputError
-        The path cannot be written to.
-    """
-    with _sink(path) as sink:
-        for part in parts:
-            sink.write(part)
+    write_bytes(path, (json_line(record, ascii_only=ascii_only) for record in records))
 
 
 def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]]) -> None:
@@ -58,12 +34,15 @@ def write_records(path: str | Path, records: Iterable[Record | Mapping[str, Any]
         raise InputError("records are written as .json or .jsonl, not as .csv", path=path)
     if kind != ".json":
         write_jsonl(path, records)
-        return
-    with _sink(path) as sink:
-        sink.write(b"[\n")
-        for index, record in enumerate(records):
-            sink.write((b",\n" if index else b"") + json_line(record, indent=1).rstrip(b"\n"))
-        sink.write(b"\n]\n")
+    else:
+        write_bytes(path, _list_of(records))
+
+
+def _list_of(records: Iterable[Record | Mapping[str, Any]]) -> Iterator[bytes]:
+    yield b"[\n"
+    for index, record in enumerate(records):
+        yield (b",\n" if index else b"") + json_line(record, indent=1).rstrip(b"\n")
+    yield b"\n]\n"
 
 
 def json_line(
@@ -75,30 +54,26 @@ def json_line(
     return f"{replace_lone_surrogates(text)}\n".encode()
 
 
-@contextmanager
-def _sink(path: str | Path) -> Iterator[_Sink]:
+def write_bytes(path: str | Path, parts: Iterable[bytes]) -> None:
+    """Write `parts` one after another, as `write_jsonl` writes its lines."""
     if str(path) == "-":
         sys.stdout.flush()
-        yield sys.stdout.buffer
+        sys.stdout.buffer.writelines(parts)
         sys.stdout.buffer.flush()
         return
     target = Path(path).resolve()  # through a link, to the file that it stands for
     try:
-        with _atomic(target) if _replaceable(target) else target.open("wb") as raw:
+        replaceable = not target.exists() or target.is_file()  # no pipe, no device
+        with _atomic(target) if replaceable else target.open("wb") as raw:
             if target.suffix.lower() != ".gz":
-                yield raw
+                raw.writelines(parts)
                 return
             # without a name and a time inside, equal records give equal bytes
             with gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed:
-                yield packed
+                packed.writelines(parts)
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot write the file: {reason}", path=path) from error
-
-
-def _replaceable(target: Path) -> bool:
-    """Whether ``target`` is a plain file or not there yet (not a pipe or a device)."""
-    return not target.exists() or target.is_file()
 
 
 @contextmanager

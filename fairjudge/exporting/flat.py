@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from fairjudge.domain import Judgement, replace_lone_surrogates
@@ -54,14 +55,9 @@ def row(one: Judgement) -> dict[str, Any]:
 
 def write_csv(request: Request) -> tuple[Iterator[bytes], Exported]:
     """Return CSV with a header. Empty cells stand for what there is not."""
-    return _csv(request), Exported(n_rows=len(request.judgements))
-
-
-def _csv(request: Request) -> Iterator[bytes]:
-    yield _line(list(COLUMNS))
-    for one in request.judgements:
-        cells = row(one)
-        yield _line([cells[name] for name in COLUMNS])
+    rows = ([cells[name] for name in COLUMNS] for cells in map(row, request.judgements))
+    lines = map(_line, chain([list(COLUMNS)], rows))
+    return lines, Exported(n_rows=len(request.judgements))
 
 
 def _line(cells: list[Any]) -> bytes:
@@ -71,13 +67,7 @@ def _line(cells: list[Any]) -> bytes:
 
 
 def write_parquet(request: Request) -> tuple[list[bytes], Exported]:
-    """Return a Parquet file with typed columns.
-
-    Raises
-    ------
-    MissingExtraError
-        pyarrow is not installed.
-    """
+    """Return a Parquet file with typed columns; it takes pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -20,11 +20,8 @@ _ONE = ("system", "aspect", "judge", "unit")
 def write(request: Request) -> tuple[Iterator[bytes], Exported]:
     """Return one object a scored judgement. Those without a score are left out: Inspect asks so.
 
-    Raises
-    ------
-    InputError
-        Judgements of pairs; of several systems, aspects, judges or units; two of one sample that
-        no ``repeat`` tells apart.
+    Refused are judgements of pairs; of several systems, aspects, judges or units; and two of one
+    sample that no ``repeat`` tells apart.
     """
     rows = request.judgements
     _check(rows)

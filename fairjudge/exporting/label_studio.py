@@ -18,13 +18,7 @@ from fairjudge.exporting.targets import Exported, Request
 
 
 def write(request: Request) -> tuple[Iterator[bytes], Exported]:
-    """Return the tasks as one JSON list.
-
-    Raises
-    ------
-    InputError
-        Summaries were given, but none for a system that was judged.
-    """
+    """Return the tasks as one JSON list."""
     items: dict[str, list[Judgement]] = {}
     for one in request.judgements:
         items.setdefault(json.dumps(_item(one), sort_keys=True), []).append(one)
@@ -47,15 +41,14 @@ def _item(one: Judgement) -> dict[str, str]:
 
 def _task(rows: list[Judgement], texts: dict[tuple[str, str], str]) -> dict[str, Any]:
     item = _item(rows[0])
-    order: Order = "ab"
+    order: Order = rows[0].order or "ab"
     data: dict[str, Any] = item
     if "system_a" in item:
-        order = rows[0].order or "ab"
         sides = ("system_a", "system_b") if order == "ab" else ("system_b", "system_a")
-        shown = dict(zip(("left", "right"), (item[side] for side in sides), strict=True))
+        shown = {"left": item[sides[0]], "right": item[sides[1]]}
         data = {**item, "order": order}
     else:
-        shown = {"text": item["system"]}
+        order, shown = "ab", {"text": item["system"]}
     if texts:
         data |= {name: _text(texts, item["eid"], system) for name, system in shown.items()}
     runs: dict[tuple[str, int], list[Judgement]] = {}
@@ -81,8 +74,7 @@ def _prediction(judge: str, rows: list[Judgement], order: Order) -> dict[str, An
 def _result(one: Judgement, order: Order) -> dict[str, Any]:
     kind, value = _value(one, order)
     to_name = "text" if one.system is not None else "pair"
-    meta = {name: getattr(one, name) for name in ("order", "repeat")}
-    meta = {name: found for name, found in meta.items() if found is not None}
+    meta = {n: found for n in ("order", "repeat") if (found := getattr(one, n)) is not None}
     return {
         "from_name": one.aspect,
         "to_name": to_name,

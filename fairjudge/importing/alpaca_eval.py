@@ -10,9 +10,8 @@ from typing import Any
 
 from fairjudge.domain import Verdict
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import Ids, fingerprint, score, text, text_or_none
 from fairjudge.importing.records import Recorded
-from fairjudge.importing.sources import Source
+from fairjudge.importing.sources import Ids, Source, fingerprint, score, text, text_or_none
 
 ASPECT = "preference"
 _DRAWS = (0, 1.5)
@@ -45,7 +44,8 @@ def _recorded(row: Mapping[str, Any], *, line: int, eid: str) -> Recorded:
     return Recorded(
         line=line,
         eid=eid,
-        pair=(text(row, "generator_1"), text(row, "generator_2")),
+        system_a=text(row, "generator_1"),
+        system_b=text(row, "generator_2"),
         aspect=ASPECT,
         judge=text(row, "annotator"),
         reply=completion if isinstance(completion, str) else None,

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.importing.fields import Ids, given, items, mapping, score, text
-from fairjudge.importing.records import Recorded, Skipped
-from fairjudge.importing.sources import Source
+from fairjudge.importing.records import Entry, Recorded, Skipped
+from fairjudge.importing.sources import Ids, Source, given, items, mapping, present, score, text
 
 _CASES = ("testCases", "conversationalTestCases")
 
@@ -22,7 +21,7 @@ def recognises(source: Source) -> bool:
     return "testCases" in keys and bool({"testPassed", "metricsScores"} & keys)
 
 
-def read(source: Source) -> Iterator[Recorded | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each metric of a test case; those of its trace and spans are skipped."""
     ids = Ids()
     number = 0
@@ -35,9 +34,7 @@ def read(source: Source) -> Iterator[Recorded | Skipped]:
                     yield from _case(case, number, ids, system=system)
 
 
-def _case(
-    case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None
-) -> Iterator[Recorded | Skipped]:
+def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None) -> Iterator[Entry]:
     # the former is what older versions wrote
     more = {**mapping(case, "additionalMetadata"), **mapping(case, "metadata")}
     item: dict[str, Any] = {
@@ -59,11 +56,7 @@ def _case(
             unscored="backend" if metric.get("error") else None,
             detail=given(metric, "error") or "DeepEval has no score",
             scored_by="llm" if metric.get("evaluationModel") else "code",
-            extra={
-                name: metric[name]
-                for name in ("reason", "threshold", "success")
-                if metric.get(name) is not None
-            },
+            extra=present(metric, "reason", "threshold", "success"),
         )
     for _ in range(_metrics_within(case.get("trace"))):
         yield Skipped(line=number, why="of a trace or a span, not of the test case")

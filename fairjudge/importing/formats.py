@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.importing.records import ImportedFile, assemble
+from fairjudge.importing.records import ImportedFile, Repeats, assemble
 from fairjudge.importing.sources import Source, open_source
 from fairjudge.text.printable import counted
 
@@ -33,7 +33,7 @@ def import_file(
     *,
     tool: str | None = None,
     judge: str | None = None,
-    repeats: Literal["keep", "last"] = "keep",
+    repeats: Repeats = "keep",
     skip_bad: bool = False,
 ) -> ImportedFile:
     """Read the judgements and people's labels that another tool recorded.
@@ -71,7 +71,9 @@ def import_file(
     >>> fj.JudgeResult(found.judgements).leaderboard()  # doctest: +SKIP
     """
     source = open_source(Path(path), skip_bad=skip_bad)
-    name = _checked(tool) if tool is not None else recognise_format(source)
+    if tool is not None and tool not in FORMATS:
+        raise InputError(f"no tool {tool!r}; known are {', '.join(FORMATS)}", field="--from")
+    name = tool or recognise_format(source)
     if name is None:
         known = ", ".join(FORMATS)
         raise InputError(
@@ -88,14 +90,11 @@ def import_file(
         problem, line, field = error.problem, error.line, error.field
         raise InputError(problem, path=path, line=line, field=field) from error
     if not found.judgements and not found.labels:
-        raise InputError(f"holds no judgements and no labels{_why(found)}", path=path)
+        why = ""
+        if found.skipped:
+            why = f"; the first of {counted(len(found.skipped), 'row')}: {found.skipped[0].why}"
+        raise InputError(f"holds no judgements and no labels{why}", path=path)
     return found
-
-
-def _why(found: ImportedFile) -> str:
-    if not found.skipped:
-        return ""
-    return f"; the first of {counted(len(found.skipped), 'row')}: {found.skipped[0].why}"
 
 
 def recognise_format(source: Source) -> str | None:
@@ -111,9 +110,3 @@ def recognise_format(source: Source) -> str | None:
 
 def _module(name: str) -> Any:
     return import_module(f"fairjudge.importing.{FORMATS[name]}")
-
-
-def _checked(name: str) -> str:
-    if name not in FORMATS:
-        raise InputError(f"no tool {name!r}; known are {', '.join(FORMATS)}", field="--from")
-    return name

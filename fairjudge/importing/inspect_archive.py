@@ -43,13 +43,7 @@ def is_archive(path: Path) -> bool:
 def read_archive(path: Path) -> dict[str, Any]:
     """Return the log in the layout of Inspect's JSON logs: ``eval``, ``samples`` and so on.
 
-    Raises
-    ------
-    InputError
-        Damaged, encrypted, no Inspect log, or over 1 GiB and more than 200 times as large unpacked
-        as packed.
-    MissingExtraError
-        Its members are zstd, and zstandard is not installed.
+    Refused is what is over 1 GiB and more than 200 times as large unpacked as packed.
     """
     data = read_file(path)
     try:
@@ -106,7 +100,7 @@ class _Members:
         if member.flag_bits & 1:
             raise self._error(name, "encrypted")
         if member.compress_type == _ZSTD and sys.version_info < (3, 14):
-            found = self._bounded(_zstd_stream(_packed(self._data, member), path=self.path))
+            found = self._zstd(_packed(self._data, member))
             if zlib.crc32(found) != member.CRC:
                 raise self._error(name, "its checksum does not fit")
             return found
@@ -115,6 +109,18 @@ class _Members:
                 return self._bounded(stream)
         except NotImplementedError as error:
             raise self._error(name, str(error)) from None
+
+    def _zstd(self, packed: bytes) -> bytes:
+        try:
+            import zstandard
+        except ImportError:
+            what = f"{self.path}, whose members are packed with zstd,"
+            raise MissingExtraError(what, extra="inspect") from None
+        stream = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+        try:
+            return self._bounded(stream)
+        except zstandard.ZstdError as error:
+            raise zipfile.BadZipFile(str(error)) from None
 
     def _bounded(self, stream: _Stream) -> bytes:
         unpacked = io.BytesIO()
@@ -141,28 +147,3 @@ def _packed(data: bytes, member: zipfile.ZipInfo) -> bytes:
     if data[at : at + 4] != _MAGIC or start + member.compress_size > len(data):
         raise zipfile.BadZipFile("a member lies outside of it")
     return data[start : start + member.compress_size]
-
-
-def _zstd_stream(packed: bytes, *, path: Path) -> _Stream:
-    try:
-        import zstandard
-    except ImportError:
-        raise MissingExtraError(
-            f"{path}, whose members are packed with zstd,", extra="inspect"
-        ) from None
-    stream = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-    return _ZstdStream(stream, zstandard.ZstdError)
-
-
-class _ZstdStream:
-    """A zstd stream whose damage is a damaged archive."""
-
-    def __init__(self, stream: _Stream, damage: type[Exception]) -> None:
-        self._stream = stream
-        self._damage = damage
-
-    def read(self, size: int, /) -> bytes:
-        try:
-            return self._stream.read(size)
-        except self._damage as error:
-            raise zipfile.BadZipFile(str(error)) from None

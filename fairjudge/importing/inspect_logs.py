@@ -10,9 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import given, items, mapping, score, text, text_or_none
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
-from fairjudge.importing.sources import Source
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.sources import (
+    Source,
+    given,
+    items,
+    mapping,
+    present,
+    score,
+    text,
+    text_or_none,
+)
 from fairjudge.scales import Level, Scale
 
 _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
@@ -29,7 +37,7 @@ def recognises(source: Source) -> bool:
     return "samples" in first and "task" in mapping(first, "eval")
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each score. Epochs, each a new answer of the model, are numbered by ``repeat``."""
     for _, log in source.records():
         run = _Run.of(mapping(log, "eval"))
@@ -88,7 +96,7 @@ class _Sample:
         return epoch - 1
 
 
-def _scores(sample: _Sample) -> Iterator[Recorded | LabelRow | Skipped]:
+def _scores(sample: _Sample) -> Iterator[Entry]:
     scores = mapping(sample.fields, "scores")
     if not scores:
         failed = sample.fields.get("error")
@@ -99,9 +107,7 @@ def _scores(sample: _Sample) -> Iterator[Recorded | LabelRow | Skipped]:
             yield from _score(sample, _bare(name), mapping(scores, name))
 
 
-def _score(
-    sample: _Sample, scorer: str, found: Mapping[str, Any]
-) -> Iterator[Recorded | LabelRow | Skipped]:
+def _score(sample: _Sample, scorer: str, found: Mapping[str, Any]) -> Iterator[Entry]:
     history = list(items(found, "history"))
     original = history[0] if history else found
     value = original.get("value")
@@ -139,18 +145,18 @@ def _recorded(sample: _Sample, scorer: str, aspect: str, found: Mapping[str, Any
         ),
         scored_by="llm" if graded else "code",
         repeat=sample.repeat,
-        extra={"answer": found["answer"]} if found.get("answer") is not None else {},
+        extra=present(found, "answer"),
     )
 
 
-def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> LabelRow | Skipped:
+def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
     """Return what a person changed a score to."""
     author = given(mapping(edit, "provenance"), "author")
     value = None if edit.get("value") == _UNCHANGED else _number(edit.get("value"))
     if author is None or value is None:
         why = f"an edit of score {aspect!r} without an author or a number"
         return Skipped(line=sample.number, why=why)
-    return label_row(sample.number, **sample.item, aspect=aspect, annotator=author, value=value)
+    return make_label(**sample.item, aspect=aspect, annotator=author, value=value)
 
 
 def _number(value: object) -> float | None:
@@ -169,18 +175,14 @@ def _scale(options: Mapping[str, Any], value: object) -> Scale | None:
 
 
 def _judge(run: _Run, scorer: str, metadata: Mapping[str, Any]) -> str:
-    """Return the grader: by its role, by the reply's own word, or by the scorer's options."""
+    """Return the grader: by its role, the last message of the grading, or the scorer's options."""
     options = run.options.get(scorer, {})
     model = options.get("model")
     named = given(model, "model") if isinstance(model, dict) else given(options, "model")
-    return run.grader or _grader(metadata) or named or scorer
-
-
-def _grader(metadata: Mapping[str, Any]) -> str | None:
-    """Return the model that wrote the last message of the grading."""
     grading = metadata.get("grading")
     last = grading[-1] if isinstance(grading, list) and grading else None
-    return given(last, "model") if isinstance(last, dict) else None
+    wrote = given(last, "model") if isinstance(last, dict) else None
+    return run.grader or wrote or named or scorer
 
 
 def _resolved(said: str | None, attachments: Mapping[str, Any]) -> str | None:

@@ -9,18 +9,27 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.domain import Order, Verdict
-from fairjudge.importing.fields import given, items, mapping, text, text_or_none
-from fairjudge.importing.pairs import ARENA, OUTPUTS
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
-from fairjudge.importing.sources import Source
-from fairjudge.scales import Scale
+from fairjudge.importing.llmbar import OUTPUTS
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.sources import Source, given, items, mapping, present, text, text_or_none
+from fairjudge.scales import Level, Scale
 
 ASPECT = "correctness"
 _PAIR = ("response_A", "response_B")
 _DECISIONS: Mapping[str, Verdict] = {"A>B": "a", "B>A": "b", "A=B": "tie"}
 _SWAPPED: Mapping[Verdict, Verdict] = {"a": "b", "b": "a", "tie": "tie"}
 _ORDERS: tuple[Order, ...] = ("ab", "ba")
-_FORMS: Mapping[str, Scale] = {"arena_hard": ARENA, "vanilla": OUTPUTS}
+_ARENA = Scale(
+    name="pairwise-arena-hard",
+    kind="pair",
+    levels=(
+        Level(answer="A>B", value="first", aliases=("A>>B",)),
+        Level(answer="B>A", value="second", aliases=("B>>A",)),
+        Level(answer="A=B", value="tie"),
+    ),
+)
+"""``[[A>>B]]`` to ``[[B>>A]]``, as Arena-Hard's prompts ask."""
+_FORMS: Mapping[str, Scale] = {"arena_hard": _ARENA, "vanilla": OUTPUTS}
 """How judges of these names answer; of others the tool's decision counts."""
 
 
@@ -29,7 +38,7 @@ def recognises(source: Source) -> bool:
     return {*_PAIR, "pair_id", "label", "judgments"} <= source.first.keys()
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield the right answer and the decision in each order."""
     for line, row in source.records():
         with source.at(line):
@@ -38,17 +47,22 @@ def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
             yield (
                 Skipped(line=line, why=f"no such label: {row['label']!r}")
                 if label is None
-                else label_row(line, **item, aspect=ASPECT, annotator="judgebench", value=label)
+                else make_label(**item, aspect=ASPECT, annotator="judgebench", value=label)
             )
             for number, found in enumerate(items(row, "judgments")):
                 if number < len(_ORDERS):
-                    yield _recorded(row, found, line=line, order=_ORDERS[number])
+                    yield _recorded(row, found, item, line=line, order=_ORDERS[number])
                 else:
                     yield Skipped(line=line, why="of neither order: a third judgement")
 
 
 def _recorded(
-    row: Mapping[str, Any], found: Mapping[str, Any], *, line: int, order: Order
+    row: Mapping[str, Any],
+    found: Mapping[str, Any],
+    item: Mapping[str, Any],
+    *,
+    line: int,
+    order: Order,
 ) -> Recorded:
     judgment = mapping(found, "judgment")
     name = given(row, "judge_name") or "judge"
@@ -56,17 +70,15 @@ def _recorded(
     decided = _DECISIONS.get(str(found.get("decision")))
     # the file's decision is of the two as they were shown
     value = _SWAPPED[decided] if decided is not None and order == "ba" else decided
-    scores = judgment.get("scores")
     return Recorded(
         line=line,
-        eid=text(row, "pair_id"),
-        pair=_PAIR,
+        **item,
         order=order,
         aspect=ASPECT,
         judge=f"{name}/{model}" if model else name,
         reply=text_or_none(judgment, "response") or None,
         scale=_FORMS.get(name),
         value=value,
-        scored_by="decision" if isinstance(scores, list) else "llm",
-        extra={"scores": scores} if scores is not None else {},
+        scored_by="decision" if isinstance(judgment.get("scores"), list) else "llm",
+        extra=present(judgment, "scores"),
     )

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.domain import Order, Verdict
-from fairjudge.errors import InputError
-from fairjudge.importing.fields import given, items, mapping, score, text
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
-from fairjudge.importing.sources import Source
+from fairjudge.domain import Verdict
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label, order_of
+from fairjudge.importing.sources import Source, given, items, mapping, score, text
 from fairjudge.scales import Position, to_verdict
 
 _SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}
@@ -25,7 +23,7 @@ def recognises(source: Source) -> bool:
     return isinstance(first.get("data"), dict) and bool({"annotations", "predictions"} & {*first})
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each result of each annotation and prediction that was not cancelled."""
     for line, task in source.records():
         with source.at(line):
@@ -41,9 +39,7 @@ def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
                 yield Skipped(line=line, why="nobody has annotated it")
 
 
-def _annotation(
-    one: Mapping[str, Any], line: int, item: Mapping[str, Any]
-) -> Iterator[LabelRow | Skipped]:
+def _annotation(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> Iterator[Entry]:
     annotator = one.get("completed_by")
     if isinstance(annotator, dict):
         annotator = given(annotator, "email", "id")
@@ -55,22 +51,19 @@ def _annotation(
         else:
             who = "label-studio" if annotator is None else str(annotator)
             fields = {key: found for key, found in item.items() if key != "order"}
-            yield label_row(line, **fields, aspect=name, annotator=who, value=value)
+            yield make_label(**{**fields, "aspect": name}, annotator=who, value=value)
 
 
 def _prediction(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> Iterator[Recorded]:
-    pair = (item["system_a"], item["system_b"]) if "system_a" in item else None
     for name, value, meta in _values(one, item):
+        fields = {**item, "aspect": name}
+        if "order" in item:
+            fields["order"] = order_of(meta.get("order", item["order"]), field="meta.order")
         repeat = meta.get("repeat")
         yield Recorded(
             line=line,
-            eid=item["eid"],
-            system=item.get("system"),
-            pair=pair,
-            order=_order(meta, "meta.order", item["order"]) if pair else None,
+            **fields,
             repeat=repeat if type(repeat) is int and repeat >= 0 else None,
-            unit=item.get("unit") or "summary",
-            aspect=name,
             judge=given(one, "model_version") or "label-studio",
             value=value,
             detail="the prediction is no number and no preference",
@@ -114,12 +107,5 @@ def _item(data: Mapping[str, Any]) -> dict[str, Any]:
     item: dict[str, Any] = {name: text(data, name) for name in ("eid", *names)}
     item |= {name: found for name in ("unit", "aspect") if (found := given(data, name))}
     if len(names) > 1:
-        item["order"] = _order(data, "data.order", "ab")
+        item["order"] = order_of(data.get("order", "ab"), field="data.order")
     return item
-
-
-def _order(given_in: Mapping[str, Any], field: str, default: Order) -> Order:
-    order = given_in.get("order", default)
-    if order not in ("ab", "ba"):
-        raise InputError(f'expected "ab" or "ba", not {order!r}', field=field)
-    return "ba" if order == "ba" else "ab"

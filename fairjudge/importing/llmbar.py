@@ -11,17 +11,24 @@ from typing import Any
 
 from fairjudge.domain import Order, Verdict
 from fairjudge.errors import InputError
-from fairjudge.importing.fields import fingerprint, items, mapping, text
-from fairjudge.importing.pairs import OUTPUTS
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
-from fairjudge.importing.sources import Source
-from fairjudge.scales import likert
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.sources import Source, fingerprint, items, mapping, text
+from fairjudge.scales import Level, Scale, likert
 
 ASPECT = "instruction_following"
 _ORDERS: Mapping[str, Order] = {"swap = False": "ab", "swap = True": "ba"}
 _WINNERS: Mapping[str, Verdict] = {"1": "a", "2": "b"}
 _RATINGS = likert([""] * 11, low=0)
 _PAIR = ("output_1", "output_2")
+OUTPUTS = Scale(
+    name="pairwise-outputs",
+    kind="pair",
+    levels=(
+        Level(answer="Output (a)", value="first", aliases=("(a)",)),
+        Level(answer="Output (b)", value="second", aliases=("(b)",)),
+    ),
+)
+"""``Output (a)`` or ``Output (b)``, as LLMBar's prompts ask."""
 
 
 def recognises(source: Source) -> bool:
@@ -30,7 +37,7 @@ def recognises(source: Source) -> bool:
     return {*_PAIR, "label", "results"} <= first.keys() and isinstance(first["results"], list)
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield the right answer, and the verdict in each order or the rating of each output.
 
     Of prompts that ask in rounds the last round counts.
@@ -43,7 +50,7 @@ def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
             if label is None:
                 raise InputError(f"expected 1 or 2, not {row['label']!r}", field="label")
             item = {"eid": eid, "system_a": _PAIR[0], "system_b": _PAIR[1], "aspect": ASPECT}
-            yield label_row(line, **item, annotator="llmbar", value=label)
+            yield make_label(**item, annotator="llmbar", value=label)
             rounds = list(items(row, "results"))
             if not rounds:
                 raise InputError("must not be empty", field="results")
@@ -68,7 +75,8 @@ def _verdicts(found: Mapping[str, Any], *, line: int, eid: str, judge: str) -> I
         yield Recorded(
             line=line,
             eid=eid,
-            pair=_PAIR,
+            system_a=_PAIR[0],
+            system_b=_PAIR[1],
             order=order,
             aspect=ASPECT,
             judge=judge,

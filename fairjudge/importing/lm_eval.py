@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairjudge.importing.fields import given, score, text
-from fairjudge.importing.records import Recorded, Skipped
-from fairjudge.importing.sources import Source
+from fairjudge.importing.records import Entry, Recorded, Skipped
+from fairjudge.importing.sources import Source, given, score, text
 
 _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
@@ -27,7 +26,7 @@ def recognises(source: Source) -> bool:
     return {"doc_id", "doc", "resps", "filtered_resps"} <= source.first.keys()
 
 
-def read(source: Source) -> Iterator[Recorded | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each metric of each row; one of several filters is part of the aspect's name."""
     rows = list(source.records())
     filters = {given(row, "filter") for _, row in rows}

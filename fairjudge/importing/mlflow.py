@@ -10,9 +10,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fairjudge.importing.fields import given, items, mapping, score, text
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
-from fairjudge.importing.sources import Source
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.sources import Source, given, items, mapping, score, text
 
 _NAMES = ("assessment_name", "name")
 """The former is what MLflow writes, the latter its classes' own word."""
@@ -27,7 +26,7 @@ def recognises(source: Source) -> bool:
     return _is_assessment(first) or (isinstance(info, dict) and "assessments" in info)
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each assessment. One that a later one overrides is skipped."""
     for line, row in source.records():
         with source.at(line):
@@ -47,9 +46,7 @@ def _is_assessment(row: Mapping[str, Any]) -> bool:
     return bool(named) and "source" in row and bool({"feedback", "expectation"} & row.keys())
 
 
-def _entry(
-    found: Mapping[str, Any], line: int, info: Mapping[str, Any]
-) -> Recorded | LabelRow | Skipped:
+def _entry(found: Mapping[str, Any], line: int, info: Mapping[str, Any]) -> Entry:
     if found.get("valid") is False:
         return Skipped(line=line, why="a later assessment overrides it")
     who = mapping(found, "source")
@@ -64,7 +61,7 @@ def _entry(
     if kind == "HUMAN":
         if number is None:
             return Skipped(line=line, why="a label that is no number")
-        return label_row(line, **judged, annotator=name or "human", value=number)
+        return make_label(**judged, annotator=name or "human", value=number)
     if not feedback and not found.get("error"):
         return Skipped(line=line, why="an expectation that no person stated")
     error = mapping(found, "error") or mapping(feedback, "error")

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fairjudge.domain import Order, Verdict
-from fairjudge.importing.fields import given, score, text, text_or_none
-from fairjudge.importing.pairs import LETTERS
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
-from fairjudge.importing.sources import Source
-from fairjudge.scales import likert
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.sources import Source, given, score, text, text_or_none
+from fairjudge.scales import likert, pairwise
 
 _FAILED = "$ERROR$"
 """What FastChat stores for a reply that did not come."""
+_LETTERS = pairwise(("A", "B", "C"))
+"""``[[A]]``, ``[[B]]`` or, for a tie, ``[[C]]``, as FastChat's prompts ask."""
 _RATINGS = likert([""] * 10)
 _ORDERS: Mapping[str, Order] = {"g1": "ab", "g2": "ba"}
 _WINNERS: Mapping[str, Verdict] = {
@@ -38,7 +38,7 @@ def recognises(source: Source) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield both orders of a pair, a rating, or a vote; each turn is an aspect of its own."""
     for line, row in source.records():
         with source.at(line):
@@ -57,43 +57,45 @@ def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
 
 def _pair(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Iterator[Recorded]:
     for game, order in _ORDERS.items():
-        reply = text_or_none(row, f"{game}_judgment")
+        reply = _reply(row, f"{game}_judgment")
         yield Recorded(
             line=line,
             **common,
-            pair=(text(row, "model_1"), text(row, "model_2")),
+            system_a=text(row, "model_1"),
+            system_b=text(row, "model_2"),
             order=order,
             judge=_judge(row),
-            reply=reply,
-            scale=LETTERS,
+            **reply,
+            scale=_LETTERS,
             value=_WINNERS.get(str(row.get(f"{game}_winner"))),
-            unscored="backend" if reply == _FAILED else None,
-            detail="the judge's reply did not come" if reply == _FAILED else "",
         )
 
 
 def _single(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Recorded:
-    reply = text_or_none(row, "judgment")
-    value = score(row.get("score"))
+    reply, value = _reply(row, "judgment"), score(row.get("score"))
     return Recorded(
         line=line,
         **common,
         system=text(row, "model"),
         judge=_judge(row),
-        reply=reply,
+        **reply,
         scale=_RATINGS,
         value=None if value is None or value < 0 else value,  # -1: no rating was found
-        unscored="backend" if reply == _FAILED else None,
-        detail="the judge's reply did not come" if reply == _FAILED else "",
     )
 
 
-def _vote(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> LabelRow | Skipped:
+def _reply(row: Mapping[str, Any], name: str) -> dict[str, Any]:
+    reply = text_or_none(row, name)
+    failed = {"unscored": "backend", "detail": "the judge's reply did not come"}
+    return {"reply": reply, **(failed if reply == _FAILED else {})}
+
+
+def _vote(row: Mapping[str, Any], line: int, common: Mapping[str, Any]) -> Entry:
     value = _WINNERS.get(text(row, "winner"))
     if value is None:
         return Skipped(line=line, why=f"no such winner: {row['winner']!r}")
     pair = {"system_a": text(row, "model_a"), "system_b": text(row, "model_b")}
-    return label_row(line, **common, **pair, annotator=_judge(row), value=value)
+    return make_label(**common, **pair, annotator=_judge(row), value=value)
 
 
 def _judge(row: Mapping[str, Any]) -> str:

@@ -12,9 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.domain import ScoredBy
-from fairjudge.importing.fields import Ids, fingerprint, given, items, mapping, score
-from fairjudge.importing.records import LabelRow, Recorded, Skipped, label_row
-from fairjudge.importing.sources import Source
+from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
+from fairjudge.importing.sources import (
+    Ids,
+    Source,
+    fingerprint,
+    given,
+    items,
+    mapping,
+    present,
+    score,
+)
 
 _ERROR = 2
 """``failureReason`` of a test that could not be run or graded."""
@@ -38,7 +46,7 @@ def recognises(source: Source) -> bool:
     )
 
 
-def read(source: Source) -> Iterator[Recorded | LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each assertion; those that a person answered are labels."""
     tests = list(_tests(source))
     prompts = {test.get("promptIdx") for _, test, _ in tests}
@@ -91,7 +99,7 @@ class _Test:
             grader=_provider(default) or _provider(mapping(case, "options")),
         )
 
-    def entries(self) -> Iterator[Recorded | LabelRow | Skipped]:
+    def entries(self) -> Iterator[Entry]:
         """Yield the test's assertions, or what keeps it from having any."""
         grading = mapping(self.fields, "gradingResult")
         graded = grading.get("componentResults") or grading.get("assertion")
@@ -105,7 +113,7 @@ class _Test:
         for result in results:
             yield self._entry(result, aspects)
 
-    def _failed(self) -> Iterator[Recorded | Skipped]:
+    def _failed(self) -> Iterator[Entry]:
         asserted = list(items(mapping(self.fields, "testCase"), "assert"))
         if not asserted:
             yield Skipped(line=self.number, why="the test ended in an error")
@@ -118,7 +126,7 @@ class _Test:
                 detail=given(self.fields, "error") or "promptfoo reports an error",
             )
 
-    def _entry(self, result: Mapping[str, Any], aspects: Ids) -> Recorded | LabelRow | Skipped:
+    def _entry(self, result: Mapping[str, Any], aspects: Ids) -> Entry:
         assertion, metadata = mapping(result, "assertion"), mapping(result, "metadata")
         value = score(result.get("pass") if result.get("score") is None else result["score"])
         judged = self._judged(assertion, aspects)
@@ -126,7 +134,7 @@ class _Test:
             if value is None:
                 return Skipped(line=self.number, why="a person's assertion without a score")
             del judged["judge"], judged["scored_by"]
-            return label_row(self.number, **judged, annotator="human", value=value)
+            return make_label(**judged, annotator="human", value=value)
         failed = bool(metadata.get("graderError"))
         return Recorded(
             line=self.number,
@@ -134,11 +142,7 @@ class _Test:
             value=None if failed else value,
             unscored="backend" if failed else None,
             detail=(given(result, "reason") or "the grader failed") if failed else "",
-            extra={
-                name: result[name]
-                for name in ("pass", "reason", "comment")
-                if result.get(name) is not None
-            },
+            extra=present(result, "pass", "reason", "comment"),
         )
 
     def _judged(self, assertion: Mapping[str, Any], aspects: Ids) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairjudge.errors import InputError
-from fairjudge.importing.records import LabelRow, Skipped, label_row
+from fairjudge.importing.records import Entry, Skipped, make_label
 from fairjudge.importing.sources import Source
 from fairjudge.inputs import read_file
 from fairjudge.text.printable import counted
@@ -24,7 +24,7 @@ def recognises(source: Source) -> bool:
     return (source.path / _UNITS).is_file() and (source.path / _LABELS).is_dir()
 
 
-def read(source: Source) -> Iterator[LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each label: ``unit`` is ``scu:<i>``, counted from 0, and ``text`` the unit's words."""
     folder = source.path
     units = [line.split("\t") for line in _lines(folder / _UNITS)]
@@ -45,8 +45,7 @@ def read(source: Source) -> Iterator[LabelRow | Skipped]:
                 yield Skipped(line=line, why=f"{path.name}: {error.problem}")
                 continue
             for number, (mark, words) in enumerate(zip(marks, wanted, strict=True)):
-                yield label_row(
-                    line,
+                yield make_label(
                     eid=eid,
                     system=path.stem,
                     aspect="coverage",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from pydantic import ValidationError
 
@@ -20,10 +20,14 @@ from fairjudge.domain import (
     Verdict,
 )
 from fairjudge.errors import InputError
-from fairjudge.importing.repeats import last_places, number_repeats, without_repeat
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.scales import Scale, to_verdict
 from fairjudge.signature import signature
+
+Repeats: TypeAlias = Literal["keep", "last"]
+_ITEM = (
+    "eid", "system", "system_a", "system_b", "order", "aspect", "protocol", "unit", "judge",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +38,8 @@ class Recorded:
     ----------
     line : int
         Where it stands: the line of its row, or the number of its sample or test, from 1.
-    system, pair : str, (str, str)
-        What was judged: one of the two. ``order`` says which of a pair was shown first.
+    system, system_a, system_b : str
+        What was judged: one, or a pair, of which ``order`` says which was shown first.
     reply : str, optional
         The judge's reply, word for word.
     scale : Scale, optional
@@ -47,9 +51,6 @@ class Recorded:
         Whether the limit on its tokens ended the reply.
     unscored : str, optional
         Why there is no score: the grader's own error, which is never a low score.
-    protocol : str, optional
-        Of a single item; by default that of `scale`, else ``binary`` where all values of the same
-        judge and aspect are 0 or 1, and ``likert`` otherwise.
     extra : mapping
         Other fields to keep.
     """
@@ -59,7 +60,8 @@ class Recorded:
     aspect: str
     judge: str
     system: str | None = None
-    pair: tuple[str, str] | None = None
+    system_a: str | None = None
+    system_b: str | None = None
     order: Order | None = None
     unit: str = "summary"
     reply: str | None = None
@@ -68,7 +70,6 @@ class Recorded:
     unscored: UnscoredReason | None = None
     detail: str = ""
     cut_off: bool = False
-    protocol: ProtocolName | None = None
     probabilities: Mapping[str, float] | None = None
     scored_by: ScoredBy = "llm"
     repeat: int | None = None
@@ -83,40 +84,32 @@ class Skipped:
     why: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelRow:
-    """A person's label, and where it stands."""
-
-    line: int
-    label: Label
-
-
-def label_row(line: int, **fields: Any) -> LabelRow:
-    """Return the label with `fields`.
-
-    Raises
-    ------
-    InputError
-        They are no label.
-    """
-    try:
-        label = Label.model_validate({k: v for k, v in fields.items() if v is not None})
-    except ValidationError as error:
-        raise _invalid(error, line) from error
-    return LabelRow(line=line, label=label)
+Entry: TypeAlias = Recorded | Label | Skipped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedFile:
+class Placed:
+    """Judgements, and the place of each."""
+
+    judgements: tuple[Judgement, ...]
+    lines: tuple[int, ...]
+
+    @property
+    def unscored(self) -> tuple[tuple[int, Judgement], ...]:
+        """The judgements without a score, each with its place."""
+        pairs = zip(self.lines, self.judgements, strict=True)
+        return tuple((line, found) for line, found in pairs if found.unscored is not None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedFile(Placed):
     """What another tool's file held.
 
-    ``lines`` gives the place of each judgement, ``n_reread`` how many replies our parser read to
-    another value than the tool did: theirs stands beside ours as ``tool_value``.
+    ``n_reread`` counts the replies that our parser read to another value than the tool did: theirs
+    stands beside ours as ``tool_value``.
     """
 
     tool: str
-    judgements: tuple[Judgement, ...]
-    lines: tuple[int, ...]
     labels: tuple[Label, ...]
     skipped: tuple[Skipped, ...]
     n_reread: int
@@ -126,46 +119,71 @@ class ImportedFile:
         """Places in the file: each is a judgement, a label, or skipped."""
         return len(self.judgements) + len(self.labels) + len(self.skipped)
 
-    @property
-    def unscored(self) -> tuple[tuple[int, Judgement], ...]:
-        """The judgements without a score, each with its place."""
-        pairs = zip(self.lines, self.judgements, strict=True)
-        return tuple((line, found) for line, found in pairs if found.unscored is not None)
+
+def make_label(**fields: Any) -> Label:
+    """Return the label with those `fields` that are not None."""
+    try:
+        return Label.model_validate({k: v for k, v in fields.items() if v is not None})
+    except ValidationError as error:
+        raise _invalid(error) from error
+
+
+def make_judgement(fields: Mapping[str, Any], *, source: str, scale: Scale | None) -> Judgement:
+    """Return the judgement with `fields`; `scale` is that by which our parser read the reply."""
+    signed = signature(
+        {
+            "judge": str(fields["judge"]),
+            "source": source,
+            "scale": scale.label if scale else None,
+            "parser": PARSER_VERSION if scale else None,
+        }
+    )
+    try:
+        return Judgement.model_validate({**fields, "signature": signed})
+    except ValidationError as error:
+        raise _invalid(error) from error
+
+
+def scored(outcome: float | Verdict | Unscored) -> dict[str, Any]:
+    """Return the fields of a judgement that say what came out."""
+    if isinstance(outcome, Unscored):
+        return {"value": None, "unscored": outcome.reason, "detail": outcome.detail}
+    return {"value": outcome, "unscored": None}
+
+
+def order_of(value: object, *, field: str) -> Order:
+    """Return which of a pair was shown first."""
+    if value not in ("ab", "ba"):
+        raise InputError(f'expected "ab" or "ba", not {value!r}', field=field)
+    return "ba" if value == "ba" else "ab"
+
+
+def _invalid(error: ValidationError) -> InputError:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return InputError(first["msg"], field=".".join(map(str, first["loc"])) or None)
 
 
 def assemble(
-    entries: Iterable[Recorded | LabelRow | Skipped],
-    *,
-    tool: str,
-    judge: str | None = None,
-    repeats: Literal["keep", "last"] = "keep",
+    entries: Iterable[Entry], *, tool: str, judge: str | None = None, repeats: Repeats = "keep"
 ) -> ImportedFile:
     """Return the judgements and labels of `entries`, in their order; `judge` renames the judges.
 
     With `repeats` ``"last"``, judgements of an item that has a later one are skipped.
-
-    Raises
-    ------
-    InputError
-        A field cannot be part of a judgement; its line is named.
     """
     rows = tuple(entries)
     recorded = [row for row in rows if isinstance(row, Recorded)]
     protocols = _protocols(recorded)
-    made = number_repeats(
-        _judgement(one, tool=tool, judge=judge, protocols=protocols) for one in recorded
-    )
-    kept = last_places(made) if repeats == "last" else tuple(range(len(made)))
-    judged = tuple(made[at] for at in kept)
+    made = [_judgement(one, tool=tool, judge=judge, protocols=protocols) for one in recorded]
+    kept, judged = settle_repeats(made, repeats)
     former = [
         Skipped(line=recorded[at].line, why="the item was judged again")
         for at in sorted({*range(len(made))} - {*kept})
     ]
     return ImportedFile(
         tool=tool,
-        judgements=tuple(map(without_repeat, judged)) if repeats == "last" else judged,
+        judgements=judged,
         lines=tuple(recorded[at].line for at in kept),
-        labels=tuple(row.label for row in rows if isinstance(row, LabelRow)),
+        labels=tuple(row for row in rows if isinstance(row, Label)),
         skipped=(*(row for row in rows if isinstance(row, Skipped)), *former),
         n_reread=sum(map(_read_otherwise, judged)),
     )
@@ -192,62 +210,37 @@ def _judgement(
     judge: str | None,
     protocols: Mapping[tuple[str, str], ProtocolName],
 ) -> Judgement:
-    outcome = _outcome(one)
     read = one.scale is not None and bool(one.reply) and one.unscored is None
-    named = judge or one.judge
-    items: dict[str, Any] = (
-        {"system": one.system}
-        if one.pair is None
-        else {"system_a": one.pair[0], "system_b": one.pair[1]}
-    )
     optional = {
+        "system": one.system,
+        "system_a": one.system_a,
+        "system_b": one.system_b,
         "order": one.order,
         "probabilities": dict(one.probabilities) if one.probabilities else None,
         "repeat": one.repeat,
         "tool_value": one.value if read else None,
     }
-    record = {
+    fields = {
         **one.extra,
         "eid": one.eid,
-        **items,
         "aspect": one.aspect,
         "unit": one.unit,
         "protocol": _protocol(one, protocols),
-        "judge": named,
-        **(
-            {"value": None, "unscored": outcome.reason, "detail": outcome.detail}
-            if isinstance(outcome, Unscored)
-            else {"value": outcome, "unscored": None}
-        ),
+        "judge": judge or one.judge,
+        **scored(_outcome(one)),
         "raw": one.reply,
         "scored_by": one.scored_by,
         **{name: value for name, value in optional.items() if value is not None},
-        "signature": signature(
-            {
-                "judge": named,
-                "source": f"imported:{tool}",
-                "scale": one.scale.label if read and one.scale else None,
-                "parser": PARSER_VERSION if read else None,
-            }
-        ),
     }
     try:
-        return Judgement.model_validate(record)
-    except ValidationError as error:
-        raise _invalid(error, one.line) from error
-
-
-def _invalid(error: ValidationError, line: int) -> InputError:
-    first = error.errors(include_url=False, include_input=False)[0]
-    where = ".".join(map(str, first["loc"])) or None
-    return InputError(first["msg"], line=line, field=where)
+        return make_judgement(fields, source=f"imported:{tool}", scale=one.scale if read else None)
+    except InputError as error:
+        raise InputError(error.problem, line=one.line, field=error.field) from error
 
 
 def _protocol(one: Recorded, protocols: Mapping[tuple[str, str], ProtocolName]) -> ProtocolName:
-    if one.pair is not None:
+    if one.system_a is not None:
         return "pairwise"
-    if one.protocol is not None:
-        return one.protocol
     if one.scale is not None:
         return one.scale.protocol
     return protocols.get((one.judge, one.aspect), "likert")
@@ -262,3 +255,46 @@ def _outcome(one: Recorded) -> float | Verdict | Unscored:
     if one.value is None:
         return Unscored(reason="unparseable", detail=one.detail or "no reply and no value")
     return one.value
+
+
+def item_of(found: Judgement) -> tuple[tuple[str, str], ...]:
+    """Return what was judged and by whom: two judgements of one item agree in all of it."""
+    return tuple((name, value) for name in _ITEM if (value := getattr(found, name)) is not None)
+
+
+def settle_repeats(
+    found: Sequence[Judgement], repeats: Repeats
+) -> tuple[tuple[int, ...], tuple[Judgement, ...]]:
+    """Return the places in `found` of those that stay, in their new order, and these.
+
+    ``"keep"`` numbers them; ``"last"`` leaves each item's last one, in the order of the first ones.
+    """
+    if repeats == "keep":
+        return tuple(range(len(found))), _numbered(found)
+    last = tuple({item_of(one): at for at, one in enumerate(found)}.values())
+    return last, tuple(_without_repeat(found[at]) for at in last)
+
+
+def _numbered(found: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """Give each judgement of an item that has several its ``repeat``, from 0.
+
+    An item all of whose judgements have a ``repeat`` of their own, each another, keeps them.
+    """
+    keys = list(map(item_of, found))
+    times = Counter(keys)
+    own = {(key, one.repeat) for key, one in zip(keys, found, strict=True)}
+    given = Counter(key for key, repeat in own if repeat is not None)
+    next_one: Counter[tuple[tuple[str, str], ...]] = Counter()
+    numbered = []
+    for key, one in zip(keys, found, strict=True):
+        if times[key] > 1 and given[key] < times[key]:
+            numbered.append(one.model_copy(update={"repeat": next_one[key]}))
+            next_one[key] += 1
+        else:
+            numbered.append(one)
+    return tuple(numbered)
+
+
+def _without_repeat(one: Judgement) -> Judgement:
+    fields = {name: value for name, value in one.to_json().items() if name != "repeat"}
+    return Judgement.model_validate(fields)

@@ -6,16 +6,21 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from pydantic import ValidationError
-
-from fairjudge.domain import Judgement, Order, ProtocolName, Unscored
+from fairjudge.domain import Judgement, Order, ProtocolName
 from fairjudge.errors import InputError
-from fairjudge.importing.repeats import item_of, last_places, number_repeats, without_repeat
-from fairjudge.parsing import PARSER_VERSION, read_verdict
+from fairjudge.importing.records import (
+    Placed,
+    Repeats,
+    item_of,
+    make_judgement,
+    order_of,
+    scored,
+    settle_repeats,
+)
+from fairjudge.parsing import read_verdict
 from fairjudge.scales import Scale, to_verdict
-from fairjudge.signature import signature
 
 FIELDS = (
     "eid",
@@ -44,19 +49,11 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
-    """The judgements, and the line that each was read from."""
+class Imported(Placed):
+    """What recorded replies became: an item that was judged again is named in ``repeated``."""
 
-    judgements: tuple[Judgement, ...]
-    lines: tuple[int, ...]
     repeated: tuple[Repeat, ...]
     n_replies: int
-
-    @property
-    def unscored(self) -> tuple[tuple[int, Judgement], ...]:
-        """The judgements without a score, each with its line."""
-        pairs = zip(self.lines, self.judgements, strict=True)
-        return tuple((line, found) for line, found in pairs if found.unscored is not None)
 
 
 def import_replies(
@@ -68,7 +65,7 @@ def import_replies(
     judge: str | None = None,
     lines: Sequence[int] | None = None,
     path: str | Path | None = None,
-    repeats: Literal["keep", "last"] = "keep",
+    repeats: Repeats = "keep",
 ) -> Imported:
     """Turn recorded replies to judgements.
 
@@ -106,7 +103,8 @@ def import_replies(
     if (protocol == "pairwise") != (scale.kind == "pair"):
         raise InputError(f"scale {scale.name!r} does not fit protocol {protocol!r}")
     columns = _columns(mapping or {})
-    found: list[tuple[int, Judgement]] = []
+    places: list[int] = []
+    found: list[Judgement] = []
     for number, row in enumerate(rows):
         line = number + 1 if lines is None else lines[number]
         try:
@@ -114,25 +112,21 @@ def import_replies(
         except InputError as error:
             problem, field = error.problem, error.field
             raise InputError(problem, path=path, line=line, field=field) from error
-        found.append((line, one))
-    numbered = number_repeats(one for _, one in found)
-    pairs = [(line, one) for (line, _), one in zip(found, numbered, strict=True)]
-    again = _judged_again(pairs)
-    if repeats == "last":
-        last = [pairs[at] for at in last_places([one for _, one in pairs])]
-        pairs = [(line, without_repeat(one)) for line, one in last]
+        places.append(line)
+        found.append(one)
+    kept, judgements = settle_repeats(found, repeats)
     return Imported(
-        judgements=tuple(one for _, one in pairs),
-        lines=tuple(line for line, _ in pairs),
-        repeated=again,
+        judgements=judgements,
+        lines=tuple(places[at] for at in kept),
+        repeated=_judged_again(places, found),
         n_replies=len(found),
     )
 
 
-def _judged_again(pairs: Sequence[tuple[int, Judgement]]) -> tuple[Repeat, ...]:
-    seen: dict[tuple[Any, ...], list[int]] = {}
-    for line, one in pairs:
-        seen.setdefault(tuple(item_of(one).items()), []).append(line)
+def _judged_again(lines: Sequence[int], found: Sequence[Judgement]) -> tuple[Repeat, ...]:
+    seen: dict[tuple[tuple[str, str], ...], list[int]] = {}
+    for line, one in zip(lines, found, strict=True):
+        seen.setdefault(item_of(one), []).append(line)
     return tuple(
         Repeat(item=dict(key), line=at[-1], former=tuple(at[:-1]))
         for key, at in seen.items()
@@ -162,14 +156,9 @@ def _judgement(
     pair = protocol == "pairwise"
     order: Order = _order(given) if pair else "ab"
     reply = _reply(row, given, columns)
-    outcome = read_verdict(reply or "", scale, aspect=str(given.get("aspect") or ""))
-    value: dict[str, Any] = (
-        {"value": None, "unscored": outcome.reason, "detail": outcome.detail}
-        if isinstance(outcome, Unscored)
-        else {"value": to_verdict(outcome, order) if isinstance(outcome, str) else outcome}
-    )
+    read = read_verdict(reply or "", scale, aspect=str(given.get("aspect") or ""))
     systems = ("system_a", "system_b") if pair else ("system",)
-    record = {
+    fields = {
         **{name: item for name, item in row.items() if name not in {*_OURS, *columns.values()}},
         **{
             name: given[name]
@@ -179,30 +168,17 @@ def _judgement(
         **({"order": order} if pair else {}),
         "protocol": protocol,
         "judge": named,
-        "unscored": None,
-        **value,
+        **scored(to_verdict(read, order) if isinstance(read, str) else read),
         "raw": reply,
         "scored_by": "llm",
         "probabilities": None,
-        "signature": _signature(str(named), scale),
     }
-    return _validated(record, ("eid", *systems, "aspect"), columns)
-
-
-def _validated(
-    record: dict[str, Any], needed: Sequence[str], columns: Mapping[str, str]
-) -> Judgement:
-    for field in needed:
-        if record.get(field) is None:
+    for field in ("eid", *systems, "aspect"):
+        if fields.get(field) is None:
             column = columns[field]
             hint = f"missing; name its column with --map {field}=COLUMN"
             raise InputError(hint if column == field else f"no column {column!r}", field=field)
-    try:
-        return Judgement.model_validate(record)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, first["loc"])) or None
-        raise InputError(first["msg"], field=where) from error
+    return make_judgement(fields, source="import", scale=scale)
 
 
 def _reply(
@@ -232,14 +208,7 @@ def _order(given: Mapping[str, Any]) -> Order:
     order = given.get("order")
     if order is None:
         return by_swap or "ab"
-    if order not in ("ab", "ba"):
-        raise InputError(f'expected "ab" or "ba", not {order!r}', field="order")
+    stated = order_of(order, field="order")
     if by_swap is not None and by_swap != order:
         raise InputError(f"'order' {order!r} contradicts 'swapped' {swapped!r}", field="order")
-    return "ba" if order == "ba" else "ab"
-
-
-def _signature(judge: str, scale: Scale) -> str:
-    return signature(
-        {"judge": judge, "source": "import", "scale": scale.label, "parser": PARSER_VERSION}
-    )
+    return stated

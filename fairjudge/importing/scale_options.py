@@ -27,11 +27,6 @@ def scale_from_options(
         second, tie; for ``"binary"`` 0 and 1, but yes/no and true/false by their meaning.
     with_stars : bool
         One to five stars.
-
-    Raises
-    ------
-    InputError
-        More than one of them is given, or it does not fit `protocol`.
     """
     if sum((scale is not None, answers is not None, with_stars)) > 1:
         raise InputError("give one of --scale, --options and --stars, not several")
@@ -41,17 +36,13 @@ def scale_from_options(
         made = load_scale(scale)
     elif scale is not None or with_stars:
         made = stars() if scale is None else _from_range(scale)
+    elif protocol == "likert":
+        made = likert()
     else:
-        made = _usual(protocol)
+        made = binary() if protocol == "binary" else pairwise()
     if (protocol == "pairwise") != (made.kind == "pair"):
         raise InputError(f"scale {made.name!r} does not fit --protocol {protocol}")
     return made
-
-
-def _usual(protocol: ProtocolName) -> Scale:
-    if protocol == "likert":
-        return likert()
-    return binary() if protocol == "binary" else pairwise()
 
 
 def _from_range(text: str) -> Scale:

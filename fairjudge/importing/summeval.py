@@ -1,16 +1,14 @@
 """SummEval's annotations: every expert's and crowd worker's rating of every summary.
 
-Source: Yale-LILY/SummEval, ``model_annotations.aligned.jsonl``. Articles and summaries come by
-`fairjudge.datasets.read_summeval`.
+Source: Yale-LILY/SummEval, ``model_annotations.aligned.jsonl``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.importing.fields import items, score, text
-from fairjudge.importing.records import LabelRow, Skipped, label_row
-from fairjudge.importing.sources import Source
+from fairjudge.importing.records import Entry, Skipped, make_label
+from fairjudge.importing.sources import Source, items, score, text
 
 _GROUPS = {"expert": "expert_annotations", "turker": "turker_annotations"}
 
@@ -20,7 +18,7 @@ def recognises(source: Source) -> bool:
     return {"id", "model_id", "decoded", "expert_annotations"} <= source.first.keys()
 
 
-def read(source: Source) -> Iterator[LabelRow | Skipped]:
+def read(source: Source) -> Iterator[Entry]:
     """Yield each rating; annotators are numbered in the order of the file."""
     for line, row in source.records():
         with source.at(line):
@@ -33,4 +31,4 @@ def read(source: Source) -> Iterator[LabelRow | Skipped]:
                             yield Skipped(line=line, why=f"a rating of {aspect!r} is no number")
                             continue
                         who = f"{group}{number}"
-                        yield label_row(line, **item, aspect=aspect, annotator=who, value=value)
+                        yield make_label(**item, aspect=aspect, annotator=who, value=value)

@@ -9,24 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, get_args
+from itertools import combinations
+from typing import TypeAlias
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from fairjudge.errors import ConfigurationError
-from fairjudge.protocols import Embedder
+from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.references.ports import Groups, sort_groups
 from fairjudge.text.particulars import numbers_in
 from fairjudge.text.printable import counted
 
-Scorer: TypeAlias = Literal["contextual", "cosine"]
-Partitioner: TypeAlias = Literal["average", "complete", "components", "louvain"]
 Matrix: TypeAlias = NDArray[np.float64]
 
-THRESHOLDS: dict[Scorer, float] = {"contextual": 0.457, "cosine": 0.448}
+THRESHOLD = 0.457
 """Score from which two answers count as equivalent: NAnCo's four development questions, the mean of
 the best threshold of each."""
 
@@ -42,6 +40,8 @@ USUAL_PAIRS = 10
 """How many pairs of answers the usual figures count for, beside the question's own pairs."""
 HIGHEST_TYPICAL = 0.45
 """Cap on a question's typical similarity: where all answers agree, none is set apart."""
+SAME = 0.5
+"""P(same) below which two answers differ; it is calibrated."""
 
 
 def consolidate(
@@ -50,44 +50,11 @@ def consolidate(
     *,
     embedder: Embedder,
     contexts: Sequence[str | None] | None = None,
-    scorer: Scorer = "contextual",
-    partitioner: Partitioner = "average",
-    threshold: float | None = None,
-) -> tuple[tuple[int, ...], ...]:
-    """Group answers to one question that mean the same.
-
-    Parameters
-    ----------
-    question : str
-        The question that all answers address.
-    answers : sequence of str
-        n answers; n may be 0 or 1.
-    embedder : Embedder
-        Sentence embeddings.
-    contexts : sequence of (str or None), optional
-        The sentence or paragraph that each answer was taken from; read by ``"contextual"``.
-    scorer : {"contextual", "cosine"}
-        See `equivalence`.
-    partitioner : {"average", "complete", "components", "louvain"}
-        See `partition`.
-    threshold : float, optional
-        Score from which two answers count as equivalent; the scorer's own by default.
-
-    Returns
-    -------
-    tuple of tuple of int
-        A partition of ``range(n)``: largest group first, ties by first member; members ascending.
-
-    Raises
-    ------
-    ConfigurationError
-        Unknown scorer or partitioner.
-    ValueError
-        `contexts` is not as long as `answers`.
-    """
-    scores = equivalence(question, answers, embedder=embedder, contexts=contexts, scorer=scorer)
-    cut = THRESHOLDS[scorer] if threshold is None else threshold
-    return partition(scores, threshold=cut, partitioner=partitioner)
+    threshold: float = THRESHOLD,
+) -> Groups:
+    """Group answers to one question that mean the same: see `equivalence` and `partition`."""
+    scores = equivalence(question, answers, embedder=embedder, contexts=contexts)
+    return partition(scores, threshold=threshold)
 
 
 def equivalence(
@@ -96,69 +63,40 @@ def equivalence(
     *,
     embedder: Embedder,
     contexts: Sequence[str | None] | None = None,
-    scorer: Scorer = "contextual",
 ) -> Matrix:
-    """Score how far each two answers mean the same.
+    """Score how far each two of n answers mean the same: shape (n, n), symmetric; n may be 0 or 1.
 
-    ``"cosine"`` is the cosine of the answers' embeddings, in [-1, 1].
-
-    ``"contextual"`` is a pair's similarity in standard deviations above what is typical of this
-    question, because answers to a narrow question are all alike. The similarity is a weighted mean
-    of three cosines, each without the component along the question's embedding: of the answers, of
-    the sentences they stand in, and of question and answer read together. Contradicting numbers
-    lower it, equal wording makes it 1, and half of it is the similarity at which average linkage
-    joins the two, so that the evidence of third answers counts. What is typical is shrunk towards
-    what is usual, so that two or three answers can be compared too.
-
-    Returns
-    -------
-    ndarray, shape (n, n)
-        Symmetric; larger is closer; comparable with ``THRESHOLDS[scorer]``.
-
-    Raises
-    ------
-    ConfigurationError
-        Unknown scorer.
-    ValueError
-        `contexts` is not as long as `answers`.
+    A pair's similarity in standard deviations above what is typical of this question, because
+    answers to a narrow question are all alike. The similarity is a weighted mean of three cosines,
+    each without the component along the question's embedding: of the answers, of the sentences they
+    stand in (see `sentence_around`; `contexts` has a text or None for each answer), and of question
+    and answer read together. Contradicting numbers lower it, equal wording makes it 1, and half of
+    it is the similarity at which average linkage joins the two, so that the evidence of third
+    answers counts. What is typical is shrunk towards what is usual, so that two or three answers
+    can be compared too.
     """
-    _check_choice(scorer, get_args(Scorer), "scorer")
     contexts = [None] * len(answers) if contexts is None else contexts
     if len(contexts) != len(answers):
         raise ValueError(f"{counted(len(answers), 'answer')} but {len(contexts)} contexts")
     if not answers:
         return np.zeros((0, 0))
-    if scorer == "cosine":
-        return _cosines(embedder.embed(list(answers)).astype(np.float64))
     similarity = _similarity(question, answers, contexts, embedder)
-    joined = (similarity + _joining_similarity(similarity)) / 2
-    return _standardised(joined)
+    return _standardised((similarity + _joining_similarity(similarity)) / 2)
 
 
-def partition(
-    scores: Matrix, *, threshold: float, partitioner: Partitioner = "average"
-) -> tuple[tuple[int, ...], ...]:
-    """Cut a matrix of pair scores, shape (n, n), into groups.
+def partition(scores: Matrix, *, threshold: float) -> Groups:
+    """Merge groups while the mean score between them, of an (n, n) matrix, is at least `threshold`.
 
-    ``"average"`` and ``"complete"`` merge groups while the mean (the least) score between them is
-    at least `threshold`. ``"components"`` joins whatever a chain of such pairs connects, and
-    ``"louvain"`` finds communities in that graph with a fixed seed, as the papers do.
-
-    Returns
-    -------
-    tuple of tuple of int
-        A partition of ``range(n)``: largest group first, ties by first member; members ascending.
+    Returns a partition of ``range(n)``: largest group first, ties by first member; members
+    ascending.
     """
-    _check_choice(partitioner, get_args(Partitioner), "partitioner")
-    n = len(scores)
-    if n < 2:
-        groups = [[index] for index in range(n)]
-    elif partitioner in {"components", "louvain"}:
-        groups = _graph_groups(scores, threshold, communities=partitioner == "louvain")
-    else:
-        groups = _linkage_groups(scores, threshold, complete=partitioner == "complete")
-    ordered = sorted((sorted(group) for group in groups), key=lambda g: (-len(g), g[0]))
-    return tuple(tuple(group) for group in ordered)
+    if len(scores) < 2:
+        return tuple((index,) for index in range(len(scores)))
+    # Linkage wants distances from 0 up; the shift by the top score cancels in the comparison.
+    top = max(float(scores.max()), threshold)
+    tree = linkage(_condensed(top - scores), method="average")
+    labels = fcluster(tree, t=top - threshold + 1e-12, criterion="distance")
+    return sort_groups([np.flatnonzero(labels == n).tolist() for n in np.unique(labels)])
 
 
 def sentence_around(answer: str, context: str | None) -> str:
@@ -242,24 +180,19 @@ def _condensed(distances: Matrix) -> Matrix:
     return np.maximum(distances[np.triu_indices(len(distances), 1)], 0.0)
 
 
-def _linkage_groups(scores: Matrix, threshold: float, *, complete: bool) -> list[list[int]]:
-    # Linkage wants distances from 0 up; the shift by the top score cancels in the comparison.
-    top = max(float(scores.max()), threshold)
-    tree = linkage(_condensed(top - scores), method="complete" if complete else "average")
-    labels = fcluster(tree, t=top - threshold + 1e-12, criterion="distance")
-    return [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
+def p_same(question: str, answers: Sequence[str], *, models: TrainedModels) -> Matrix:
+    """Return P(same) of each two of n answers, shape (n, n), symmetric; 1 for equal wording.
 
-
-def _graph_groups(scores: Matrix, threshold: float, *, communities: bool) -> list[list[int]]:
-    graph: nx.Graph[int] = nx.Graph()
-    graph.add_nodes_from(range(len(scores)))
-    pairs = np.argwhere(np.triu(scores >= threshold, 1))
-    graph.add_edges_from((int(i), int(j)) for i, j in pairs)
-    if communities:
-        return [list(group) for group in nx.community.louvain_communities(graph, seed=0)]
-    return [list(group) for group in nx.connected_components(graph)]
-
-
-def _check_choice(value: str, allowed: tuple[str, ...], name: str) -> None:
-    if value not in allowed:
-        raise ConfigurationError(f"unknown {name} {value!r}; choose from {', '.join(allowed)}")
+    Each two wordings are compared once.
+    """
+    plain = [" ".join(answer.casefold().split()) for answer in answers]
+    wordings = dict(zip(plain, answers, strict=True))
+    scores = np.eye(len(wordings))
+    if len(wordings) > 1:
+        upper = np.triu_indices(len(wordings), 1)
+        pairs = combinations(wordings.values(), 2)
+        scores[upper] = scores.T[upper] = models.same_answer([(question, a, b) for a, b in pairs])
+    row = {key: number for number, key in enumerate(wordings)}
+    order = [row[key] for key in plain]
+    matrix: Matrix = scores[np.ix_(order, order)]
+    return matrix

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from fairjudge.domain import Answer, Article, Stance, Unscored
+from fairjudge.judges.criteria import fence_articles
 from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import Asker, json_object
-from fairjudge.references.dates import outlet_and_date
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import Answered, Found
-from fairjudge.references.quoting import QuotableArticle
+from fairjudge.references.replies import QuotableArticle
+from fairjudge.references.writing import outlet_and_date
 from fairjudge.text.printable import counted
 
 MAX_QUESTIONS = 25
@@ -43,13 +44,11 @@ _NOBODY = frozenset({"", "null", "none", "n/a"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quoted:
-    """One item of a reply: ``question`` counts from 0."""
+    """One item of a reply: ``question`` counts from 0, ``voice`` has further fields of `Answer`."""
 
     question: int
     quote: str
-    speaker: str | None
-    stance: Stance | None
-    gloss: str | None
+    voice: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +117,7 @@ class LlmArticleAnswerer:
         found = await self.asker.ask(
             load_template("reference", "answers", 2),
             {
-                "article": Fenced(
-                    "article",
-                    (f"{article.title}\n\n{article.content}".strip(),),
-                    (outlet_and_date(article),),
-                ),
+                "article": replace(fence_articles((article,)), titles=(outlet_and_date(article),)),
                 "questions": Fenced("questions", (numbered,)),
                 "max_words": str(MAX_ANSWER_WORDS),
                 "gloss_words": str(MAX_GLOSS_WORDS),
@@ -151,12 +146,8 @@ def _found(item: Quoted, index: int, article: Article, text: QuotableArticle) ->
     passage = text.find(item.quote)
     if passage is None:
         return None
-    answer: dict[str, Any] = {"aid": article.aid, "answer": passage.text, "speaker": item.speaker}
-    rest = {"stance": item.stance, "gloss": item.gloss}
-    answer |= {name: value for name, value in rest.items() if value is not None}
-    return Found(
-        index=index, answer=Answer.model_validate(answer), start=passage.start, end=passage.end
-    )
+    answer = Answer(aid=article.aid, answer=passage.text, **item.voice)
+    return Found(index=index, answer=answer, start=passage.start, end=passage.end)
 
 
 def read_listed(text: str, *, n: int, cut_off: bool = False) -> Listed | Unscored:
@@ -182,15 +173,13 @@ def _item(one: Any, n: int) -> Quoted | None:
     number, quote = one.get("question"), one.get("quote")
     if type(number) is not int or not 1 <= number <= n or not isinstance(quote, str):
         return None
-    stance = one.get("stance")
+    voice: dict[str, Any] = {"speaker": _words(one.get("speaker"))}
+    if one.get("stance") in get_args(Stance):
+        voice["stance"] = one["stance"]
     gloss = _words(one.get("gloss"))
-    return Quoted(
-        question=number - 1,
-        quote=quote,
-        speaker=_words(one.get("speaker")),
-        stance=stance if stance in get_args(Stance) else None,
-        gloss=gloss if gloss and len(gloss.split()) <= MAX_GLOSS_WORDS else None,
-    )
+    if gloss and len(gloss.split()) <= MAX_GLOSS_WORDS:
+        voice["gloss"] = gloss
+    return Quoted(question=number - 1, quote=quote, voice=voice)
 
 
 def _words(value: Any) -> str | None:

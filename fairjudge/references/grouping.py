@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairjudge.domain import Answer, Article, Unscored
@@ -11,8 +11,7 @@ from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list, read_object
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import INTEGERS, Asker, json_object
-from fairjudge.references.ports import Consolidator, Grouping, Groups
-from fairjudge.references.replies import sort_groups
+from fairjudge.references.ports import Consolidator, Grouping, Groups, sort_groups
 
 MAX_ANSWERS = 60
 """More answers are sorted in parts: the first makes groups, the others add to them."""
@@ -35,14 +34,13 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sorted:
-    """What a reply makes of a part's answers; ``old`` maps groups there were to their new members.
+    """What a reply makes of a part's answers, by their position in the part.
 
-    Answers are named by their position in the part.
+    ``groups`` begin with what joins each of the groups that there were.
     """
 
     invalid: frozenset[int]
-    new: tuple[Group, ...]
-    old: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    groups: tuple[Group, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +75,7 @@ class LlmGrouper:
                 return await self._without(found, question, answers, articles)
             if not self.keep_invalid:
                 left_out |= {positions[n] for n in found.invalid}
-            groups = _rest(_added(groups, found, positions), left_out)
+            groups = _rest(_added(groups, found.groups, positions), left_out)
         failed = None
         if n_parts > 1 and len(groups) > 1:
             groups, failed = await self._merged(question, groups, answers)
@@ -214,7 +212,7 @@ def _sorted(
     n_groups: int,
 ) -> Sorted | None:
     new: list[Group] = []
-    old: dict[int, tuple[int, ...]] = {}
+    joining: list[list[int]] = [[] for _ in range(n_groups)]
     for one, members in zip(groups, numbers, strict=True):
         number = one.get("group") if n_groups else None
         if number is None:
@@ -222,10 +220,11 @@ def _sorted(
             label = " ".join(label.split()) if isinstance(label, str) else ""
             new.extend([Group(label=label, members=tuple(sorted(members)))] if members else [])
         elif type(number) is int and 1 <= number <= n_groups:
-            old[number - 1] = (*old.get(number - 1, ()), *members)
+            joining[number - 1] += members
         else:
             return None
-    return Sorted(invalid=invalid, new=tuple(new), old=old)
+    old = (Group(label="", members=tuple(sorted(members))) for members in joining)
+    return Sorted(invalid=invalid, groups=(*old, *new))
 
 
 def _numbers(value: Any) -> list[int]:
@@ -253,19 +252,12 @@ def _rest(groups: Iterable[Group], left_out: frozenset[int]) -> list[Group]:
     return [group for group in rest if group.members]
 
 
-def _added(groups: Sequence[Group], found: Sorted, positions: Sequence[int]) -> list[Group]:
-    grown = [
-        Group(
-            label=one.label,
-            members=(*one.members, *(positions[n] for n in sorted(found.old.get(number, ())))),
-        )
-        for number, one in enumerate(groups)
-    ]
-    new = (
-        Group(label=one.label, members=tuple(positions[n] for n in one.members))
-        for one in found.new
-    )
-    return [*grown, *new]
+def _added(
+    groups: Sequence[Group], found: Sequence[Group], positions: Sequence[int]
+) -> list[Group]:
+    placed = [replace(one, members=tuple(positions[n] for n in one.members)) for one in found]
+    grown = [_union([one, more]) for one, more in zip(groups, placed, strict=False)]
+    return [*grown, *placed[len(groups) :]]
 
 
 def _union(groups: Sequence[Group]) -> Group:

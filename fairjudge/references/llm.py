@@ -10,8 +10,8 @@ from fairjudge.judges.criteria import fence_articles
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import INTEGERS, Asker, json_object
 from fairjudge.references.ports import Checked, Groups
-from fairjudge.references.quoting import QuotableArticle
 from fairjudge.references.replies import (
+    QuotableArticle,
     read_answers,
     read_check,
     read_groups,
@@ -27,12 +27,23 @@ _GROUPS = json_object({"groups": {"type": "array", "items": INTEGERS}})
 _CHECK = json_object({"invalid": INTEGERS, "diverse": {"type": "boolean"}})
 
 
+def asked_for(n: int) -> dict[str, str]:
+    """Return the fields that ask for `n` questions: a quarter factual, the rest opinion.
+
+    For the 20 questions of DiverseSumm that is 5 and 15; predictions are opinion too.
+    """
+    n_factual = max(1, n // 4)
+    return {
+        "n_questions": str(n),
+        "n_factual": str(n_factual),
+        "n_opinion": str(n - n_factual),
+        "max_words": str(MAX_QUESTION_WORDS),
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LlmQuestionWriter:
-    """Asks for questions on the given articles: a quarter factual, the rest opinion or prediction.
-
-    For the 20 questions of DiverseSumm that is 5 and 15.
-    """
+    """Asks for questions on the given articles."""
 
     asker: Asker
 
@@ -44,15 +55,11 @@ class LlmQuestionWriter:
         n: int,
     ) -> tuple[str, ...] | Unscored:
         """See `fairjudge.references.ports.QuestionWriter`."""
-        n_factual = max(1, n // 4)
         return await self.asker.ask(
             load_template("reference", "questions"),
             {
                 "articles": fence_articles(tuple(articles)),
-                "n_questions": str(n),
-                "n_factual": str(n_factual),
-                "n_opinion": str(n - n_factual),
-                "max_words": str(MAX_QUESTION_WORDS),
+                **asked_for(n),
                 "answer_format": 'Reply with JSON alone: {"questions": ["...", "..."]}',
             },
             schema=_QUESTIONS,

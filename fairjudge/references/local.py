@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, Article
 from fairjudge.protocols import Embedder, Reading, TrainedModels
-from fairjudge.references.forms import UNITS, Key, Kind, Proposal, proposals
+from fairjudge.references.consolidation import SAME, p_same
+from fairjudge.references.forms import NAMED_AS, SAID_OF, UNITS, Key, Kind, Proposal, proposals
 from fairjudge.references.phrases import head_key
-from fairjudge.references.same_answers import SAME, p_same
-from fairjudge.references.speech import NAMED_AS, SAID_OF, spoken
 from fairjudge.references.syntax import Sentence, is_count, parse
 from fairjudge.text.particulars import numbers_in
 from fairjudge.text.sentences import news_sentences
@@ -31,8 +30,6 @@ from fairjudge.text.usable import usable
 
 if TYPE_CHECKING:
     from spacy.tokens import Token
-else:
-    Token = Any
 
 MIN_SHARE = 0.3
 """Share of the sources that must answer a valid question (DiverseSumm, section 3.1)."""
@@ -61,37 +58,35 @@ _SAID_BY_ANYONE = 0.2
 """What "What was said about ...?" is worth beside questions that name who said it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalQuestion:
-    """A question and what the articles answer."""
-
-    question: str
-    answers: tuple[Answer, ...]
+_Answers: TypeAlias = dict[str, tuple[Answer, ...]]
+"""Questions with what articles answer, the best first."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Found:
-    """An answer, where it stands in which sentence of which article."""
+    """An answer: characters of the sentence at a place, and who says it."""
 
-    article: int
     place: int
     start: int
     end: int
     speaker: str | None = None
-    exactly: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
+    """A question that clauses suggest; each stands in the sentence at its place."""
+
     question: str
     kind: Kind
     key: Key
-    by_clause: tuple[_Found, ...]
+    by_clause: tuple[tuple[int, Proposal], ...]
+
+    def at(self, place: int) -> list[Proposal]:
+        return [clause for other, clause in self.by_clause if other == place]
 
     def asked(self, place: int) -> str:
         """Return what a reader is asked of a sentence."""
-        exactly = (one.exactly for one in self.by_clause if one.place == place)
-        return next(exactly, "") or self.question
+        return next((clause.exactly for clause in self.at(place)), "") or self.question
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +94,24 @@ class _Cluster:
     """The sentences of a cluster in order, the article that each is of, and their vectors."""
 
     sentences: tuple[Sentence, ...]
-    articles: tuple[int, ...]
+    aids: tuple[str, ...]
     vectors: NDArray[np.float32]
     n_articles: int
     topics: Mapping[str, str]
 
-    @property
-    def at_least(self) -> int:
-        """How many articles must answer a question."""
-        return _at_least(self.n_articles)
+    def sources(self, places: Iterable[int]) -> set[str]:
+        return {self.aids[place] for place in places}
+
+    def answer(self, one: _Found) -> Answer:
+        sentence = self.sentences[one.place].text
+        span = sentence[one.start : one.end]
+        more = {"speaker": one.speaker, "gloss": sentence if sentence != span else None}
+        known = {name: value for name, value in more.items() if value}
+        return Answer(aid=self.aids[one.place], answer=span, **known)
 
 
 def _at_least(n_articles: int) -> int:
+    """Return how many articles must answer a question."""
     return max(2, math.ceil(MIN_SHARE * n_articles))
 
 
@@ -124,9 +125,9 @@ class LocalReferences:
 
     embedder: Embedder
     models: TrainedModels
-    _built: dict[tuple[str, ...], dict[str, tuple[_Found, ...]]] = field(default_factory=dict)
-    _clusters: dict[tuple[str, ...], _Cluster] = field(default_factory=dict)
-    _tried: dict[tuple[str, ...], dict[str, tuple[_Found, ...]]] = field(default_factory=dict)
+    _known: dict[tuple[tuple[str, str], ...], tuple[_Answers, _Answers]] = field(
+        default_factory=dict
+    )
 
     def generate_questions(
         self, articles: Sequence[Article], *, n_questions: int = 20
@@ -135,10 +136,8 @@ class LocalReferences:
 
         Where none would stay, some that too few articles answer, to say what was tried.
         """
-        contents = _contents(articles)
-        return tuple(self._questions(contents))[:n_questions] or tuple(
-            self._tried.get(contents, ())
-        )
+        kept, tried = self._questions(articles)
+        return tuple(kept)[:n_questions] or tuple(tried)
 
     def answer_question(
         self, question: str, article: Article, *, cluster: Sequence[Article]
@@ -147,50 +146,27 @@ class LocalReferences:
 
         Only questions that `generate_questions` returns have answers.
         """
-        contents = _contents(cluster)
-        if article.content not in contents:
-            return ()
-        number = contents.index(article.content)
-        found = self._questions(contents).get(question) or self._tried[contents].get(question, ())
-        return tuple(self._answer(one, article, contents) for one in found if one.article == number)
+        kept, tried = self._questions(cluster)
+        found = kept.get(question) or tried.get(question, ())
+        return tuple(one for one in found if one.aid == article.aid)
 
-    def build(
-        self, articles: Sequence[Article], *, n_questions: int = 20
-    ) -> tuple[LocalQuestion, ...]:
-        """Return questions with all their answers, the best first."""
-        kept, _ = usable(articles)
-        contents = _contents(articles)
-        return tuple(
-            LocalQuestion(
-                question=question,
-                answers=tuple(self._answer(one, kept[one.article], contents) for one in found),
-            )
-            for question, found in list(self._questions(contents).items())[:n_questions]
-        )
+    def _questions(self, articles: Sequence[Article]) -> tuple[_Answers, _Answers]:
+        """Return the questions that stay, and the first of those that too few articles answer."""
+        key = tuple((one.aid, one.content) for one in articles)
+        if key not in self._known:
+            kept, _ = usable(articles)
+            self._known[key] = self._worked_out(kept) if len(kept) > 1 else ({}, {})
+        return self._known[key]
 
-    def _answer(self, found: _Found, article: Article, contents: tuple[str, ...]) -> Answer:
-        sentence = self._clusters[contents].sentences[found.place].span.text
-        span = sentence[found.start : found.end]
-        more = {"speaker": found.speaker, "gloss": sentence if sentence != span else None}
-        known = {name: value for name, value in more.items() if value}
-        return Answer(aid=article.aid, answer=span, **known)
-
-    def _questions(self, contents: tuple[str, ...]) -> dict[str, tuple[_Found, ...]]:
-        """Return the questions that stay, the best first, with their answers."""
-        if contents not in self._built:
-            self._tried[contents] = {}
-            self._built[contents] = self._worked_out(contents) if len(contents) > 1 else {}
-        return self._built[contents]
-
-    def _worked_out(self, contents: tuple[str, ...]) -> dict[str, tuple[_Found, ...]]:
-        cluster = self._clusters[contents] = self._read_cluster(contents)
+    def _worked_out(self, articles: Sequence[Article]) -> tuple[_Answers, _Answers]:
+        cluster = self._read_cluster(articles)
         candidates = _candidates(cluster)
         answered = self._answers(candidates, cluster)
         valued: list[tuple[float, _Candidate, tuple[_Found, ...]]] = []
         vain: list[tuple[int, str, tuple[_Found, ...]]] = []
         for candidate, found in zip(candidates, answered, strict=True):
-            n_sources = len({one.article for one in found})
-            if n_sources < cluster.at_least:
+            n_sources = len(cluster.sources(one.place for one in found))
+            if n_sources < _at_least(cluster.n_articles):
                 vain.append((-n_sources, candidate.question, found))
             elif self._differ(candidate, found, cluster):
                 share = n_sources / cluster.n_articles
@@ -199,17 +175,20 @@ class LocalReferences:
                 valued.append((telling + share, candidate, found))
         valued.sort(key=lambda one: (-one[0], one[1].question))
         vain.sort(key=lambda one: one[:2])
-        self._tried[contents] = {question: found for _, question, found in vain[:SHOWN]}
-        return _without_repeats(valued)
+        kept = _without_repeats(valued)
+        return (
+            {question: tuple(map(cluster.answer, found)) for question, found in kept.items()},
+            {question: tuple(map(cluster.answer, found)) for _, question, found in vain[:SHOWN]},
+        )
 
-    def _read_cluster(self, contents: tuple[str, ...]) -> _Cluster:
-        parsed = [parse(news_sentences(content)) for content in contents]
-        sentences = tuple(sentence for some in parsed for sentence in some)
+    def _read_cluster(self, articles: Sequence[Article]) -> _Cluster:
+        texts = [[one.text for one in news_sentences(article.content)] for article in articles]
+        parsed = [parse(some) for some in texts]
         return _Cluster(
-            sentences=sentences,
-            articles=tuple(number for number, some in enumerate(parsed) for _ in some),
-            vectors=self.embedder.embed([one.span.text for one in sentences]),
-            n_articles=len(contents),
+            sentences=tuple(sentence for some in parsed for sentence in some),
+            aids=tuple(one.aid for one, some in zip(articles, parsed, strict=True) for _ in some),
+            vectors=self.embedder.embed([text for some in texts for text in some]),
+            n_articles=len(articles),
             topics=topics_of(parsed, self.embedder),
         )
 
@@ -224,18 +203,19 @@ class LocalReferences:
             (candidate, place)
             for candidate, vector in zip(candidates, vectors, strict=True)
             for places in [_places(candidate, cluster, cluster.vectors @ vector)]
-            if len({cluster.articles[place] for place in places}) >= cluster.at_least
+            if len(cluster.sources(places)) >= _at_least(cluster.n_articles)
             for place in places
         ]
-        texts = [(one.asked(place), cluster.sentences[place].span.text) for one, place in asked]
+        texts = [(one.asked(place), cluster.sentences[place].text) for one, place in asked]
         found: dict[str, list[_Found]] = defaultdict(list)
         for (candidate, place), reading in zip(asked, self.models.read(texts), strict=True):
-            found[candidate.question].extend(_accepted(candidate, place, reading, cluster))
+            one = _accepted(candidate, place, reading, cluster.sentences[place])
+            found[candidate.question].extend([one] if one else [])
         return [tuple(found[one.question]) for one in candidates]
 
     def _differ(self, candidate: _Candidate, found: Sequence[_Found], cluster: _Cluster) -> bool:
         """Whether two of the answers are not the same, or have other numbers."""
-        spans = [cluster.sentences[one.place].span.text[one.start : one.end] for one in found]
+        spans = [cluster.sentences[one.place].text[one.start : one.end] for one in found]
         if candidate.kind == "number":
             return len({numbers_in(span) for span in spans}) > 1
         different = p_same(candidate.question, spans, models=self.models) < SAME
@@ -246,40 +226,26 @@ class LocalReferences:
         )
 
 
-def _contents(articles: Sequence[Article]) -> tuple[str, ...]:
-    return tuple(one.content for one in usable(articles)[0])
-
-
 def _candidates(cluster: _Cluster) -> list[_Candidate]:
     """Return a candidate a key that clauses of two articles answer and one has words for."""
-    by_key: dict[Key, list[tuple[Proposal, _Found]]] = defaultdict(list)
-    for place, proposal in _proposals(cluster):
-        one = _Found(
-            article=cluster.articles[place], place=place,
-            start=proposal.span[0], end=proposal.span[1],
-            speaker=proposal.speaker, exactly=proposal.exactly,
-        )  # fmt: skip
-        by_key[proposal.key].append((proposal, one))
+    by_key: dict[Key, list[tuple[int, Proposal]]] = defaultdict(list)
+    for place, sentence in enumerate(cluster.sentences):
+        if not sentence.text.rstrip("\"'\u201d\u2019) ").endswith("?"):
+            for proposal in proposals(sentence, cluster.topics):
+                by_key[proposal.key].append((place, proposal))
     found: dict[str, _Candidate] = {}
     for key, some in by_key.items():
-        wordings = Counter(one.question for one, _ in some if one.question)
+        wordings = Counter(one.question for _, one in some if one.question)
         fewest = 1 if key[0] == "count" and not UNITS & set(key) else 2
-        if len({one.article for _, one in some}) < fewest or not wordings:
+        if len(cluster.sources(place for place, _ in some)) < fewest or not wordings:
             continue
         question = min(wordings, key=lambda text: (-wordings[text], len(text), text))
         if len(question.split()) <= MAX_QUESTION_WORDS:
-            found.setdefault(question, _Candidate(
-                question=question, kind=some[0][0].kind, key=key,
-                by_clause=tuple(one for _, one in some),
-            ))  # fmt: skip
+            candidate = _Candidate(
+                question=question, kind=some[0][1].kind, key=key, by_clause=tuple(some)
+            )
+            found.setdefault(question, candidate)
     return list(found.values())
-
-
-def _proposals(cluster: _Cluster) -> Iterator[tuple[int, Proposal]]:
-    for place, sentence in enumerate(cluster.sentences):
-        if not sentence.span.text.rstrip("\"'\u201d\u2019) ").endswith("?"):
-            for proposal in (*proposals(sentence), *spoken(sentence, cluster.topics)):
-                yield place, proposal
 
 
 def topics_of(parsed: Sequence[Sequence[Sentence]], embedder: Embedder) -> dict[str, str]:
@@ -312,10 +278,10 @@ def topics_of(parsed: Sequence[Sequence[Sentence]], embedder: Embedder) -> dict[
 
 def _places(candidate: _Candidate, cluster: _Cluster, closeness: NDArray[np.float32]) -> list[int]:
     """Return the sentences to read: those of clauses, and the nearest others that may answer."""
-    chosen = dict.fromkeys(one.place for one in candidate.by_clause)
-    n_read: Counter[int] = Counter()
+    chosen = dict.fromkeys(place for place, _ in candidate.by_clause)
+    n_read: Counter[str] = Counter()
     for place in np.argsort(-closeness, kind="stable").tolist():
-        article = cluster.articles[place]
+        article = cluster.aids[place]
         new = place not in chosen and n_read[article] < NEAREST
         if new and _may_answer(candidate, cluster.sentences[place]):
             n_read[article] += 1
@@ -341,21 +307,18 @@ def _counts(number: Token, noun: str) -> bool:
 
 
 def _accepted(
-    candidate: _Candidate, place: int, reading: Reading, cluster: _Cluster
-) -> Iterator[_Found]:
-    """Yield the answer in a sentence: the clause's where the reader points at it, or its own."""
-    by_clause = [one for one in candidate.by_clause if one.place == place]
-    for one in by_clause:
-        if reading.answered >= SURE and reading.start < one.end and one.start < reading.end:
-            yield one
-            return
+    candidate: _Candidate, place: int, reading: Reading, sentence: Sentence
+) -> _Found | None:
+    """Return the answer in a sentence: the clause's where the reader points at it, or its own."""
+    by_clause = candidate.at(place)
+    for clause in by_clause:
+        start, end = clause.span
+        if reading.answered >= SURE and reading.start < end and start < reading.end:
+            return _Found(place, start, end, clause.speaker)
     if by_clause or reading.answered < (SURE if candidate.kind == "number" else VERY_SURE):
-        return
-    sentence = cluster.sentences[place]
-    if _fits(candidate, sentence, reading.start, reading.end):
-        yield _Found(
-            article=cluster.articles[place], place=place, start=reading.start, end=reading.end
-        )
+        return None
+    fits = _fits(candidate, sentence, reading.start, reading.end)
+    return _Found(place, reading.start, reading.end) if fits else None
 
 
 def _fits(candidate: _Candidate, sentence: Sentence, start: int, end: int) -> bool:

@@ -16,6 +16,12 @@ Groups: TypeAlias = tuple[tuple[int, ...], ...]
 """A partition of answers by index, largest group first."""
 
 
+def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
+    """Return `groups` sorted: members ascending, largest group first, ties by first member."""
+    whole = [tuple(sorted(group)) for group in groups if group]
+    return tuple(sorted(whole, key=lambda group: (-len(group), group)))
+
+
 class QuestionWriter(Protocol):
     """Asks questions about a story."""
 
@@ -23,7 +29,6 @@ class QuestionWriter(Protocol):
         self, articles: Sequence[Article], *, cluster: Sequence[Article], n: int
     ) -> tuple[str, ...] | Unscored:
         """Return up to `n` questions, written on the representative `articles` of `cluster`."""
-        ...
 
 
 class Answerer(Protocol):
@@ -36,7 +41,6 @@ class Answerer(Protocol):
 
         `cluster` holds all articles on the story, `article` among them.
         """
-        ...
 
 
 class Consolidator(Protocol):
@@ -46,7 +50,6 @@ class Consolidator(Protocol):
         self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
     ) -> Groups | Unscored:
         """Return a partition of ``range(len(answers))``."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +65,6 @@ class PostFilter(Protocol):
 
     async def check(self, question: QuestionAnswers) -> Checked | Unscored:
         """Say which answers are invalid and whether the groups differ without them."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +146,6 @@ class ClusterWriter(Protocol):
 
         `earlier` ones come with what became of each.
         """
-        ...
 
 
 class ArticleAnswerer(Protocol):
@@ -152,7 +153,6 @@ class ArticleAnswerer(Protocol):
 
     async def answer(self, questions: Sequence[str], article: Article) -> Answered | Unscored:
         """Return all answers that stand in `article`."""
-        ...
 
 
 class Grouper(Protocol):
@@ -162,7 +162,6 @@ class Grouper(Protocol):
         self, question: str, answers: Sequence[Answer], articles: Sequence[Article]
     ) -> Grouping | Unscored:
         """Return what is invalid, and a partition of the rest."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

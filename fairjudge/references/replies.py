@@ -7,12 +7,12 @@ cannot be read is `Unscored`, never an empty list: an article without an answer 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from dataclasses import dataclass
 
-from fairjudge.domain import Unscored
+from fairjudge.domain import Article, Unscored
 from fairjudge.parsing import read_list, read_object, whole_number, without_bullet
-from fairjudge.references.ports import Checked, Groups
-from fairjudge.text.quoting import unwrapped
+from fairjudge.references.ports import Checked, Groups, sort_groups
+from fairjudge.text.quoting import Quotable, unwrapped
 
 _NO_ANSWER = re.compile(
     r"^\W*(?:no(?:ne|t)?|n/?a|\[\]|nothing|(?:there (?:is|are) )?no (?:relevant |clear |direct )?"
@@ -53,12 +53,46 @@ def read_answers(text: str, *, cut_off: bool = False) -> tuple[str, ...] | Unsco
     given = [str(item) for item in listed if isinstance(item, str | int | float)]
     if listed and not given:
         return Unscored(reason="unparseable", detail="no answer in words", raw=text)
-    return tuple(dict.fromkeys(_clean(answer) for answer in given if not says_nothing(answer)))
+    told = (answer for answer in given if answer.strip() and not _NO_ANSWER.match(answer))
+    return tuple(dict.fromkeys(map(_clean, told)))
 
 
-def says_nothing(answer: str) -> bool:
-    """Say whether `answer` only states that there is none."""
-    return not answer.strip() or _NO_ANSWER.match(answer) is not None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A stretch of an article: ``start`` and ``end`` count in its title, a blank line, its content.
+
+    ``text`` has single spaces and no line breaks.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+class QuotableArticle:
+    """An article, prepared to find passages in; its headline and content are searched apart."""
+
+    def __init__(self, article: Article) -> None:
+        self._parts = (
+            (article.content, Quotable(article.content), len(article.title) + 2),
+            (article.title, Quotable(article.title), 0),
+        )
+
+    def find(self, quote: str) -> Passage | None:
+        """Return the passage that `quote` stands for (see `Quotable.find`), or None.
+
+        The part that has it with fewer edits holds it; the content, where both are the same.
+        """
+        found = [
+            (span, text, offset)
+            for text, quotable, offset in self._parts
+            if (span := quotable.find(quote)) is not None
+        ]
+        if not found:
+            return None
+        span, text, offset = min(found, key=lambda one: one[0].edits)
+        words = " ".join(text[span.start : span.end].split())
+        return Passage(text=words, start=offset + span.start, end=offset + span.end)
 
 
 def read_groups(text: str, *, n: int) -> Groups | Unscored:
@@ -73,12 +107,6 @@ def read_groups(text: str, *, n: int) -> Groups | Unscored:
         return Unscored(reason="unparseable", detail="not a partition of the answers", raw=text)
     places = (number - 1 for number in known)
     return sort_groups([[next(places) for _ in group] for group in listed])
-
-
-def sort_groups(groups: Sequence[Sequence[int]]) -> Groups:
-    """Return `groups` sorted: members ascending, largest group first, ties by first member."""
-    whole = [tuple(sorted(group)) for group in groups if group]
-    return tuple(sorted(whole, key=lambda group: (-len(group), group)))
 
 
 def read_check(text: str, *, n: int) -> Checked | Unscored:

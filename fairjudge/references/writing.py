@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairjudge.domain import Article, Unscored
+from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
 from fairjudge.prompting import Fenced, load_template
 from fairjudge.references.asker import INTEGERS, Asker, json_object
-from fairjudge.references.dates import outlet_and_date
-from fairjudge.references.llm import MAX_QUESTION_WORDS
+from fairjudge.references.llm import MAX_QUESTION_WORDS, asked_for
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in
 
 _TOKENS_A_QUESTION = 100
+_KEYS = ("date", "published", "published_at", "publish_date", "publication_date", "datetime")
+_IN_KEY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|[^\n<>]{1,30}")
+_IN_URL = re.compile(r"(?<!\d)((?:19|20)\d\d)([/-])(\d\d?)(?:\2(\d\d?))?(?!\d)")
 _EARLIER_TOLD = (
     " They come on top of the questions that stand after the articles: those were asked before, "
     "each with what became of it. Write no other wording of any of them, and none that has the "
@@ -47,22 +51,21 @@ class LlmClusterWriter:
         earlier: Sequence[tuple[str, str]] = (),
     ) -> tuple[Question, ...] | Unscored:
         """See `fairjudge.references.ports.ClusterWriter`."""
-        n_factual = max(1, n // 4)
         aids = [article.aid for article in articles]
         return await self.asker.ask(
             load_template("reference", "questions", 2),
             {
-                "articles": fence_numbered(articles),
+                "articles": replace(
+                    fence_articles(tuple(articles)),
+                    titles=tuple(f"{n}: {outlet_and_date(a)}" for n, a in enumerate(articles, 1)),
+                ),
                 "earlier": Fenced(
                     "earlier", tuple(q for q, _ in earlier), tuple(why for _, why in earlier)
                 ),
                 "earlier_told": _EARLIER_TOLD if earlier else "",
-                "n_questions": str(n),
-                "n_factual": str(n_factual),
-                "n_opinion": str(n - n_factual),
+                **asked_for(n),
                 "at_least": str(at_least),
                 "n_articles": str(len(articles)),
-                "max_words": str(MAX_QUESTION_WORDS),
                 "answer_format": "Reply with JSON alone: "
                 '{"questions": [{"question": "...", "articles": [1, 4]}]}',
             },
@@ -72,13 +75,26 @@ class LlmClusterWriter:
         )
 
 
-def fence_numbered(articles: Sequence[Article]) -> Fenced:
-    """Return `articles` fenced, each with its number from 1, its outlet and its date."""
-    return Fenced(
-        "article",
-        tuple(f"{article.title}\n\n{article.content}".strip() for article in articles),
-        tuple(f"{n}: {outlet_and_date(article)}" for n, article in enumerate(articles, 1)),
-    )
+def published(article: Article) -> str:
+    """Return the date that a further key of the record or its address holds, or an empty string.
+
+    As ``2022-07-28``, ``2022-07``, or the first 30 characters of a key in another form.
+    """
+    extra = article.model_extra or {}
+    for key in _KEYS:
+        value = extra.get(key)
+        if isinstance(value, str) and (match := _IN_KEY.match(value.strip())):
+            return match[0]
+    for year, _, month, day in _IN_URL.findall(article.url):
+        if 1 <= int(month) <= 12 and (not day or 1 <= int(day) <= 31):
+            return "-".join([year, f"{int(month):02}", *([f"{int(day):02}"] if day else [])])
+    return ""
+
+
+def outlet_and_date(article: Article) -> str:
+    """Return what a prompt says of where `article` comes from."""
+    parts = (article.domain or article.title or article.aid, published(article))
+    return ", ".join(part for part in parts if part)
 
 
 def read_expecting(

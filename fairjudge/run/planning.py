@@ -23,8 +23,7 @@ from fairjudge.options.models import Model
 from fairjudge.protocols import CompletionRequest, DecisionRequest
 from fairjudge.records import RunFolder
 from fairjudge.references.embedded import GroupsAlone
-from fairjudge.references.ports import ArticleBuilder, Builder, Groups
-from fairjudge.references.replies import sort_groups
+from fairjudge.references.ports import ArticleBuilder, Builder, Groups, sort_groups
 from fairjudge.run.build_work import check_any_usable
 from fairjudge.run.builders import make_builder
 from fairjudge.run.built import BuildBook

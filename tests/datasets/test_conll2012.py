@@ -2,7 +2,8 @@
 
 import pytest
 
-from fairjudge.datasets.conll2012 import Span, read_conll2012
+from fairjudge.bias.annotated import Range
+from fairjudge.datasets.conll2012 import read_conll2012
 from fairjudge.errors import InputError
 
 
@@ -36,15 +37,19 @@ def write(tmp_path, text):
     return path
 
 
+def words(document, span):
+    return tuple(word.text for word in document.words[span.start : span.end])
+
+
 def test_a_document_with_nested_mentions(tmp_path):
-    (document,) = read_conll2012(write(tmp_path, TEXT))
-    assert (document.name, document.part) == ("nw/x", 2)
-    assert document.sentences == (Span(start=0, end=9), Span(start=9, end=11))
-    entities = [(document.words(e.span), e.label) for e in document.entities]
-    assert entities == [(("Ray", "Orme"), "PERSON"), (("Orme",), "PERSON")]
+    text = TEXT.replace(row(5, "sued", "VBD"), row(5, "Acme", "NNP", "(ORG)"))
+    (document,) = read_conll2012(write(tmp_path, text))
+    assert document.id == "nw/x.2"
+    assert len(document.words) == 11
+    assert [words(document, span) for span in document.people] == [("Ray", "Orme"), ("Orme",)]
     firm, orme = document.chains
-    assert [document.words(span) for span in firm] == [("Mr.", "Ray", "Orme", "'s", "firm")]
-    assert [document.words(span) for span in orme] == [
+    assert [words(document, span) for span in firm] == [("Mr.", "Ray", "Orme", "'s", "firm")]
+    assert [words(document, span) for span in orme] == [
         ("Mr.", "Ray", "Orme", "'s"),
         ("him",),
         ("Orme",),
@@ -53,24 +58,23 @@ def test_a_document_with_nested_mentions(tmp_path):
     assert not orme[0].contains(firm[0])
 
 
-def test_escapes_speakers_and_parts_of_speech(tmp_path):
+def test_escapes_and_parts_of_speech(tmp_path):
     (document,) = read_conll2012(write(tmp_path, TEXT))
-    assert document.words(Span(start=7, end=9)) == ("(", ".")
-    assert document.tokens[1].speaker == "Ann#1"
-    assert (document.tokens[0].speaker, document.tokens[6].pos) == ("", "PRP")
+    assert words(document, Range(start=7, end=9)) == ("(", ".")
+    assert document.words[6].tag == "PRP"
 
 
 def test_two_mentions_of_one_chain_one_within_the_other(tmp_path):
     rows = [row(0, "he", "PRP", chain="(1|(1)"), row(1, "himself", "PRP", chain="1)")]
     text = "\n".join(["#begin document (d); part 000", *rows, "#end document"])
     (document,) = read_conll2012(write(tmp_path, text))
-    assert document.chains == ((Span(start=0, end=2), Span(start=0, end=1)),)
+    assert document.chains == ((Range(start=0, end=2), Range(start=0, end=1)),)
 
 
 def test_several_parts_and_crlf(tmp_path):
     path = tmp_path / "x.conll"
     path.write_bytes((TEXT + TEXT.replace("part 002", "part 003")).replace("\n", "\r\n").encode())
-    assert [document.part for document in read_conll2012(path)] == [2, 3]
+    assert [document.id for document in read_conll2012(path)] == ["nw/x.2", "nw/x.3"]
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,13 @@ def test_a_preference_is_in_terms_of_the_systems_whichever_stood_left(
     assert (label.system_a, label.system_b, label.value) == ("x", "y", value)
 
 
+def test_the_aspect_may_stand_in_the_task(written):
+    rated = result("rating", {"rating": 4}, "stars")
+    tasks = [task([annotation(rated)], [{"result": [rated]}], aspect="faithfulness")]
+    found = import_file(written("export.json", tasks))
+    assert [one.aspect for one in (*found.labels, *found.judgements)] == ["faithfulness"] * 2
+
+
 def test_a_task_must_say_what_was_annotated(written):
     bad = {"data": {"text": "x"}, "annotations": [annotation(result("rating", {"rating": 4}))]}
     with pytest.raises(InputError, match=r"field 'eid': missing"):

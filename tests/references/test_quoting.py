@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge.domain import Article
-from fairjudge.references.quoting import QuotableArticle
+from fairjudge.references.replies import QuotableArticle
 
 TITLE = "Fed raises rates again"
 CONTENT = (

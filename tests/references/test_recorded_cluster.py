@@ -18,8 +18,7 @@ from fairjudge.references.asker import Asker
 from fairjudge.references.extracting import LlmArticleAnswerer
 from fairjudge.references.grouping import LlmGrouper
 from fairjudge.references.ports import ArticleBuilder
-from fairjudge.references.quoting import QuotableArticle
-from fairjudge.references.replies import read_answers
+from fairjudge.references.replies import QuotableArticle, read_answers
 from fairjudge.references.writing import LlmClusterWriter
 from fairjudge.text.usable import usable
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from fairjudge.domain import Article, QuestionAnswers
-from fairjudge.references.same_sources import containment, drop_same_sources
 from fairjudge.references.steps import (
     Validity,
+    containment,
     down_select,
     drop_near_duplicates,
     drop_positions,
+    drop_same_sources,
     median_cluster_question,
     medium_length_article,
     representative_articles,
