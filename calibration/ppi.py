@@ -298,7 +298,6 @@ class _Influences:
         )
 
     def best_tuning(self) -> float:
-        """Return the lambda in [0, 1] of least variance."""
         spread = float(self.of_correction @ self.of_correction)
         if spread == 0.0:
             return 0.0
