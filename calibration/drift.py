@@ -13,12 +13,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.comparison import compare_judges
 from fairjudge.domain import Estimate, ProtocolName, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
-from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.clustered import clustered_mean
-from fairjudge.stats.correlation import correlation, weighted_correlation
+from fairjudge.stats.correlation import correlation
 
 DriftVerdict: TypeAlias = Literal["better", "same", "worse", "cannot tell"]
 DriftMeasure: TypeAlias = Literal["spearman", "agreement"]
@@ -132,20 +132,16 @@ def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -
     for name, each in zip(("before", "after"), found, strict=True):
         if isinstance(each, Undefined):
             return (one, other), Undefined(why=f"{name}: {each.why}")
-    before, after = (
-        weighted_correlation("spearman", values, anchors.human, documents=anchors.documents)
-        for values in pair
-    )
-    change = bootstrap(
-        lambda counts: after(counts) - before(counts),
-        n_documents=len(set(anchors.documents)),
+    (difference,) = compare_judges(
+        {"after": anchors.after, "before": anchors.before},
+        anchors.human,
         rng=rng,
+        measure="spearman",
+        documents=anchors.documents,
         level=level,
         method="expanded",
-        n=len(anchors.human),
-        null=0.0,
     )
-    return (one, other), change
+    return (one, other), difference.difference
 
 
 def _shares(anchors: Anchors, *, level: float) -> _Change:
