@@ -93,6 +93,7 @@ def drift(
         levels, change = _correlations(anchors, rng=rng, level=level)
     else:
         levels, change = _shares(anchors, level=level)
+    moved = anchors.after - anchors.before
     return Drift(
         measure=anchors.measure,
         n_items=len(anchors.human),
@@ -100,9 +101,7 @@ def drift(
         before=levels[0],
         after=levels[1],
         agreement=change,
-        shift=clustered_mean(
-            anchors.after - anchors.before, anchors.documents, level=level, null=0.0
-        ),
+        shift=clustered_mean(moved, anchors.documents, level=level, null=0.0),
         sensitivity=_rate(anchors, anchors.human > 0.5, level=level),
         specificity=_rate(anchors, anchors.human < 0.5, level=level),
         verdict=verdict_of(change, margin=margin),
