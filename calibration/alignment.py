@@ -106,7 +106,11 @@ def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
     InputError
         Below `FEWEST_DOCUMENTS` documents.
     """
-    names = sorted(set(documents), key=lambda name: _place(name, seed))
+
+    def place(name: str) -> str:
+        return hashlib.sha256(f"{seed}\n{name}".encode("utf-8", "replace")).hexdigest()
+
+    names = sorted(set(documents), key=place)
     if len(names) < FEWEST_DOCUMENTS:
         raise InputError(
             f"{counted(len(names), 'labelled document')}: align needs {FEWEST_DOCUMENTS} or more, "
@@ -118,10 +122,6 @@ def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
         development=tuple(names[first:second]),
         test=tuple(names[second:]),
     )
-
-
-def _place(name: str, seed: int) -> str:
-    return hashlib.sha256(f"{seed}\n{name}".encode("utf-8", "replace")).hexdigest()
 
 
 def gain_of(paired: Paired) -> Gain:

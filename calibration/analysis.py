@@ -95,10 +95,9 @@ class GroupReport:
     """All figures of one judge, aspect and protocol; ``joined`` holds the items and counts.
 
     ``fairness`` maps a grouping (``system``, ``family`` of systems, ``length``, ``outlet``, an
-    attribute) to its groups,
-    whose errors are those of cross-fitted calibrated scores where there are such. ``rates`` is None
-    but for yes-or-no judges; ``disagreements`` has the widest gap first, ``causes`` what they
-    have in common.
+    attribute) to its groups, whose errors are those of cross-fitted calibrated scores where there
+    are such. ``rates`` is None but for yes-or-no judges; ``disagreements`` has the widest gap
+    first, ``causes`` what they have in common.
     """
 
     joined: Joined

@@ -56,8 +56,6 @@ def apply_calibrators(
 
 
 def _is_meant(calibrator: Calibrator, row: Judgement) -> bool:
-    wanted = (calibrator.judge, calibrator.aspect, calibrator.protocol)
-    return all(
-        not want or want == have
-        for want, have in zip(wanted, (row.judge, row.aspect, row.protocol), strict=True)
-    )
+    wanted = calibrator.judge, calibrator.aspect, calibrator.protocol
+    own = row.judge, row.aspect, row.protocol
+    return all(not want or want == have for want, have in zip(wanted, own, strict=True))

@@ -167,15 +167,8 @@ def _errors(
         n, total, absolute, squared = (counts @ moments).T
         mean_square = divide(squared, n)
         ece = divide(np.abs(counts @ gaps).sum(axis=1), n)
-        return np.column_stack(
-            [
-                np.sqrt(mean_square),
-                divide(absolute, n),
-                divide(total, n),
-                mean_square / width**2,
-                ece,
-            ]
-        )
+        rmse, mae, bias = np.sqrt(mean_square), divide(absolute, n), divide(total, n)
+        return np.column_stack([rmse, mae, bias, mean_square / width**2, ece])
 
     return statistic
 

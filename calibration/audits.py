@@ -61,7 +61,7 @@ class PositionBias:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PositionAudit:
-    """Position bias of one judge and aspect; ``breakdown`` maps a slice to its own figures.
+    """Position bias of one judge and aspect, and of slices by pair of systems and by closeness.
 
     ``n_one_order`` counts pairs with a verdict in one order alone, which take no part;
     ``n_unknown_order`` judgements that do not say which summary stood first; ``n_repeated``

@@ -116,7 +116,7 @@ def largest_disagreements(
             people=float(joined.human[row]),
             gap=float(gaps[row]),
             labels=people[row],
-            judge_reasons=tuple(filter(None, (_said(one, "reason", "raw") for one in judged[key]))),
+            judge_reasons=_reasons(judged[key]),
             people_reasons=notes[key],
             causes=tuple((causes or {}).get(key, ())),
         )
@@ -138,19 +138,23 @@ def rows_by_item(joined: Joined, judgements: Iterable[Judgement]) -> dict[ItemKe
     return found
 
 
+def _reasons(rows: Sequence[Judgement]) -> tuple[str, ...]:
+    texts = (_text((row.model_extra or {}).get("reason") or row.raw) for row in rows)
+    return tuple(text for text in texts if text)
+
+
 def _notes(joined: Joined, labels: Iterable[Label]) -> dict[ItemKey, dict[str, str]]:
     out: dict[ItemKey, dict[str, str]] = {key: {} for key in joined.keys}
     for label in labels:
-        key, text = item_key(label)[0], _said(label, "note", "reason")
+        key, extra = item_key(label)[0], label.model_extra or {}
+        text = _text(extra.get("note") or extra.get("reason"))
         if text and key in out and label.aspect == joined.aspect:
             out[key][label.annotator] = text
     return out
 
 
-def _said(row: Judgement | Label, *names: str) -> str:
-    """Return the first text that `row` has under one of `names`."""
-    found = (getattr(row, name, None) for name in names)
-    return str(next(filter(None, found), "")).strip()[:LONGEST_REASON]
+def _text(said: object) -> str:
+    return str(said or "").strip()[:LONGEST_REASON]
 
 
 def causes_of(
@@ -187,7 +191,6 @@ def _tells_of_doubt(rows: Sequence[Judgement]) -> bool:
 
 
 def _recorded(rows: Sequence[Judgement], *, paired: bool) -> dict[str, bool]:
-    """Return what the records of one item say of themselves."""
     extras = [row.model_extra or {} for row in rows]
     n_unscored = sum(row.unscored is not None for row in rows)
     replies = [row.raw for row in rows if row.raw is not None]

@@ -13,12 +13,12 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from fairjudge.calibration.comparison import compare_judges
 from fairjudge.domain import Estimate, ProtocolName, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
-from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.clustered import clustered_mean
-from fairjudge.stats.correlation import correlation, weighted_correlation
+from fairjudge.stats.correlation import correlation
 
 DriftVerdict: TypeAlias = Literal["better", "same", "worse", "cannot tell"]
 DriftMeasure: TypeAlias = Literal["spearman", "agreement"]
@@ -93,6 +93,7 @@ def drift(
         levels, change = _correlations(anchors, rng=rng, level=level)
     else:
         levels, change = _shares(anchors, level=level)
+    moved = anchors.after - anchors.before
     return Drift(
         measure=anchors.measure,
         n_items=len(anchors.human),
@@ -100,9 +101,7 @@ def drift(
         before=levels[0],
         after=levels[1],
         agreement=change,
-        shift=clustered_mean(
-            anchors.after - anchors.before, anchors.documents, level=level, null=0.0
-        ),
+        shift=clustered_mean(moved, anchors.documents, level=level, null=0.0),
         sensitivity=_rate(anchors, anchors.human > 0.5, level=level),
         specificity=_rate(anchors, anchors.human < 0.5, level=level),
         verdict=verdict_of(change, margin=margin),
@@ -132,20 +131,16 @@ def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -
     for name, each in zip(("before", "after"), found, strict=True):
         if isinstance(each, Undefined):
             return (one, other), Undefined(why=f"{name}: {each.why}")
-    before, after = (
-        weighted_correlation("spearman", values, anchors.human, documents=anchors.documents)
-        for values in pair
-    )
-    change = bootstrap(
-        lambda counts: after(counts) - before(counts),
-        n_documents=len(set(anchors.documents)),
+    (difference,) = compare_judges(
+        {"after": anchors.after, "before": anchors.before},
+        anchors.human,
         rng=rng,
+        measure="spearman",
+        documents=anchors.documents,
         level=level,
         method="expanded",
-        n=len(anchors.human),
-        null=0.0,
     )
-    return (one, other), change
+    return (one, other), difference.difference
 
 
 def _shares(anchors: Anchors, *, level: float) -> _Change:

@@ -127,13 +127,12 @@ def guarantee(
     threshold = _most_kept(p_value, n_kept, fewest, 1 - confidence)
     bar = np.inf if threshold is None else threshold
     kept = np.flatnonzero(c >= bar)
+    is_kept = (everything >= bar).astype(np.float64)
     return Guarantee(
         agreement_promised=agreement,
         confidence=confidence,
         threshold=threshold,
-        kept=clustered_wilson(
-            (everything >= bar).astype(np.float64), [*documents, *rest_documents]
-        ),
+        kept=clustered_wilson(is_kept, [*documents, *rest_documents]),
         agreement=clustered_wilson(y[kept], [documents[row] for row in kept.tolist()]),
         overall=clustered_wilson(y, documents),
         n_labelled=c.size,

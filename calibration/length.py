@@ -116,11 +116,11 @@ def length_controlled(
     if any(a == b for a, b in zip(verdicts.system_a, verdicts.system_b, strict=True)):
         raise StatisticsError("a pair must hold two different systems")
     coded, systems = codes([*verdicts.system_a, *verdicts.system_b])
-    z = _scaled(verdicts.length_differences)
-    design = np.zeros((n, len(systems) + 2))
-    design[np.arange(n), coded[:n]] += 1.0
-    design[np.arange(n), coded[n:]] -= 1.0
-    design[:, -2], design[:, -1] = z, verdicts.positions
+    lengths = vector(verdicts.length_differences, name="length_differences")
+    spread = float(np.sqrt(np.mean(lengths**2)))
+    z = lengths / spread if spread > 0.0 else lengths
+    system = np.eye(len(systems))
+    design = np.column_stack([system[coded[:n]] - system[coded[n:]], z, verdicts.positions])
     used = np.any(design != 0.0, axis=0)
     fit = fit_logistic(design[:, used], verdicts.wins, documents=verdicts.documents, ridge=RIDGE)
     if isinstance(fit, Undefined):
@@ -169,11 +169,6 @@ class _Model:
             high=None if logit.high is None else float(expit(logit.high)),
             method="logistic model, sandwich variance over documents",
         )
-
-
-def _scaled(differences: FloatArray) -> FloatArray:
-    spread = float(np.sqrt(np.mean(vector(differences, name="length_differences") ** 2)))
-    return differences / spread if spread > 0.0 else differences
 
 
 def _win_rates(verdicts: Verdicts, matched: BoolArray, model: _Model) -> tuple[WinRate, ...]:

@@ -29,7 +29,6 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import (
     FloatArray,
     IntArray,
-    codes,
     document_codes,
     same_length,
     totals,
@@ -207,9 +206,8 @@ def drawn_difference(
 def _drawn(
     samples: tuple[PartlyLabelled, ...], *, tuning: float | None, level: float
 ) -> PpiMean | Undefined:
-    coded, distinct = codes(
-        [name for one in samples for name in (*one.documents, *one.rest_documents)]
-    )
+    names = [name for one in samples for name in (*one.documents, *one.rest_documents)]
+    coded, d = document_codes(names, len(names))
     parts, labelled, start = [], [], 0
     for sign, one in zip((1.0, -1.0), samples, strict=False):
         n, size = one.human.size, one.human.size + one.rest.size
@@ -218,7 +216,7 @@ def _drawn(
         if n < 2:
             return Undefined(why=f"{counted(n, 'labelled item')}: at least 2 are needed")
         where = coded[start : start + size]
-        parts.append(_drawn_influences(one, one.chances, where, len(distinct), sign))
+        parts.append(_drawn_influences(one, one.chances, where, d, sign))
         labelled.append(where[:n])
         start += size
     means, of_labels, of_correction, of_judge = (
@@ -298,7 +296,6 @@ class _Influences:
         )
 
     def best_tuning(self) -> float:
-        """Return the lambda in [0, 1] of least variance."""
         spread = float(self.of_correction @ self.of_correction)
         if spread == 0.0:
             return 0.0

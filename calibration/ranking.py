@@ -170,10 +170,8 @@ class _Data:
         n = len(given.wins)
         coded, names = codes([*given.system_a, *given.system_b])
         places = np.column_stack([coded[:n], coded[n:]])
-        design = np.zeros((n, len(names) + 1))
-        design[np.arange(n), places[:, 0]] = 1.0
-        design[np.arange(n), places[:, 1]] = -1.0
-        design[:, -1] = given.positions
+        system = np.eye(len(names))
+        design = np.column_stack([system[coded[:n]] - system[coded[n:]], given.positions])
         products = design.T @ design
         n_free = int(np.linalg.matrix_rank(products[:-1, :-1]))
         has_position = int(np.linalg.matrix_rank(products)) > n_free

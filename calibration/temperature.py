@@ -125,9 +125,8 @@ def _after(
         if isinstance(temperature, Undefined):
             return temperature
         scaled[held] = apply_temperature(data.probabilities[held], temperature)
-    return score_distributions(
-        replace(data, probabilities=scaled), documents=documents, level=level
-    )
+    moved = replace(data, probabilities=scaled)
+    return score_distributions(moved, documents=documents, level=level)
 
 
 def distributions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fairjudge.calibration.analysis import Analysis, CalibrationReport, Comparison, GroupReport
+from fairjudge.calibration.analysis import Analysis, CalibrationReport, GroupReport
 from fairjudge.calibration.audits import PositionAudit, VerbosityAudit
 from fairjudge.calibration.estimates import Planning, Separation, SystemEstimate
 from fairjudge.calibration.groups import FEW_DOCUMENTS
@@ -26,7 +26,9 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
     return {
         "groups": [_group(report, list_all=list_all) for report in analysis.groups],
         "comparisons": [
-            row for comparison in analysis.comparisons for row in _comparison(comparison)
+            {"aspect": found.aspect, "n_items": found.n_items, **to_json(one)}
+            for found in analysis.comparisons
+            for one in found.differences
         ],
         "settings": to_json(analysis.settings),
         "signature": dict(signature),
@@ -35,12 +37,7 @@ def analysis_json(analysis: Analysis, *, signature: Mapping[str, Any], list_all:
 
 def audits_json(audits: Sequence[PositionAudit | VerbosityAudit]) -> Json:
     """Return what ``audit position --json`` and ``audit verbosity --json`` write, in percent."""
-    return {"groups": [_audit(one) for one in audits]}
-
-
-def _audit(one: PositionAudit | VerbosityAudit) -> Json:
-    """Return an audit with the figures of its bias among its own fields."""
-    return _lifted(to_json(one, times=100.0), "bias")
+    return {"groups": [_lifted(to_json(one, times=100.0), "bias") for one in audits]}
 
 
 def _lifted(shown: Json, field: str) -> Json:
@@ -180,10 +177,3 @@ def _replaceability(found: AlternativeAnnotatorTest | Undefined) -> Json:
     if not isinstance(found, Undefined):
         shown["left_out"] = [{"annotator": name, "n_items": n} for name, n in found.left_out]
     return shown
-
-
-def _comparison(comparison: Comparison) -> list[Json]:
-    aspect, n_items = comparison.aspect, comparison.n_items
-    return [
-        {"aspect": aspect, "n_items": n_items, **to_json(one)} for one in comparison.differences
-    ]

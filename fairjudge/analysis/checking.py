@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
-from fairjudge.analysis.comparing import matched
+from fairjudge.analysis.comparing import Aspect, matched
 from fairjudge.calibration.drift import Anchors, drift
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
@@ -16,8 +16,6 @@ from fairjudge.errors import InputError
 from fairjudge.results import to_json
 from fairjudge.stats.clustered import clustered_mean
 
-_Of: TypeAlias = tuple[str, str]
-"""Aspect and protocol."""
 _WORST_FIRST = ("worse", "cannot tell", "same", "better")
 
 
@@ -73,14 +71,14 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
     return [row.model_copy(update={"raw": None, "checklist": None}) for row in rows]
 
 
-def _by_aspect(groups: Iterable[Joined]) -> dict[_Of, dict[str, Joined]]:
-    found: dict[_Of, dict[str, Joined]] = defaultdict(dict)
+def _by_aspect(groups: Iterable[Joined]) -> dict[Aspect, dict[str, Joined]]:
+    found: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
     for one in groups:
         found[one.aspect, one.protocol][one.judge] = one
     return found
 
 
-def _named(found: Mapping[_Of, Mapping[str, Joined]]) -> str:
+def _named(found: Mapping[Aspect, Mapping[str, Joined]]) -> str:
     return "; ".join(f"{aspect} by {protocol}" for aspect, protocol in found) or "none"
 
 

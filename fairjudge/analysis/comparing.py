@@ -17,7 +17,7 @@ from fairjudge.results import to_json
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
-_Aspect: TypeAlias = tuple[str, str]
+Aspect: TypeAlias = tuple[str, str]
 """Aspect and protocol."""
 
 
@@ -54,7 +54,7 @@ def comparison_report(
     return {"groups": groups}
 
 
-def _named(found: Mapping[_Aspect, Mapping[str, _Run]]) -> str:
+def _named(found: Mapping[Aspect, Mapping[str, _Run]]) -> str:
     """Name aspects, protocols and judges."""
     names = (
         f"{aspect} by {protocol} ({', '.join(judges)})"
@@ -72,9 +72,9 @@ def matched(
     return [((name, name), (run, other[name])) for name, run in one.items() if name in other]
 
 
-def _by_aspect(rows: Iterable[Judgement]) -> dict[_Aspect, dict[str, _Run]]:
+def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
     """Return each judge's items by aspect and protocol, None for one without a score."""
-    found: dict[_Aspect, dict[str, _Run]] = defaultdict(dict)
+    found: dict[Aspect, dict[str, _Run]] = defaultdict(dict)
     for (judge, aspect, protocol), some in by_group(rows).items():
         values: dict[ItemKey, list[float]] = defaultdict(list)
         for row in some:
