@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
 from fairjudge.scorers.embedding import load_embedder
-from fairjudge.scorers.trained_models import RECORD, TrainedModels, load_trained_models
+from fairjudge.scorers.trained_models import TrainedModels, load_trained_models
+from fairjudge.scorers.trained_record import RECORD
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
 from training import data, statements

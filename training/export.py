@@ -18,7 +18,8 @@ from torch import Tensor
 
 from fairjudge.scorers._trained_network import FROZEN, quantised, restored
 from fairjudge.scorers.embedding import load_embedder
-from fairjudge.scorers.trained_models import RECORD, WEIGHTS, TrainedModels, logistic
+from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels, logistic
+from fairjudge.scorers.trained_record import RECORD
 from training import data
 from training.data import UNSUPPORTED, Example, spread
 from training.measures import summary_of

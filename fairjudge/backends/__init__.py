@@ -188,19 +188,9 @@ def open_backend(
 ) -> AnyBackend:
     """Open the backend of `target`; wrap it with what the run needs.
 
-    What is sent to a model carries marks made with a secret; a recording is asked as it was.
-
-    Parameters
-    ----------
-    target : ModelRef
-        What `resolve_target` found: what requests must carry.
-    timeout_seconds : float, optional
-        Longest wait for one reply.
-    warn : callable, optional
-        Called with one sentence about something that did not stop the work.
-    secret : bytes, optional
-        What requests are sealed with (`fairjudge.prompting.seal`), such as that of a reply cache;
-        by default one that this backend alone has.
+    What is sent to a model carries marks made with `secret` (`fairjudge.prompting.seal`), such as
+    that of a reply cache; by default one that this backend alone has. A recording is asked as it
+    was. `warn` is called with one sentence about something that did not stop the work.
 
     Raises
     ------

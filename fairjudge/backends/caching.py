@@ -89,17 +89,10 @@ class Caching(SingleFlight):
 
     Budgets and retries belong inside, so that hits are free.
 
-    Parameters
-    ----------
-    cache : Cache
-        Where replies are kept, such as `fairjudge.cache.ReplyCache`.
-    claims : Claims, optional
-        Of the processes that share `cache`: a request that another one has under way is waited for.
-    warn : callable, optional
-        Told about a stored reply that no longer reads as one; it is asked for again.
-    unkept : callable, optional
-        Told of a reply that cannot be written, which is returned all the same; by default the
-        error is raised.
+    With ``claims`` of the processes that share the cache, a request that another one has under way
+    is waited for. ``warn`` is told about a stored reply that no longer reads as one, which is asked
+    for again; ``unkept`` of a reply that cannot be written, which is returned all the same; without
+    it the error is raised.
     """
 
     def __init__(

@@ -107,25 +107,23 @@ def prompt_ids(tokenizer: Any, messages: Sequence[dict[str, str]]) -> list[int]:
     if not tokenizer.chat_template:
         plain = "\n\n".join(message["content"] for message in messages) + "\n"
         return list(tokenizer(plain)["input_ids"])
-    open_ended = messages[-1]["role"] == "assistant"
-    turns = [*messages]
     try:
-        return _templated(tokenizer, turns, open_ended=open_ended)
+        return _templated(tokenizer, messages)
     except Exception as error:
         # Jinja's own exceptions: templates say so when a role or an order is not theirs.
-        if turns[0]["role"] != "system" or len(turns) < 2:
+        if messages[0]["role"] != "system" or len(messages) < 2:
             raise ConfigurationError(
                 f"the model's chat template does not take these messages: {one_line(error)}"
             ) from error
-        joined = f"{turns[0]['content']}\n\n{turns[1]['content']}"
-        return _templated(
-            tokenizer, [{**turns[1], "content": joined}, *turns[2:]], open_ended=open_ended
-        )
+        system, first, *rest = messages
+        joined = f"{system['content']}\n\n{first['content']}"
+        return _templated(tokenizer, [{**first, "content": joined}, *rest])
 
 
-def _templated(tokenizer: Any, turns: list[dict[str, str]], *, open_ended: bool) -> list[int]:
+def _templated(tokenizer: Any, turns: Sequence[dict[str, str]]) -> list[int]:
+    open_ended = turns[-1]["role"] == "assistant"
     encoded = tokenizer.apply_chat_template(
-        turns,
+        list(turns),
         add_generation_prompt=not open_ended,
         continue_final_message=open_ended,
         sanitize_control_tokens=not open_ended,

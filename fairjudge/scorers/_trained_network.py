@@ -62,16 +62,13 @@ class _Embeddings(nn.Module):  # type: ignore[misc]  # torch is untyped here
 
 
 class TrainedNetwork(nn.Module):  # type: ignore[misc]  # torch is untyped here
-    """An encoder of pairs and four heads over it.
+    """An encoder of pairs and four heads over it; `vocabulary` is the rows of word embeddings."""
 
-    ``dropout`` is the share of the embeddings' and the pooled vectors' entries dropped in training.
-    """
-
-    def __init__(self, vocabulary: int = 30522, *, dropout: float = 0.1) -> None:
+    def __init__(self, vocabulary: int = 30522) -> None:
         super().__init__()
         self.embeddings = _Embeddings(vocabulary)
         self.layers = nn.ModuleList(_Layer() for _ in range(LAYERS))
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(0.1)
         self.support = nn.Linear(2 * WIDTH, 3)
         self.coverage = nn.Linear(2 * WIDTH, 1)
         self.answered = nn.Linear(2 * WIDTH, 1)

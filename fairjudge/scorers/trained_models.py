@@ -6,7 +6,6 @@ rest ships in `trained/`. torch is imported when they are loaded, never when thi
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import Reading
 from fairjudge.scorers._pretrained import encodable, require_libraries
 from fairjudge.scorers._unit_features import UnitFeatures
@@ -26,9 +24,9 @@ from fairjudge.scorers.embedding import (
     check_sha256,
     packaged_model_folder,
 )
+from fairjudge.scorers.trained_record import FOLDER, trained_record
 
-FOLDER = Path(__file__).parent / "trained"
-WEIGHTS, RECORD = "weights.safetensors", "record.json"
+WEIGHTS = "weights.safetensors"
 
 MAX_TOKENS = 192
 """Tokens of a pair, special ones included, that are read; what is longer is cut at the end."""
@@ -94,7 +92,7 @@ def load_trained_models(*, folder: Path = FOLDER) -> TrainedModels:
 
     base = packaged_model_folder()
     check_sha256(base / "model.safetensors", PACKAGE_SHA256)
-    check_sha256(folder / WEIGHTS, _recorded_sha256(folder))
+    check_sha256(folder / WEIGHTS, trained_record(folder)["sha256"])
     small = load_file(str(folder / WEIGHTS))
     calibration = {
         name.removeprefix("calibration."): small.pop(name).double().numpy()
@@ -114,15 +112,7 @@ def load_trained_models(*, folder: Path = FOLDER) -> TrainedModels:
 
 def trained_identity(folder: Path = FOLDER) -> str:
     """Return what names the weights that ship, without loading them."""
-    return f"fairjudge-minilm:{_recorded_sha256(folder)[:12]}"
-
-
-def _recorded_sha256(folder: Path) -> str:
-    try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-        return str(record["sha256"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(f"cannot read the trained models' record: {error}") from error
+    return f"fairjudge-minilm:{trained_record(folder)['sha256'][:12]}"
 
 
 class TrainedModels:

@@ -10,14 +10,20 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fairjudge.errors import ConfigurationError
+
 FOLDER = Path(__file__).parent / "trained"
+RECORD = "record.json"
 
 
 @cache
-def trained_record() -> dict[str, Any]:
-    """Return the record, read once."""
-    record: dict[str, Any] = json.loads((FOLDER / "record.json").read_text(encoding="utf-8"))
-    return record
+def trained_record(folder: Path = FOLDER) -> dict[str, Any]:
+    """Return the record, read once; ``sha256`` is that of the weights."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        return {**record, "sha256": str(record["sha256"])}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"cannot read the trained models' record: {error}") from error
 
 
 def coverage_accuracy() -> float:
