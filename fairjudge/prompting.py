@@ -21,6 +21,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from fairjudge.errors import PromptError
 from fairjudge.protocols import Message, Role, clean_text
@@ -177,6 +178,16 @@ def _pieces(body: str) -> tuple[tuple[str, str], ...]:
     """Return a part's words before each field, with the field's name; none follows the last."""
     pieces = _FIELD.split(body.replace("{{" + _MARK + "}}", _MARK_WORDS))
     return tuple(zip(map(_clean, pieces[::2]), [*pieces[1::2], ""], strict=True))
+
+
+def json_object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a reply that is an object with all of `properties`, and no more."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:

@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias
 from fairjudge.domain import Order, ProtocolName, Verdict
 from fairjudge.errors import InputError
 from fairjudge.inputs import read_toml
+from fairjudge.prompting import json_object
 from fairjudge.protocols import Question
 
 Position: TypeAlias = Literal["first", "second", "tie"]
@@ -113,12 +114,14 @@ class Scale:
     @property
     def schema(self) -> dict[str, Any]:
         """JSON schema of a reply: reasons first, then the verdict as one of the answers."""
-        return _schema({"type": "string", "enum": list(self.answers)})
+        verdict = {"type": "string", "enum": list(self.answers)}
+        return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
     @property
     def schema_or_none(self) -> dict[str, Any]:
         """The same, where null may stand for a verdict that there is not."""
-        return _schema({"type": ["string", "null"], "enum": [*self.answers, None]})
+        verdict = {"type": ["string", "null"], "enum": [*self.answers, None]}
+        return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
     @property
     def token_readable(self) -> bool:
@@ -167,15 +170,6 @@ _FORM = (
     'Reply with JSON alone: {"reasoning": "...", "verdict": "..."}. "reasoning" gives your reasons '
     'in a few sentences; "verdict" is your answer alone, one of those above, in quotation marks.'
 )
-
-
-def _schema(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"reasoning": {"type": "string"}, "verdict": verdict},
-        "required": ["reasoning", "verdict"],
-        "additionalProperties": False,
-    }
 
 
 def _instruction(scale: Scale) -> str:

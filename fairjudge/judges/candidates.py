@@ -19,7 +19,14 @@ from fairjudge.calibration.alignment import spread_over
 from fairjudge.judges.candidate_wording import wording_of, worth
 from fairjudge.judges.criteria import SUPPORT_RULE, Criterion
 from fairjudge.parsing import read_list
-from fairjudge.prompting import Fenced, Template, load_template, parse_template, render
+from fairjudge.prompting import (
+    Fenced,
+    Template,
+    json_object,
+    load_template,
+    parse_template,
+    render,
+)
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, clean_text
 from fairjudge.scales import Level, Scale
 from fairjudge.text.printable import counted
@@ -302,22 +309,8 @@ def _usable(anchor: str) -> bool:
     return 0 < len(anchor) <= _LONGEST_ANCHOR and not _FORBIDDEN.search(anchor)
 
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "sets": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"anchors": {"type": "array", "items": {"type": "string"}}},
-                "required": ["anchors"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["sets"],
-    "additionalProperties": False,
-}
+_ANCHORS = {"anchors": {"type": "array", "items": {"type": "string"}}}
+_SCHEMA = json_object({"sets": {"type": "array", "items": json_object(_ANCHORS)}})
 
 
 def template_text(

@@ -21,7 +21,7 @@ from fairjudge.domain import (
     Verdict,
 )
 from fairjudge.parsing import read_objects, whole_number
-from fairjudge.prompting import Fenced
+from fairjudge.prompting import Fenced, json_object
 from fairjudge.text.quoting import find_quote
 
 GROUPS_A_CALL = 25
@@ -33,31 +33,20 @@ LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
 PAIRWISE_MARGIN = 0.05
 """Lead, as a share of all groups, below which a pair is a tie."""
 
+NO_ANSWERS = Unscored(reason="empty_input", detail="no reference answer")
 _VERDICTS: Mapping[str, float] = {
     "covered": 1, "yes": 1, "partly": 0.5, "partially": 0.5, "no": 0, "not covered": 0,
 }  # fmt: skip
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "entries": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "group": {"type": "integer"},
-                    "quote": {"type": "string"},
-                    "wordings": {"type": "array", "items": {"type": "integer"}},
-                    "verdict": {"type": "string", "enum": ["covered", "partly", "no"]},
-                },
-                "required": ["group", "quote", "wordings", "verdict"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["entries"],
-    "additionalProperties": False,
-}
+_ENTRY = json_object(
+    {
+        "group": {"type": "integer"},
+        "quote": {"type": "string"},
+        "wordings": {"type": "array", "items": {"type": "integer"}},
+        "verdict": {"type": "string", "enum": ["covered", "partly", "no"]},
+    }
+)
+SCHEMA = json_object({"entries": {"type": "array", "items": _ENTRY}})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

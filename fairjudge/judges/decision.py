@@ -12,9 +12,8 @@ from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.judges.criteria import Criterion, fence_articles, fence_questions
-from fairjudge.judges.distributions import ScoreDistribution, from_decision
-from fairjudge.judges.graded import graded_fields
-from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.distributions import ScoreDistribution, from_decision, graded_fields
+from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
 from fairjudge.outcomes import or_unscored
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import (
@@ -102,7 +101,7 @@ class DecisionJudge:
     async def ask(self, task: JudgeTask) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; a batch that is too long is asked one by one."""
         if not all(text.strip() for text in task.texts):
-            return Unscored(reason="empty_input", detail="the summary is empty")
+            return EMPTY_SUMMARY
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie")
         batch = self.batches.get(task.id, (task,))

@@ -7,14 +7,15 @@ Token probabilities, n samples, a decision model's answer and a single verdict a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from fairjudge.domain import Undefined, Unscored, Verdict
+from fairjudge.domain import JudgeTask, Undefined, Unscored, Verdict
 from fairjudge.outcomes import is_cut_off
 from fairjudge.parsing import locate_verdict
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
-from fairjudge.scales import Position, Scale
+from fairjudge.scales import Position, Scale, to_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,30 +41,6 @@ class ScoreDistribution:
     probabilities: Mapping[str, float]
     expected: float | None
     mode: float | Position
-    entropy: float
-    off_scale: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairDistribution:
-    """Both orders of a pair, averaged.
-
-    Attributes
-    ----------
-    probabilities : mapping
-        ``"a"``, ``"b"``, ``"tie"`` to probability, the mean of the two orders.
-    verdict : Verdict
-        The likeliest; "tie" where two are equally likely.
-    shift : float
-        Graded position bias, in [-1, 1]: by how much more probable, on average, a side is when it
-        stands first than when it stands second. Positive favours the first place; 0 is none.
-    entropy, off_scale : float
-        Of the mean; and the mean of the two orders'.
-    """
-
-    probabilities: Mapping[Verdict, float]
-    verdict: Verdict
-    shift: float
     entropy: float
     off_scale: float
 
@@ -98,15 +75,10 @@ def from_masses(
         probabilities=shares,
         expected=expected,
         mode=_mode(shares, scale),
-        entropy=entropy(shares.values()),
+        # below 0 by rounding alone
+        entropy=max(0.0, -math.fsum(p * math.log(p) for p in shares.values() if p > 0.0)),
         off_scale=off_scale / (off_scale + on_scale),
     )
-
-
-def entropy(probabilities: Iterable[float]) -> float:
-    """Return the Shannon entropy in nats; terms of probability 0 count nothing."""
-    positive = [p for p in probabilities if p > 0.0]
-    return max(0.0, -math.fsum(p * math.log(p) for p in positive))
 
 
 def from_samples(
@@ -171,23 +143,6 @@ def from_tokens(
     return from_masses(masses, scale, off_scale=max(0.0, off_scale))
 
 
-def average_sides(
-    one: Mapping[Verdict, float], other: Mapping[Verdict, float], *, off_scale: float = 0.0
-) -> PairDistribution:
-    """Average two distributions in terms of a, b and tie; `one` was asked with a first."""
-    sides: tuple[Verdict, ...] = ("a", "b", "tie")
-    mean: dict[Verdict, float] = {side: (one[side] + other[side]) / 2 for side in sides}
-    best = max(mean.values())
-    likeliest = [side for side in sides if math.isclose(mean[side], best, abs_tol=1e-12)]
-    return PairDistribution(
-        probabilities=mean,
-        verdict=likeliest[0] if len(likeliest) == 1 else "tie",
-        shift=((one["a"] - other["a"]) + (other["b"] - one["b"])) / 2,
-        entropy=entropy(mean.values()),
-        off_scale=off_scale,
-    )
-
-
 def _mode(shares: Mapping[str, float], scale: Scale) -> float | Position:
     best = max(shares.values())
     top = [lv.value for lv in scale.levels if math.isclose(shares[lv.answer], best, abs_tol=1e-12)]
@@ -227,3 +182,30 @@ def _verdict_token(
             return token
         place = after
     return None
+
+
+def graded_fields(found: ScoreDistribution, scale: Scale, task: JudgeTask) -> dict[str, Any]:
+    """Return ``value``, ``probabilities`` and what a judgement keeps beside them.
+
+    Numbers: the value is the mean over the distribution, with ``expected`` the same and ``mode``
+    the likeliest level. Pairs: the value is the likeliest verdict, and probabilities are in terms
+    of a, b and tie, whatever stood first. ``entropy`` is in nats, ``off_scale`` a share.
+    """
+    fields: dict[str, Any] = {
+        "entropy": round(found.entropy, 6),
+        "off_scale": round(found.off_scale, 6),
+    }
+    if scale.kind != "pair":
+        return fields | {
+            "value": found.expected,
+            "probabilities": dict(found.probabilities),
+            "expected": found.expected,
+            "mode": found.mode,
+        }
+    order = task.order or "ab"
+    sides: dict[Verdict, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
+    for level in scale.levels:
+        if isinstance(level.value, str):
+            sides[to_verdict(level.value, order)] += found.probabilities[level.answer]
+    value = to_verdict(found.mode, order) if isinstance(found.mode, str) else found.mode
+    return fields | {"value": value, "probabilities": sides}

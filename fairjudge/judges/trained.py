@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, JudgeTask, Unscored
-from fairjudge.judges.mappings import TRAINED_MAPPING, SupportMapping
 from fairjudge.judges.passages import Passages, Vectoriser, passages_of
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.text.statements import clauses_of, statement_texts
@@ -30,23 +29,24 @@ Pair: TypeAlias = tuple[str, str, int]
 Asked: TypeAlias = tuple[JudgeTask, str]
 """A task, and the one of its texts that is measured."""
 
-_NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
-_NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
-_NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text")
+NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
+NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
+NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedSupport:
-    """Support by trained models, a `fairjudge.judges.local.Support`.
+    """Support by trained models, in [0, 1].
 
-    Articles and summaries are split and embedded once while the object lives.
+    ``scorer`` names in signatures how support comes about and becomes a verdict. Articles and
+    summaries are split and embedded once while the object lives.
     """
 
     models: TrainedModels
     embedder: Embedder
     name: str = "local"
     scored_by: Literal["embedding", "entailment"] = "embedding"
-    mapping: SupportMapping = TRAINED_MAPPING
+    scorer: str = "trained-v2"
     _vectoriser: Vectoriser = field(init=False)
     _passages: dict[tuple[str, ...], Passages | None] = field(default_factory=dict)
 
@@ -59,7 +59,11 @@ class TrainedSupport:
         return {"model": self.models.identity, "encoder": self.embedder.fingerprint}
 
     def measure(self, asked: Sequence[Asked]) -> list[float | Unscored]:
-        """See `fairjudge.judges.local.Support`; all are measured at once, which is quicker."""
+        """Return the support of each text by what its task's aspect judges against.
+
+        The tasks are of one aspect, and each text is one of its task's. All are measured at once,
+        which is quicker.
+        """
         self._vectoriser.add(
             [sentence for task, text in asked for sentence in _to_embed(task, text)]
         )
@@ -71,12 +75,12 @@ class TrainedSupport:
         return [one if isinstance(one, Unscored) else one(found) for one in settled]
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
-        """See `fairjudge.judges.local.Support`."""
+        """Return how far `text`, a summary, supports each of `answers`."""
         units = [unit_of(answer) for answer in answers]
         self._vectoriser.add([*statement_texts(text), *units])
         summary = self._of((text,))
         if summary is None:
-            return _NO_SENTENCE
+            return NO_SENTENCE
         reading = _Reading()
         asked = [self._ask(unit, summary, reading) for unit in units]
         found = reading.read(self._p_covered)
@@ -85,20 +89,20 @@ class TrainedSupport:
     def _supported(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
         statements = statement_texts(text)
         if not statements:
-            return _NO_SENTENCE
+            return NO_SENTENCE
         sources = self._of(tuple(article.content for article in task.articles))
         if sources is None:
-            return _NO_ARTICLE
+            return NO_ARTICLE
         parts = [self._ask_in_parts(one, sources, reading) for one in statements]
         return _least(parts) if task.protocol == "binary" else _mean(parts)
 
     def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
         summary = self._of((text,))
         if summary is None:
-            return _NO_SENTENCE
+            return NO_SENTENCE
         groups = [group for question in task.questions for group in question.answer_groups if group]
         if not groups:
-            return _NO_ANSWER
+            return NO_ANSWER
         return _mean(
             [_best([self._ask(unit_of(a), summary, reading) for a in group]) for group in groups]
         )

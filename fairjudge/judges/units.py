@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from fairjudge.domain import Unscored
 from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import read_list, without_bullet
-from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.prompting import Fenced, json_object, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.text.statements import statement_texts
 
 SplitBy: TypeAlias = Literal["llm", "sentences"]
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"units": {"type": "array", "items": {"type": "string"}}},
-    "required": ["units"],
-    "additionalProperties": False,
-}
+_SCHEMA = json_object({"units": {"type": "array", "items": {"type": "string"}}})
 _LEAST_SHARE = 0.5
 """Share of a summary's longer words that its units must hold: fewer, and facts were lost."""
 

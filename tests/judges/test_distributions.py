@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import entropy as scipy_entropy
 
 from fairjudge.domain import Undefined, Unscored
+from fairjudge.judges.aggregate import average_sides
 from fairjudge.judges.distributions import (
     ScoreDistribution,
-    average_sides,
     from_decision,
     from_masses,
     from_samples,
