@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import TypeAlias
 
 from fairjudge.domain import Answer, Estimate, Judgement, Reference, Undefined
 from fairjudge.stats.clustered import clustered_mean, within
@@ -22,15 +23,13 @@ FEWEST_CLUSTERS = 5
 """Clusters below which a share has no interval: Student's on fewer says next to nothing."""
 _QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 _WHO = {"whom": "who", "whose": "who"}
+_THIRDS = ("first third", "middle third", "last third")
+_NAMES = (*_THIRDS, *_QUESTION_WORDS, "other")
+"""Names of slices in the order in which they are shown, before all others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
-    """The mean, in [0, 1], of ``n`` values that have something in common."""
-
-    name: str
-    mean: Estimate | Undefined
-    n: int
+Slices: TypeAlias = Mapping[str, Estimate | Undefined]
+"""The mean, in [0, 1], of values that have something in common, by what that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +60,6 @@ class Uncovered:
     value: float
     voices: tuple[Voice, ...]
 
-    @property
-    def outlets(self) -> tuple[str, ...]:
-        """Return the outlets left out, each once."""
-        return tuple(dict.fromkeys(voice.outlet for voice in self.voices))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageSlices:
@@ -76,7 +70,7 @@ class CoverageSlices:
     score, ``n_unknown`` units that the references lack.
     """
 
-    slices: Mapping[str, tuple[Slice, ...]]
+    slices: Mapping[str, Slices]
     uncovered: tuple[Uncovered, ...]
     left_out: Mapping[str, tuple[str, ...]]
     n: int
@@ -133,8 +127,8 @@ def coverage_slices(
         values = _values(row, found)
         names = (
             ("question word", question_word(found.question)),
-            ("articles that hold the answer", _frequency(len(values))),
-            ("question", _asked(found, row.eid, several=len(by_eid) > 1)),
+            ("articles that hold the answer", str(len(values)) if len(values) < 4 else "4 or more"),
+            ("question", f"{row.eid}: {found.question}" if len(by_eid) > 1 else found.question),
         )
         points += _points(row, "coverage", names, values, reference)
         for aid, value in values.items():
@@ -215,10 +209,6 @@ def _values(row: _Row, group: _Group) -> dict[str, float]:
     return {aid: fmean(values) for aid, values in found.items()}
 
 
-def _asked(group: _Group, eid: str, *, several: bool) -> str:
-    return f"{eid}: {group.question}" if several else group.question
-
-
 def _points(
     row: _Row,
     kind: str,
@@ -230,7 +220,8 @@ def _points(
     places = {article.aid: n for n, article in enumerate(reference.articles)}
     known = [aid for aid in values if aid in places]
     if known:
-        names = (*names, ("article position", _third(min(places[a] for a in known), len(places))))
+        third = min(2, 3 * min(places[aid] for aid in known) // len(places))
+        names = (*names, ("article position", _THIRDS[third]))
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
     yield _Point(eid=row.eid, value=row.value, slices=slices)
     borne: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -254,14 +245,6 @@ def question_word(question: str) -> str:
         if word in _QUESTION_WORDS:
             return word
     return "other"
-
-
-def _frequency(n: int) -> str:
-    return str(n) if n < 4 else "4 or more"
-
-
-def _third(place: int, n: int) -> str:
-    return ("first third", "middle third", "last third")[min(2, 3 * place // n)]
 
 
 def _outlet(aid: str, reference: Reference) -> str:
@@ -292,18 +275,15 @@ def _uncovered(row: _Row, group: _Group, reference: Reference) -> Uncovered | No
     )
 
 
-def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, tuple[Slice, ...]]]:
+def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slices]]:
     cells: dict[str, dict[str, list[_Point]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         for by, name in point.slices:
             cells[by][name].append(point)
     for by, groups in cells.items():
-        slices = [
-            Slice(name=name, mean=_mean(some, level), n=len(some)) for name, some in groups.items()
-        ]
-        if by != "coverage by question":  # these stay in the reference's order
-            slices.sort(key=lambda one: (_order(one.name), one.name))
-        yield by, tuple(slices)
+        # questions stay in the reference's order
+        names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
+        yield by, {name: _mean(groups[name], level) for name in names}
 
 
 def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
@@ -318,6 +298,5 @@ def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
     return within(found, 0.0, 1.0)
 
 
-def _order(name: str) -> int:
-    known = ("first third", "middle third", "last third", *_QUESTION_WORDS, "other")
-    return known.index(name) if name in known else len(known)
+def _order(name: str) -> tuple[int, str]:
+    return _NAMES.index(name) if name in _NAMES else len(_NAMES), name
