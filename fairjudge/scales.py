@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from fairjudge.domain import Order, ProtocolName, Verdict
 from fairjudge.errors import InputError
@@ -95,11 +95,6 @@ class Scale:
         return "binary" if {level.value for level in self.levels} == {0.0, 1.0} else "likert"
 
     @property
-    def options(self) -> dict[str, str]:
-        """Map each answer to its description, as decision models want it."""
-        return {level.answer: level.anchor or level.answer for level in self.levels}
-
-    @property
     def described(self) -> str:
         """The answers on offer: a sentence that names them, then a line a level."""
         lines = [self.instruction or _instruction(self)]
@@ -129,16 +124,9 @@ class Scale:
 
         False where an answer begins with another one, as "10" does with "1".
         """
-        return not any(
-            longer != shorter and longer.casefold().startswith(shorter.casefold())
-            for longer in self.answers
-            for shorter in self.answers
-        )
-
-    def value_of(self, answer: str) -> float | Position | None:
-        """Return the value of a canonical answer (its case aside), or None."""
-        wanted = answer.casefold()
-        return next((lv.value for lv in self.levels if lv.answer.casefold() == wanted), None)
+        words = [answer.casefold() for answer in self.answers]
+        pairs = itertools.permutations(words, 2)
+        return not any(longer.startswith(shorter) for longer, shorter in pairs)
 
     def answer_of_token(self, token: str) -> str | None:
         """Return the answer that a generated token stands for or begins, or None.
@@ -157,11 +145,13 @@ class Scale:
 
     def question(self, name: str, text: str) -> Question:
         """Return the typed question that asks a decision model for an answer on this scale."""
+        kind: Literal["predicate", "choice", "score"] = "choice"
         if self.kind == "number":
-            kind: Literal["predicate", "choice", "score"] = "score"
-        else:
-            kind = "predicate" if set(self.answers) == {"yes", "no"} else "choice"
-        return Question(name=name, kind=kind, text=text, options=self.options)
+            kind = "score"
+        elif set(self.answers) == {"yes", "no"}:
+            kind = "predicate"
+        described = {level.answer: level.anchor or level.answer for level in self.levels}
+        return Question(name=name, kind=kind, text=text, options=described)
 
 
 REPLY_FORM = "json"
@@ -196,8 +186,13 @@ def _check(scale: Scale) -> None:
     ascending = all(low < high for low, high in itertools.pairwise(numbers))
     if len(numbers) < len(values) or not ascending:
         raise InputError(f"expected ascending numbers, not {values!r}", field="levels.value")
-    if scale.kind == "number":
-        _answers_are_numbers(scale.levels)
+    for level in scale.levels if scale.kind == "number" else ():
+        number = re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", level.answer, re.ASCII)
+        if number is None or float(level.answer) != level.value:
+            raise InputError(
+                f"answer {level.answer!r} of a number scale must be its value {level.value!r}",
+                field="levels.answer",
+            )
 
 
 def _words_are_unique(levels: tuple[Level, ...]) -> None:
@@ -209,20 +204,7 @@ def _words_are_unique(levels: tuple[Level, ...]) -> None:
             seen.add(word)
 
 
-def _answers_are_numbers(levels: tuple[Level, ...]) -> None:
-    for level in levels:
-        if _number(level.answer) != level.value:
-            raise InputError(
-                f"answer {level.answer!r} of a number scale must be its value {level.value!r}",
-                field="levels.answer",
-            )
-
-
-def _number(answer: str) -> float | None:
-    return float(answer) if re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", answer, re.ASCII) else None
-
-
-_NUMBER_WORDS = (
+NUMBER_WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
 LIKERT_ANCHORS = (
@@ -246,7 +228,7 @@ def likert(
             answer=str(number),
             value=float(number),
             anchor=anchor,
-            aliases=_NUMBER_WORDS[number : number + 1],
+            aliases=NUMBER_WORDS[number : number + 1],
         )
         for number, anchor in enumerate(anchors, low)
     )
@@ -316,7 +298,6 @@ def to_verdict(position: Position, order: Order) -> Verdict:
     return "a" if (position == "first") == (order == "ab") else "b"
 
 
-_POSITIONS: tuple[Position, ...] = ("first", "second", "tie")
 _SCALE_FIELDS = {"name", "kind", "fractions", "instruction", "levels"}
 _LEVEL_FIELDS = {"answer", "value", "anchor", "aliases"}
 
@@ -373,9 +354,8 @@ def _level(table: object, number: int) -> Level:
 def _value(value: object, *, field: str) -> float | Position:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    for position in _POSITIONS:
-        if value == position:
-            return position
+    if value in get_args(Position):
+        return cast("Position", value)
     raise InputError(f'expected a number, "first", "second" or "tie", not {value!r}', field=field)
 
 
