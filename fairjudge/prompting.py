@@ -56,9 +56,14 @@ class Template:
     sha256: str
 
     @property
+    def key(self) -> str:
+        """Return ``task/name.vN``."""
+        return f"{self.task}/{self.name}.v{self.version}"
+
+    @property
     def label(self) -> str:
         """Return ``task/name.vN@hash``, as signatures quote it."""
-        return f"{self.task}/{self.name}.v{self.version}@{self.sha256[:8]}"
+        return f"{self.key}@{self.sha256[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,14 +233,13 @@ def load_template(task: str, name: str, version: int = 1) -> Template:
     PromptError
         If there is no such template, or it was changed since its release.
     """
+    key = f"{task}/{name}.v{version}"
     file = _released() / task / f"{name}.v{version}.md"
     if not (_NAME.fullmatch(task) and _NAME.fullmatch(name) and file.is_file()):
-        known = ", ".join(f"{t.task}/{t.name}.v{t.version}" for t in released_templates())
-        raise PromptError(f"no prompt {task}/{name}.v{version}; there are: {known}")
-    template = parse_template(file.read_bytes(), where=f"prompts/{task}/{file.name}")
-    key = f"{task}/{name}.v{version}"
-    locked = read_lock().get(key)
-    if locked != template.sha256:
+        known = ", ".join(template.key for template in released_templates())
+        raise PromptError(f"no prompt {key}; there are: {known}")
+    template = parse_template(file.read_bytes(), where=f"prompts/{key}.md")
+    if read_lock().get(key) != template.sha256:
         raise PromptError(
             f"prompt {key} differs from its released hash: released prompts never change; "
             f"add a v{version + 1} and run 'fairjudge prompts lock'"
@@ -283,7 +287,7 @@ def lock_new_templates(folder: Path) -> tuple[str, ...]:
     new = []
     for path in sorted(folder.glob("*/*.md")):
         template = parse_template(path.read_bytes(), where=str(path))
-        key = f"{template.task}/{template.name}.v{template.version}"
+        key = template.key
         if f"{path.parent.name}/{path.stem}" != key:
             raise PromptError(f"{path}: the front matter says {key!r}, the path says otherwise")
         if key not in locked:

@@ -55,11 +55,8 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
 class LocalJudge:
     """Judges faithfulness or coverage by a support; a text is measured once, whatever its pairs.
 
-    Parameters
-    ----------
-    tasks
-        What it will be asked, as far as that is known, in an order that does not change: their
-        texts are measured in blocks.
+    ``tasks`` are what it will be asked, as far as that is known, in an order that does not change:
+    their texts are measured in blocks.
 
     Raises
     ------

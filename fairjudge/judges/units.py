@@ -58,16 +58,16 @@ async def split_units(
     )
     reply = await complete_or_unscored(backend, request)
     if isinstance(reply, Unscored):
-        return Split(units=sentences, split_by="sentences", why=f"{reply.reason}: {reply.detail}")
-    if is_cut_off(reply):
-        why = saying_cut_off(Unscored(reason="unparseable", detail="not all units"))
-        return Split(units=sentences, split_by="sentences", why=why.detail)
-    units = read_units(reply.text)
-    if not units:
-        return Split(units=sentences, split_by="sentences", why="no unit in the reply")
-    if _share_kept(text, units) < _LEAST_SHARE:
-        return Split(units=sentences, split_by="sentences", why="the units lose too much of it")
-    return Split(units=units, split_by="llm")
+        why = f"{reply.reason}: {reply.detail}"
+    elif is_cut_off(reply):
+        why = saying_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
+    elif not (units := read_units(reply.text)):
+        why = "no unit in the reply"
+    elif _share_kept(text, units) < _LEAST_SHARE:
+        why = "the units lose too much of it"
+    else:
+        return Split(units=units, split_by="llm")
+    return Split(units=sentences, split_by="sentences", why=why)
 
 
 def read_units(reply: str) -> tuple[str, ...]:

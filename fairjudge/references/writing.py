@@ -8,8 +8,8 @@ from typing import Any
 
 from fairjudge.domain import Article, Unscored
 from fairjudge.parsing import read_list
-from fairjudge.prompting import Fenced, load_template
-from fairjudge.references.asker import INTEGERS, Asker, json_object
+from fairjudge.prompting import Fenced, json_object, load_template
+from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.dates import outlet_and_date
 from fairjudge.references.llm import MAX_QUESTION_WORDS
 from fairjudge.references.ports import Question
