@@ -25,10 +25,7 @@ def unpacked_limit(n_packed: int) -> int:
 def unpack(data: bytes, *, path: str | Path) -> bytes:
     """Return what the gzip `data` of the file at `path` hold.
 
-    Raises
-    ------
-    InputError
-        Damaged or cut off; or over 1 GiB and more than 200 times as large as `data`.
+    `InputError` where they are damaged, cut off, or hold more than `unpacked_limit`.
     """
     max_bytes = unpacked_limit(len(data))
     unpacked = io.BytesIO()

@@ -37,10 +37,7 @@ RETRYABLE: frozenset[UnscoredReason] = frozenset({"backend", "budget"})
 async def or_unscored(call: Awaitable[T]) -> T | Unscored:
     """Await `call`; return its result, or why there is none.
 
-    Raises
-    ------
-    AuthenticationError
-        A key that is not accepted fails the whole run at once, not item by item.
+    A key that is not accepted fails the whole run at once, not item by item.
     """
     try:
         return await call

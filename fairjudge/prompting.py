@@ -99,10 +99,8 @@ def _one_line(title: str) -> str:
 def parse_template(data: bytes, *, where: str) -> Template:
     """Read one template file.
 
-    Raises
-    ------
-    PromptError
-        If the front matter, the parts or the fields are not as the module's docstring says.
+    `PromptError` if the front matter, the parts or the fields are not as the module's docstring
+    says.
     """
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -148,12 +146,8 @@ def render(template: Template, fields: Mapping[str, str | Fenced]) -> tuple[Mess
     """Fill `template` and return its messages.
 
     Plain strings are the library's own words (a scale's instruction, a count); everything that
-    comes from articles, people or models must be `Fenced`.
-
-    Raises
-    ------
-    PromptError
-        If `fields` are not exactly those of the template.
+    comes from articles, people or models must be `Fenced`. `PromptError` if `fields` are not
+    exactly those of the template.
     """
     if fields.keys() != template.fields:
         raise PromptError(
@@ -228,10 +222,7 @@ def _clean(text: str) -> str:
 def load_template(task: str, name: str, version: int = 1) -> Template:
     """Load a released template and check it against the hash lock.
 
-    Raises
-    ------
-    PromptError
-        If there is no such template, or it was changed since its release.
+    `PromptError` if there is no such template, or it was changed since its release.
     """
     key = f"{task}/{name}.v{version}"
     file = _released() / task / f"{name}.v{version}.md"
@@ -277,10 +268,7 @@ def read_lock() -> Mapping[str, str]:
 def lock_new_templates(folder: Path) -> tuple[str, ...]:
     """Add the hashes of templates in `folder` that have none yet; return their names.
 
-    Raises
-    ------
-    PromptError
-        If a template that is already locked was changed.
+    `PromptError` if a template that is already locked was changed.
     """
     file = folder / _LOCK_FILE
     locked: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}

@@ -47,25 +47,14 @@ class Level:
 class Scale:
     """A closed set of answers, in ascending order of value; hashable.
 
-    Parameters
-    ----------
-    name : str
-        Names the scale in signatures and messages.
-    kind : {"number", "choice", "pair"}
-        Whether answers are numbers, words (or letters) worth numbers, or positions.
-    levels : tuple of Level
-        Two or more; ``first``, ``second``, ``tie`` for a pair.
-    fractions : bool
-        Whether a number between two levels (3.5 on 1 to 5) is read as given. It is never rounded:
-        without `fractions` it is off the scale.
-    instruction : str
-        Replaces the generated first sentence of `prompt_line`.
+    Answers are numbers, words (or letters) worth numbers, or positions, as ``kind`` says. There are
+    two or more levels: ``first``, ``second`` and perhaps ``tie`` for a pair. ``fractions`` says
+    whether a number between two levels (3.5 on 1 to 5) is read as given. It is never rounded:
+    without, it is off the scale. ``instruction`` replaces the generated first sentence of
+    `prompt_line`.
 
-    Raises
-    ------
-    InputError
-        Fewer than two levels, an answer or alias given twice, values that do not ascend or do
-        not fit the kind; the field is named.
+    `InputError` for fewer than two levels, an answer or alias given twice, and values that do not
+    ascend or do not fit the kind; it names the field.
     """
 
     name: str
@@ -298,8 +287,21 @@ def to_verdict(position: Position, order: Order) -> Verdict:
     return "a" if (position == "first") == (order == "ab") else "b"
 
 
-_SCALE_FIELDS = {"name", "kind", "fractions", "instruction", "levels"}
-_LEVEL_FIELDS = {"answer", "value", "anchor", "aliases"}
+_NEEDED = object()
+_SCALE_FIELDS: Mapping[str, tuple[type, object]] = {
+    "levels": (list, _NEEDED),
+    "kind": (str, _NEEDED),
+    "name": (str, _NEEDED),
+    "fractions": (bool, False),
+    "instruction": (str, ""),
+}
+"""The type of each field of a scale's file, and what it is where it is missing."""
+_LEVEL_FIELDS: Mapping[str, tuple[type, object]] = {
+    "aliases": (list, []),
+    "answer": (str, _NEEDED),
+    "value": (object, None),
+    "anchor": (str, ""),
+}
 
 
 def load_scale(path: str | Path) -> Scale:
@@ -307,12 +309,8 @@ def load_scale(path: str | Path) -> Scale:
 
     Fields: ``name``, ``kind`` ("number", "choice" or "pair"), optional ``fractions`` and
     ``instruction``, and one ``[[levels]]`` table an answer with ``answer``, ``value`` and
-    optional ``anchor`` and ``aliases``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is not TOML, or a field is wrong; file and field are named.
+    optional ``anchor`` and ``aliases``. `InputError` where the file cannot be read, is not TOML, or
+    a field is wrong; file and field are named.
     """
     try:
         return _from_toml(read_toml(Path(path)))
@@ -321,34 +319,24 @@ def load_scale(path: str | Path) -> Scale:
 
 
 def _from_toml(data: Mapping[str, Any]) -> Scale:
-    _no_unknown(data, _SCALE_FIELDS, where="")
-    tables = _typed(data, "levels", list, where="")
-    kind = _typed(data, "kind", str, where="")
-    if kind not in {"number", "choice", "pair"}:
-        raise InputError(f'expected "number", "choice" or "pair", not {kind!r}', field="kind")
-    return Scale(
-        name=_typed(data, "name", str, where=""),
-        kind=kind,
-        levels=tuple(_level(table, number) for number, table in enumerate(tables, 1)),
-        fractions=_typed(data, "fractions", bool, where="", default=False),
-        instruction=_typed(data, "instruction", str, where="", default=""),
-    )
+    found = _checked(data, _SCALE_FIELDS, where="")
+    if found["kind"] not in get_args(ScaleKind):
+        raise InputError(
+            f'expected "number", "choice" or "pair", not {found["kind"]!r}', field="kind"
+        )
+    levels = tuple(_level(table, number) for number, table in enumerate(found["levels"], 1))
+    return Scale(**{**found, "levels": levels})
 
 
 def _level(table: object, number: int) -> Level:
     where = f"levels[{number}]."
     if not isinstance(table, Mapping):
         raise InputError("expected a [[levels]] table", field=f"levels[{number}]")
-    _no_unknown(table, _LEVEL_FIELDS, where=where)
-    aliases = _typed(table, "aliases", list, where=where, default=[])
-    if not all(isinstance(alias, str) for alias in aliases):
+    found = _checked(table, _LEVEL_FIELDS, where=where)
+    if not all(isinstance(alias, str) for alias in found["aliases"]):
         raise InputError("expected a list of strings", field=f"{where}aliases")
-    return Level(
-        answer=_typed(table, "answer", str, where=where),
-        value=_value(table.get("value"), field=f"{where}value"),
-        anchor=_typed(table, "anchor", str, where=where, default=""),
-        aliases=tuple(aliases),
-    )
+    value = _value(found["value"], field=f"{where}value")
+    return Level(**{**found, "value": value, "aliases": tuple(found["aliases"])})
 
 
 def _value(value: object, *, field: str) -> float | Position:
@@ -359,16 +347,15 @@ def _value(value: object, *, field: str) -> float | Position:
     raise InputError(f'expected a number, "first", "second" or "tie", not {value!r}', field=field)
 
 
-def _no_unknown(table: Mapping[str, Any], known: set[str], *, where: str) -> None:
-    for field in sorted(set(table) - known):
-        raise InputError(f"unknown field; known are {sorted(known)}", field=where + field)
-
-
-def _typed(
-    table: Mapping[str, Any], field: str, kind: type, *, where: str, default: Any = None
-) -> Any:
-    value = table.get(field, default)
-    if not isinstance(value, kind):
-        found = "missing" if field not in table else repr(value)
-        raise InputError(f"expected {kind.__name__}, found {found}", field=where + field)
-    return value
+def _checked(
+    table: Mapping[str, Any], fields: Mapping[str, tuple[type, object]], *, where: str
+) -> dict[str, Any]:
+    """Return all `fields` of `table`, each of its type."""
+    for field in sorted(table.keys() - fields):
+        raise InputError(f"unknown field; known are {sorted(fields)}", field=where + field)
+    found = {field: table.get(field, default) for field, (_, default) in fields.items()}
+    for field, (kind, _) in fields.items():
+        if not isinstance(found[field], kind):
+            said = "missing" if field not in table else repr(table[field])
+            raise InputError(f"expected {kind.__name__}, found {said}", field=where + field)
+    return found

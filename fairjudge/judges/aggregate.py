@@ -172,13 +172,8 @@ def system_scores(
     without any score last. Repeated judgements of an item are averaged first. Units weigh the same
     within a cluster, and clusters the same.
 
-    Parameters
-    ----------
-    judgements
-        Of one aspect, protocol and judge.
-    scale_range
-        Lowest and highest value of the scale, for the worst cases; by default 1 to 5 for likert,
-        0 to 1 for binary and pairwise.
+    `judgements` are of one aspect, protocol and judge. `scale_range` is the lowest and highest
+    value of the scale, for the worst cases; by default 1 to 5 for likert, else 0 to 1.
     """
     if not judgements:
         return ()

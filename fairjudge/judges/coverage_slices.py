@@ -15,12 +15,11 @@ from statistics import fmean
 from typing import TypeAlias
 
 from fairjudge.domain import Answer, Estimate, Judgement, Reference, Undefined
+from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 
 COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
-FEWEST_CLUSTERS = 5
-"""Clusters below which a share has no interval: Student's on fewer says next to nothing."""
 _QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 _WHO = {"whom": "who", "whose": "who"}
 _THIRDS = ("first third", "middle third", "last third")
@@ -239,12 +238,8 @@ def question_word(question: str) -> str:
 
     "whom" and "whose" count as who, as "which" counts as other.
     """
-    for found in re.finditer(r"[a-z]+", question.lower()):
-        said = found.group()
-        word = _WHO.get(said, said)
-        if word in _QUESTION_WORDS:
-            return word
-    return "other"
+    words = (_WHO.get(word, word) for word in re.findall(r"[a-z]+", question.lower()))
+    return next((word for word in words if word in _QUESTION_WORDS), "other")
 
 
 def _outlet(aid: str, reference: Reference) -> str:

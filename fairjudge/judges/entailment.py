@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from fairjudge.domain import Answer, JudgeTask, QuestionAnswers, Unscored
+from fairjudge.domain import Answer, JudgeTask, Unscored
 from fairjudge.judges.trained import NO_ANSWER, NO_ARTICLE, NO_SENTENCE
 from fairjudge.protocols import EntailmentModel
 from fairjudge.text.chunks import chunks
@@ -44,11 +44,12 @@ class EntailmentSupport:
         if not sentences:
             return NO_SENTENCE
         if task.aspect == "coverage":
-            groups = [group for question in task.questions for group in _wordings(question)]
-            if not groups:
+            groups = [group for question in task.questions for group in question.answer_groups]
+            worded = [wordings for group in groups if (wordings := _wordings(group))]
+            if not worded:
                 return NO_ANSWER
             premises = tuple(chunks(sentences))
-            return fmean(max(self._entailed(premises, group)) for group in groups)
+            return fmean(max(self._entailed(premises, wordings)) for wordings in worded)
         premises = self._premises(tuple(article.content for article in task.articles))
         if not premises:
             return NO_ARTICLE
@@ -82,10 +83,6 @@ class EntailmentSupport:
         ]
 
 
-def _wordings(question: QuestionAnswers) -> list[list[str]]:
-    """Return the distinct wordings of each answer that has text."""
-    groups = [
-        list(dict.fromkeys(a.answer.strip() for a in group if a.answer.strip()))
-        for group in question.answer_groups
-    ]
-    return [group for group in groups if group]
+def _wordings(group: Sequence[Answer]) -> list[str]:
+    """Return the distinct wordings of an answer that have text."""
+    return list(dict.fromkeys(text for one in group if (text := one.answer.strip())))

@@ -42,7 +42,7 @@ MEANING: Mapping[str, str] = {
 }
 """Of a system's score by each protocol; in words for readers."""
 FEWEST_CLUSTERS = 5
-"""Clusters below which no system has a rank: intervals over fewer say next to nothing."""
+"""Clusters below which there are no ranks and intervals: those say next to nothing."""
 
 
 def weak_judge(aspect: str) -> str:

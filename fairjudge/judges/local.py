@@ -33,12 +33,7 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
 
     The mappings are fixed and monotone: they add no information, and a calibrator
     (`fairjudge.calibration`) is the way to people's own scale. A rating from 1 to 5 is linear in
-    support and not rounded, so that order stays.
-
-    Raises
-    ------
-    ValueError
-        If a support is outside [0, 1].
+    support and not rounded, so that order stays. `ValueError` if a support is outside [0, 1].
     """
     for support in supports:
         if not 0 <= support <= 1:
@@ -56,12 +51,7 @@ class LocalJudge:
     """Judges faithfulness or coverage by a support; a text is measured once, whatever its pairs.
 
     ``tasks`` are what it will be asked, as far as that is known, in an order that does not change:
-    their texts are measured in blocks.
-
-    Raises
-    ------
-    ConfigurationError
-        If `aspect` is another one.
+    their texts are measured in blocks. `ConfigurationError` if `aspect` is another one.
     """
 
     aspect: str

@@ -44,10 +44,7 @@ def checks(
 ) -> tuple[Check, ...]:
     """Return the checks that these inputs allow.
 
-    Parameters
-    ----------
-    plans
-        ``pairwise`` and ``likert``, of the aspect to be checked.
+    ``plans`` are those by ``pairwise`` and ``likert``, of the aspect to be checked.
     """
     coverage = plans["likert"].aspect == "coverage"
     found: list[Check] = []
@@ -143,22 +140,23 @@ def check_results(
     checked: Iterable[Check], judgements: Mapping[str, Judgement]
 ) -> tuple[CheckResult, ...]:
     """Hold `judgements`, by task id, against the checks; unscored ones decide nothing."""
-    by_name: dict[str, list[tuple[str, tuple[Value, ...] | None, bool]]] = {}
+    by_name: dict[str, list[Check]] = {}
+    for check in checked:
+        by_name.setdefault(check.name, []).append(check)
+    return tuple(_result(name, some, judgements) for name, some in by_name.items())
+
+
+def _result(
+    name: str, checked: Sequence[Check], judgements: Mapping[str, Judgement]
+) -> CheckResult:
+    n, broken = 0, []
     for check in checked:
         values = [judgements[task.id].value for task in check.tasks]
         scored = tuple(value for value in values if value is not None)
-        whole = len(scored) == len(values)
-        outcome = (check.item, scored if whole else None, whole and check.kept(scored))
-        by_name.setdefault(check.name, []).append(outcome)
-    return tuple(
-        CheckResult(
-            name=name,
-            n=sum(values is not None for _, values, _ in outcomes),
-            n_kept=sum(kept for _, _, kept in outcomes),
-            n_unscored=sum(values is None for _, values, _ in outcomes),
-            broken=tuple(
-                (item, values) for item, values, kept in outcomes if values is not None and not kept
-            ),
-        )
-        for name, outcomes in by_name.items()
+        if len(scored) == len(values):
+            n += 1
+            broken += [] if check.kept(scored) else [(check.item, scored)]
+    n_unscored = len(checked) - n
+    return CheckResult(
+        name=name, n=n, n_kept=n - len(broken), n_unscored=n_unscored, broken=tuple(broken)
     )

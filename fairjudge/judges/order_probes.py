@@ -28,12 +28,8 @@ def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[Judg
     """Return faithfulness tasks: leads of single articles, with that article in each place.
 
     Up to `max_articles` articles of each cluster of three or more that are worth reading
-    (`fairjudge.text.usable`), in order; their first two sentences are the summary.
-
-    Raises
-    ------
-    InputError
-        If no cluster has three such articles.
+    (`fairjudge.text.usable`), in order; their first two sentences are the summary. `InputError` if
+    no cluster has three such articles.
     """
     tasks = []
     for cluster in clusters:

@@ -51,10 +51,7 @@ class Promise:
     def check(self, judge: Judge) -> None:
         """Refuse a judge that the promise was not made for.
 
-        Raises
-        ------
-        ConfigurationError
-            If it is signed otherwise, the library's version apart.
+        `ConfigurationError` if it is signed otherwise, the library's version apart.
         """
         own = replace(self, signature=judge.signature).stated
         fitted = self.stated
@@ -89,10 +86,7 @@ def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise
 def read_cascade(path: Path) -> Thresholds | Promise:
     """Read what ``fairjudge cascade`` wrote: two thresholds, or with --guarantee a promise.
 
-    Raises
-    ------
-    InputError
-        If the file is neither.
+    `InputError` if the file is neither.
     """
     try:
         found = json.loads(read_file(path))

@@ -22,6 +22,7 @@ from fairjudge.signature import signature
 
 OUTPUT_TOKENS_PER_CRITERION = 1024
 """Room for the reasons and the verdict on one criterion."""
+_ENTRY = '{"reasoning": "...", "verdict": "..."}'
 _BUILT_IN = ("coverage", "faithfulness")
 
 
@@ -67,10 +68,7 @@ def stated_criterion(
 ) -> StatedCriterion:
     """Return the criterion of a built-in aspect, or one of one's own by `rule` and `scale`.
 
-    Raises
-    ------
-    ConfigurationError
-        If it cannot be stated among others, or its scale is of another protocol.
+    Refuse one that cannot be stated among others, or whose scale is of another protocol.
     """
     if protocol not in {"likert", "binary"}:
         raise ConfigurationError(
@@ -91,13 +89,9 @@ def stated_criterion(
 class TogetherJudge(WritingModel):
     """A model that is asked for all criteria of an item at once.
 
-    Parameters
-    ----------
-    criteria : mapping
-        Aspect to criterion.
-    items : mapping
-        Task id to the tasks on the same item, one an aspect, itself included; see `tasks_of_items`.
-        Each of them asks the same request, which a cache answers but once.
+    ``criteria`` are by aspect. ``items`` maps a task's id to the tasks on the same item, one an
+    aspect, itself included; see `tasks_of_items`. Each of them asks the same request, which a
+    cache answers but once.
     """
 
     criteria: Mapping[str, StatedCriterion]
@@ -107,6 +101,8 @@ class TogetherJudge(WritingModel):
     def signature(self) -> str:
         """Return what can change this judge's verdicts."""
         stated = [one.template for one in self.criteria.values()]
+        rules = [one.rule for one in self.criteria.values() if one.rule]
+        digest = hashlib.sha256("\0".join(rules).encode()).hexdigest()
         return signature(
             {
                 "judge": self.name,
@@ -114,7 +110,7 @@ class TogetherJudge(WritingModel):
                 "prompt": load_template("judge", "together").label,
                 "criteria": ",".join(self.criteria),
                 "stated": ",".join(one.label for one in stated if one),
-                "rules": _digest([one.rule for one in self.criteria.values() if one.rule]),
+                "rules": digest[:8] if rules else None,
                 "scale": ",".join(one.scale.label for one in self.criteria.values()),
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
@@ -128,7 +124,9 @@ class TogetherJudge(WritingModel):
         if not task.texts[0].strip():
             return EMPTY_SUMMARY
         asked = self.items[task.id]
-        stated = [self.criteria[one.aspect] for one in asked]
+        stated = {
+            json.dumps(one.aspect, ensure_ascii=False): self.criteria[one.aspect] for one in asked
+        }
         material = next((one for one in asked if one.articles), task)
         references = next((one for one in asked if one.questions), task)
         fields: dict[str, str | Fenced] = {
@@ -136,15 +134,14 @@ class TogetherJudge(WritingModel):
             "questions": fence_questions(references.questions),
             "text": Fenced("summary", (task.texts[0],)),
             "criteria": "\n\n".join(
-                f"Criterion {json.dumps(one.aspect, ensure_ascii=False)}\n{one.stated(material)}"
-                for one in stated
+                f"Criterion {name}\n{one.stated(material)}" for name, one in stated.items()
             ),
-            "form": _form([one.aspect for one in stated]),
+            "form": "{" + ", ".join(f"{name}: {_ENTRY}" for name in stated) + "}",
         }
         request = self._request(
             task,
             render(load_template("judge", "together"), fields),
-            json_object({one.aspect: one.scale.schema for one in stated}),
+            json_object({one.aspect: one.scale.schema for one in stated.values()}),
             max_output_tokens=self._limit(len(stated)),
         )
         return await self._reply(request)
@@ -206,12 +203,3 @@ def tasks_of_items(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...
     for task in tasks:
         items.setdefault((task.eid, task.systems, task.repeat), []).append(task)
     return {task.id: tuple(some) for some in items.values() for task in some}
-
-
-def _digest(rules: Sequence[str]) -> str | None:
-    return hashlib.sha256("\0".join(rules).encode()).hexdigest()[:8] if rules else None
-
-
-def _form(aspects: Sequence[str]) -> str:
-    entry = '{"reasoning": "...", "verdict": "..."}'
-    return "{" + ", ".join(f"{json.dumps(a, ensure_ascii=False)}: {entry}" for a in aspects) + "}"

@@ -16,9 +16,6 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fairjudge.domain import Answer, JudgeTask, Unscored
 from fairjudge.judges.passages import Passages, Vectoriser, passages_of
 from fairjudge.protocols import Embedder, TrainedModels
@@ -71,7 +68,7 @@ class TrainedSupport:
         coverage = any(task.aspect == "coverage" for task, _ in asked)
         settle = self._covered if coverage else self._supported
         settled = [settle(task, text, reading) for task, text in asked]
-        found = reading.read(self._p_covered if coverage else self._p_supported)
+        found = reading.read(self.models, coverage=coverage)
         return [one if isinstance(one, Unscored) else one(found) for one in settled]
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
@@ -83,7 +80,7 @@ class TrainedSupport:
             return NO_SENTENCE
         reading = _Reading()
         asked = [self._ask(unit, summary, reading) for unit in units]
-        found = reading.read(self._p_covered)
+        found = reading.read(self.models, coverage=True)
         return [one(found) for one in asked]
 
     def _supported(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
@@ -130,13 +127,6 @@ class TrainedSupport:
             self._passages[texts] = passages_of(texts, self._vectoriser)
         return self._passages[texts]
 
-    def _p_supported(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        asked = [(passage, statement) for passage, statement, _ in pairs]
-        return self.models.supported(asked, [lacking for *_, lacking in pairs])
-
-    def _p_covered(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        return self.models.covered([(passage, unit) for passage, unit, _ in pairs])
-
 
 def unit_of(answer: Answer) -> str:
     """Return an answer in words that stand alone: its gloss where it has one."""
@@ -168,10 +158,13 @@ class _Reading:
         self.pairs |= dict.fromkeys(pairs)
         return lambda found: max(found[pair] for pair in pairs)
 
-    def read(self, model: Callable[[Sequence[Pair]], NDArray[np.float64]]) -> _Found:
-        if not self.pairs:
+    def read(self, models: TrainedModels, *, coverage: bool) -> _Found:
+        asked = [(passage, statement) for passage, statement, _ in self.pairs]
+        if not asked:
             return {}
-        return dict(zip(self.pairs, model(list(self.pairs)).tolist(), strict=True))
+        lacking = [lacking for *_, lacking in self.pairs]
+        found = models.covered(asked) if coverage else models.supported(asked, lacking)
+        return dict(zip(self.pairs, found.tolist(), strict=True))
 
 
 def _mean(parts: Sequence[_Later]) -> _Later:

@@ -65,12 +65,8 @@ def read_verdict(
     "1 out of 10". A reply that is an answer and nothing else counts where no other answer begins
     with it.
 
-    Returns
-    -------
-    float or Position or Unscored
-        ``Unscored`` with reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
-        ``"unparseable"`` (none stated, or several that contradict each other); its ``raw`` is
-        `text`.
+    ``Unscored`` has the reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
+    ``"unparseable"`` (none stated, or several that contradict each other); its ``raw`` is `text`.
     """
     reading = locate_verdict(text, scale, aspect=aspect, cut_off=cut_off)
     return reading if isinstance(reading, Unscored) else reading.value

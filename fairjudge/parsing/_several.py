@@ -31,19 +31,9 @@ def read_verdicts(
     or in the lines from one that begins with the name to the next such line. What is said of all
     criteria together, or of none, is no one's.
 
-    Parameters
-    ----------
-    scales
-        The scale of each criterion, by its name.
-    cut_off
-        Whether the limit on its tokens ended the reply: what it ends in is then read with care, as
-        in `read_verdict`.
-
-    Returns
-    -------
-    dict
-        A name has ``Unscored`` for reasons of its own, as in `read_verdict`; where nothing stands
-        under it, with reason ``"unparseable"``, or ``"refused"`` where the reply refuses.
+    `cut_off` is as in `read_verdict`. A name has ``Unscored`` for reasons of its own, as there;
+    where nothing stands under it, with reason ``"unparseable"``, or ``"refused"`` where the reply
+    refuses.
     """
     thought = without_reasoning(text).strip()
     found = {}
