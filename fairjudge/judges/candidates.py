@@ -120,7 +120,6 @@ def _candidate(
 
 
 def _with_examples(base: Criterion, items: Sequence[RatedItem]) -> tuple[tuple[str, str], ...]:
-    """Return the parts of the prompt with examples before what is asked."""
     wording = wording_of(base.scale)
     shown = ([*_material(item), _said(item, labelled=bool(item.material))] for item in items)
     fenced = Fenced(

@@ -147,7 +147,6 @@ def _together(replies: Sequence[Sample | Unscored], *, repaired: bool = False) -
 
 
 def _read(task: JudgeTask, reply: Reply) -> list[Entries | Unscored]:
-    """Read every block's reply."""
     found: list[Entries | Unscored] = []
     for block, one in zip(_blocks(task), _samples(reply), strict=True):
         read = read_block(one.text, block, task.texts[0])

@@ -8,7 +8,7 @@ are. In every mean the groups of a cluster weigh the same, and so do clusters, a
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
@@ -107,22 +107,20 @@ def coverage_slices(
     cluster's articles: first, middle and last third; answers count at their earliest article.
     """
     by_eid = {reference.eid: reference for reference in references}
-    rows, n_unscored, n_unknown = _rows(judgements, by_eid)
+    counts: Counter[str] = Counter()
     points: list[_Point] = []
     uncovered: list[Uncovered] = []
     heard: dict[str, dict[str, float]] = defaultdict(dict)
-    n = n_voices = 0
-    for row in rows:
+    for row in _rows(judgements, by_eid, counts):
         reference = by_eid[row.eid]
         found = _find(row.unit, reference)
+        counts["unknown" if found is None else "known"] += 1
         if found is None:
-            n_unknown += 1
             continue
-        n += 1
         if isinstance(found, str):
             points += _points(row, "faithfulness", (), {found: row.value}, reference)
             continue
-        n_voices += len(found.answers)
+        counts["voices"] += len(found.answers)
         values = _values(row, found)
         names = (
             ("question word", question_word(found.question)),
@@ -143,36 +141,31 @@ def coverage_slices(
         slices=dict(_slices(points, level)),
         uncovered=tuple(uncovered),
         left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
-        n=n,
-        n_voices=n_voices,
-        n_unscored=n_unscored,
-        n_unknown=n_unknown,
+        n=counts["known"],
+        n_voices=counts["voices"],
+        n_unscored=counts["unscored"],
+        n_unknown=counts["unknown"],
     )
 
 
 def _rows(
-    judgements: Iterable[Judgement], by_eid: Mapping[str, Reference]
-) -> tuple[list[_Row], int, int]:
-    """Return the single groups and articles, and how many are unscored and unknown."""
-    rows: list[_Row] = []
-    n_unscored = n_unknown = 0
+    judgements: Iterable[Judgement], by_eid: Mapping[str, Reference], counts: Counter[str]
+) -> Iterator[_Row]:
+    """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
     for one in judgements:
         listed = one.protocol == "checklist"
         if one.system is None or not (listed or one.unit.startswith(("answer:", "article:"))):
             continue
         if one.eid not in by_eid:
-            n_unknown += 1
+            counts["unknown"] += 1
         elif one.value is None or isinstance(one.value, str):
-            n_unscored += 1
+            counts["unscored"] += 1
         elif listed:
-            rows += (
-                _Row(eid=one.eid, unit=each.unit, value=each.covered, covered=each.answers)
-                for each in one.checklist or ()
-            )
+            for each in one.checklist or ():
+                yield _Row(eid=one.eid, unit=each.unit, value=each.covered, covered=each.answers)
         else:
             value = (one.value - 1) / 4 if one.protocol == "likert" else one.value
-            rows.append(_Row(eid=one.eid, unit=one.unit, value=value))
-    return rows, n_unscored, n_unknown
+            yield _Row(eid=one.eid, unit=one.unit, value=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -249,18 +242,16 @@ def _outlet(aid: str, reference: Reference) -> str:
 
 def _uncovered(row: _Row, group: _Group, reference: Reference) -> Uncovered | None:
     """Return the voices whose own wording is not covered, or None."""
-    whole = row.covered is None
-    missed = [
-        answer
-        for place, answer in enumerate(group.answers)
-        if (row.value < COVERED_FROM if whole else place not in (row.covered or ()))
-    ]
-    if not missed:
-        return None
-    voices = (
+    covered = row.covered
+    if covered is None:
+        covered = tuple(range(len(group.answers))) if row.value >= COVERED_FROM else ()
+    voices = [
         Voice(outlet=_outlet(one.aid, reference), speaker=one.speaker, answer=one.answer)
-        for one in missed
-    )
+        for place, one in enumerate(group.answers)
+        if place not in covered
+    ]
+    if not voices:
+        return None
     return Uncovered(
         eid=row.eid,
         question=group.question,

@@ -60,7 +60,6 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
 
 
 def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> tuple[str, int]:
-    """Return name and version of the prompt of a built-in aspect."""
     if aspect == "coverage" and per_answer:
         return "coverage-answer", 1
     return f"{aspect}-{'pairwise' if protocol == 'pairwise' else 'single'}", 2

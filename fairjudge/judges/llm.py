@@ -215,14 +215,13 @@ class LlmJudge(WritingModel):
             return from_masses(reply.masses, scale, off_scale=off_scale)
         if not reply.others:
             return None
-        failed = Unscored(reason="refused")
-        rest = (
-            failed
-            if one is None
-            else read_verdict(one.text, scale, aspect=aspect, cut_off=one.cut_off)
-            for one in reply.others
-        )
-        return from_samples([verdict, *rest], scale)
+        verdicts = [verdict]
+        for one in reply.others:
+            failed = Unscored(reason="refused")
+            verdicts.append(
+                read_verdict(one.text, scale, aspect=aspect, cut_off=one.cut_off) if one else failed
+            )
+        return from_samples(verdicts, scale)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""

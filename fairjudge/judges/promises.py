@@ -151,7 +151,6 @@ class PromisedCascade(Cascade):
         return found
 
     def _asked(self, task: JudgeTask) -> list[JudgeTask]:
-        """Return all that the first judge is asked on the item of `task`."""
         orders: tuple[Order | None, ...] = ("ab", "ba") if task.protocol == "pairwise" else (None,)
         numbers: Sequence[int | None] = (
             range(self.promise.repeats) if self.promise.repeats > 1 else (None,)

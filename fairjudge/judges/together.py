@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -187,14 +188,10 @@ def together_tasks(by_aspect: Sequence[Sequence[JudgeTask]]) -> tuple[JudgeTask,
     """Return the tasks of several aspects, those on one item side by side."""
     if len(by_aspect) == 1:
         return tuple(by_aspect[0])
-    items: dict[tuple[str, tuple[str, ...]], list[JudgeTask]] = {}
-    for tasks in by_aspect:
-        for task in tasks:
-            items.setdefault((task.eid, task.systems), []).append(task)
-    clusters: dict[str, list[JudgeTask]] = {}
-    for (eid, _), tasks in items.items():
-        clusters.setdefault(eid, []).extend(tasks)
-    return tuple(task for tasks in clusters.values() for task in tasks)
+    clusters: dict[str, dict[tuple[str, ...], list[JudgeTask]]] = {}
+    for task in chain.from_iterable(by_aspect):
+        clusters.setdefault(task.eid, {}).setdefault(task.systems, []).append(task)
+    return tuple(task for items in clusters.values() for some in items.values() for task in some)
 
 
 def tasks_of_items(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
