@@ -33,7 +33,7 @@ from _summeval import DATA, JUDGES, Item, read, recorded
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.calibration.cascade import CascadeFit, fit_cascade
 from fairjudge.domain import Undefined
-from fairjudge.judges.mappings import TRAINED_MAPPING
+from fairjudge.judges.local import verdict_of
 from fairjudge.results import figure
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
@@ -49,7 +49,7 @@ def measure(folder: Path) -> list[dict[str, Any]]:
     found = trained_support(
         data.summaries, data.clusters, models=load_trained_models(), embedder=load_embedder()
     )
-    local = {item: TRAINED_MAPPING.likert(support) for item, support in found.items()}
+    local = {item: verdict_of("likert", support) for item, support in found.items()}
     rows = []
     for name in JUDGES:
         replies = recorded(folder, name, local)

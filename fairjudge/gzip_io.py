@@ -25,10 +25,7 @@ def unpacked_limit(n_packed: int) -> int:
 def unpack(data: bytes, *, path: str | Path) -> bytes:
     """Return what the gzip `data` of the file at `path` hold.
 
-    Raises
-    ------
-    InputError
-        Damaged or cut off; or over 1 GiB and more than 200 times as large as `data`.
+    `InputError` where they are damaged, cut off, or hold more than `unpacked_limit`.
     """
     max_bytes = unpacked_limit(len(data))
     unpacked = io.BytesIO()
@@ -37,16 +34,13 @@ def unpack(data: bytes, *, path: str | Path) -> bytes:
             while part := packed.read(_PART_BYTES):
                 unpacked.write(part)
                 if unpacked.tell() > max_bytes:
-                    raise InputError(_too_large(len(data), max_bytes), path=path)
+                    raise InputError(
+                        f"{len(data):,} bytes of gzip hold more than {max_bytes:,}, as no records "
+                        "of ours do; if you trust the file, unpack it yourself",
+                        path=path,
+                    )
     except EOFError:
         raise InputError("the gzip data are cut off", path=path) from None
     except (OSError, zlib.error):
         raise InputError("the gzip data are damaged", path=path) from None
     return unpacked.getvalue()
-
-
-def _too_large(n_packed: int, max_bytes: int) -> str:
-    return (
-        f"{n_packed:,} bytes of gzip hold more than {max_bytes:,}, as no records of ours do; "
-        "if you trust the file, unpack it yourself"
-    )

@@ -15,10 +15,7 @@ from fairjudge.errors import InputError
 def mode_of(path: Path) -> int | None:
     """Return what `os.stat` says of ``path``'s kind, None where nothing is there.
 
-    Raises
-    ------
-    InputError
-        No file can have such a name.
+    `InputError` where no file can have such a name.
     """
     try:
         return path.stat().st_mode
@@ -35,11 +32,7 @@ def check_regular(path: Path) -> None:
     """Refuse what is neither a file nor a folder; what is not there is left to its reader.
 
     A pipe may never end or wait for ever, and its content is gone once it was read; a device too.
-
-    Raises
-    ------
-    InputError
-        A pipe, a socket, a device, or a name that no file can have.
+    `InputError` for a pipe, a socket, a device, or a name that no file can have.
     """
     mode = mode_of(path)
     if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -52,10 +45,7 @@ def check_regular(path: Path) -> None:
 def read_file(path: Path) -> bytes:
     """Return the content of the regular file at ``path``.
 
-    Raises
-    ------
-    InputError
-        No such file, no file, not readable.
+    `InputError` where it is no file, not there or not readable.
     """
     check_regular(path)
     try:
@@ -74,10 +64,7 @@ def read_file(path: Path) -> bytes:
 def read_toml(path: Path) -> dict[str, Any]:
     """Return what the TOML file at ``path`` says.
 
-    Raises
-    ------
-    InputError
-        It cannot be read, is not TOML, or holds a whole number beyond every float.
+    `InputError` where it cannot be read, is not TOML, or holds a whole number beyond every float.
     """
     try:
         found = tomllib.loads(read_file(path).decode("utf-8"))
@@ -91,10 +78,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 def whole_number(literal: str) -> int:
     """Return the integer of a JSON text: what its decoders take as ``parse_int``.
 
-    Raises
-    ------
-    ValueError
-        It is beyond every float.
+    `ValueError` where it is beyond every float.
     """
     number = int(literal)
     if beyond_floats(number):

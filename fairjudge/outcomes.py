@@ -26,7 +26,9 @@ _REASONS: tuple[tuple[type[BackendError], UnscoredReason], ...] = (
     (ContextTooLongError, "too_long"),
     (EmptyReplyError, "unparseable"),
     (MalformedReplyError, "unparseable"),
+    (BackendError, "backend"),
 )
+"""The first that an error is an instance of says the reason."""
 
 RETRYABLE: frozenset[UnscoredReason] = frozenset({"backend", "budget"})
 """Reasons that another try may not have: a server's failure, a spent budget."""
@@ -35,24 +37,15 @@ RETRYABLE: frozenset[UnscoredReason] = frozenset({"backend", "budget"})
 async def or_unscored(call: Awaitable[T]) -> T | Unscored:
     """Await `call`; return its result, or why there is none.
 
-    Raises
-    ------
-    AuthenticationError
-        A key that is not accepted fails the whole run at once, not item by item.
+    A key that is not accepted fails the whole run at once, not item by item.
     """
     try:
         return await call
     except AuthenticationError:
         raise
     except BackendError as error:
-        return Unscored(reason=_reason(error), detail=f"{type(error).__name__}: {error}")
-
-
-def _reason(error: BackendError) -> UnscoredReason:
-    for kind, reason in _REASONS:
-        if isinstance(error, kind):
-            return reason
-    return "backend"
+        reason = next(reason for kind, reason in _REASONS if isinstance(error, kind))
+        return Unscored(reason=reason, detail=f"{type(error).__name__}: {error}")
 
 
 def complete_or_unscored(

@@ -21,6 +21,7 @@ from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
+from typing import Any
 
 from fairjudge.errors import PromptError
 from fairjudge.protocols import Message, Role, clean_text
@@ -55,9 +56,14 @@ class Template:
     sha256: str
 
     @property
+    def key(self) -> str:
+        """Return ``task/name.vN``."""
+        return f"{self.task}/{self.name}.v{self.version}"
+
+    @property
     def label(self) -> str:
         """Return ``task/name.vN@hash``, as signatures quote it."""
-        return f"{self.task}/{self.name}.v{self.version}@{self.sha256[:8]}"
+        return f"{self.key}@{self.sha256[:8]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +99,8 @@ def _one_line(title: str) -> str:
 def parse_template(data: bytes, *, where: str) -> Template:
     """Read one template file.
 
-    Raises
-    ------
-    PromptError
-        If the front matter, the parts or the fields are not as the module's docstring says.
+    `PromptError` if the front matter, the parts or the fields are not as the module's docstring
+    says.
     """
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
@@ -142,12 +146,8 @@ def render(template: Template, fields: Mapping[str, str | Fenced]) -> tuple[Mess
     """Fill `template` and return its messages.
 
     Plain strings are the library's own words (a scale's instruction, a count); everything that
-    comes from articles, people or models must be `Fenced`.
-
-    Raises
-    ------
-    PromptError
-        If `fields` are not exactly those of the template.
+    comes from articles, people or models must be `Fenced`. `PromptError` if `fields` are not
+    exactly those of the template.
     """
     if fields.keys() != template.fields:
         raise PromptError(
@@ -177,6 +177,16 @@ def _pieces(body: str) -> tuple[tuple[str, str], ...]:
     """Return a part's words before each field, with the field's name; none follows the last."""
     pieces = _FIELD.split(body.replace("{{" + _MARK + "}}", _MARK_WORDS))
     return tuple(zip(map(_clean, pieces[::2]), [*pieces[1::2], ""], strict=True))
+
+
+def json_object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON schema of a reply that is an object with all of `properties`, and no more."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def seal(messages: Sequence[Message], secret: bytes) -> tuple[Message, ...]:
@@ -212,19 +222,15 @@ def _clean(text: str) -> str:
 def load_template(task: str, name: str, version: int = 1) -> Template:
     """Load a released template and check it against the hash lock.
 
-    Raises
-    ------
-    PromptError
-        If there is no such template, or it was changed since its release.
+    `PromptError` if there is no such template, or it was changed since its release.
     """
+    key = f"{task}/{name}.v{version}"
     file = _released() / task / f"{name}.v{version}.md"
     if not (_NAME.fullmatch(task) and _NAME.fullmatch(name) and file.is_file()):
-        known = ", ".join(f"{t.task}/{t.name}.v{t.version}" for t in released_templates())
-        raise PromptError(f"no prompt {task}/{name}.v{version}; there are: {known}")
-    template = parse_template(file.read_bytes(), where=f"prompts/{task}/{file.name}")
-    key = f"{task}/{name}.v{version}"
-    locked = read_lock().get(key)
-    if locked != template.sha256:
+        known = ", ".join(template.key for template in released_templates())
+        raise PromptError(f"no prompt {key}; there are: {known}")
+    template = parse_template(file.read_bytes(), where=f"prompts/{key}.md")
+    if read_lock().get(key) != template.sha256:
         raise PromptError(
             f"prompt {key} differs from its released hash: released prompts never change; "
             f"add a v{version + 1} and run 'fairjudge prompts lock'"
@@ -262,17 +268,14 @@ def read_lock() -> Mapping[str, str]:
 def lock_new_templates(folder: Path) -> tuple[str, ...]:
     """Add the hashes of templates in `folder` that have none yet; return their names.
 
-    Raises
-    ------
-    PromptError
-        If a template that is already locked was changed.
+    `PromptError` if a template that is already locked was changed.
     """
     file = folder / _LOCK_FILE
     locked: dict[str, str] = json.loads(file.read_text("utf-8")) if file.exists() else {}
     new = []
     for path in sorted(folder.glob("*/*.md")):
         template = parse_template(path.read_bytes(), where=str(path))
-        key = f"{template.task}/{template.name}.v{template.version}"
+        key = template.key
         if f"{path.parent.name}/{path.stem}" != key:
             raise PromptError(f"{path}: the front matter says {key!r}, the path says otherwise")
         if key not in locked:

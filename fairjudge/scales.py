@@ -14,11 +14,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from fairjudge.domain import Order, ProtocolName, Verdict
 from fairjudge.errors import InputError
 from fairjudge.inputs import read_toml
+from fairjudge.prompting import json_object
 from fairjudge.protocols import Question
 
 Position: TypeAlias = Literal["first", "second", "tie"]
@@ -46,25 +47,14 @@ class Level:
 class Scale:
     """A closed set of answers, in ascending order of value; hashable.
 
-    Parameters
-    ----------
-    name : str
-        Names the scale in signatures and messages.
-    kind : {"number", "choice", "pair"}
-        Whether answers are numbers, words (or letters) worth numbers, or positions.
-    levels : tuple of Level
-        Two or more; ``first``, ``second``, ``tie`` for a pair.
-    fractions : bool
-        Whether a number between two levels (3.5 on 1 to 5) is read as given. It is never rounded:
-        without `fractions` it is off the scale.
-    instruction : str
-        Replaces the generated first sentence of `prompt_line`.
+    Answers are numbers, words (or letters) worth numbers, or positions, as ``kind`` says. There are
+    two or more levels: ``first``, ``second`` and perhaps ``tie`` for a pair. ``fractions`` says
+    whether a number between two levels (3.5 on 1 to 5) is read as given. It is never rounded:
+    without, it is off the scale. ``instruction`` replaces the generated first sentence of
+    `prompt_line`.
 
-    Raises
-    ------
-    InputError
-        Fewer than two levels, an answer or alias given twice, values that do not ascend or do
-        not fit the kind; the field is named.
+    `InputError` for fewer than two levels, an answer or alias given twice, and values that do not
+    ascend or do not fit the kind; it names the field.
     """
 
     name: str
@@ -94,11 +84,6 @@ class Scale:
         return "binary" if {level.value for level in self.levels} == {0.0, 1.0} else "likert"
 
     @property
-    def options(self) -> dict[str, str]:
-        """Map each answer to its description, as decision models want it."""
-        return {level.answer: level.anchor or level.answer for level in self.levels}
-
-    @property
     def described(self) -> str:
         """The answers on offer: a sentence that names them, then a line a level."""
         lines = [self.instruction or _instruction(self)]
@@ -113,12 +98,14 @@ class Scale:
     @property
     def schema(self) -> dict[str, Any]:
         """JSON schema of a reply: reasons first, then the verdict as one of the answers."""
-        return _schema({"type": "string", "enum": list(self.answers)})
+        verdict = {"type": "string", "enum": list(self.answers)}
+        return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
     @property
     def schema_or_none(self) -> dict[str, Any]:
         """The same, where null may stand for a verdict that there is not."""
-        return _schema({"type": ["string", "null"], "enum": [*self.answers, None]})
+        verdict = {"type": ["string", "null"], "enum": [*self.answers, None]}
+        return json_object({"reasoning": {"type": "string"}, "verdict": verdict})
 
     @property
     def token_readable(self) -> bool:
@@ -126,16 +113,9 @@ class Scale:
 
         False where an answer begins with another one, as "10" does with "1".
         """
-        return not any(
-            longer != shorter and longer.casefold().startswith(shorter.casefold())
-            for longer in self.answers
-            for shorter in self.answers
-        )
-
-    def value_of(self, answer: str) -> float | Position | None:
-        """Return the value of a canonical answer (its case aside), or None."""
-        wanted = answer.casefold()
-        return next((lv.value for lv in self.levels if lv.answer.casefold() == wanted), None)
+        words = [answer.casefold() for answer in self.answers]
+        pairs = itertools.permutations(words, 2)
+        return not any(longer.startswith(shorter) for longer, shorter in pairs)
 
     def answer_of_token(self, token: str) -> str | None:
         """Return the answer that a generated token stands for or begins, or None.
@@ -154,11 +134,13 @@ class Scale:
 
     def question(self, name: str, text: str) -> Question:
         """Return the typed question that asks a decision model for an answer on this scale."""
+        kind: Literal["predicate", "choice", "score"] = "choice"
         if self.kind == "number":
-            kind: Literal["predicate", "choice", "score"] = "score"
-        else:
-            kind = "predicate" if set(self.answers) == {"yes", "no"} else "choice"
-        return Question(name=name, kind=kind, text=text, options=self.options)
+            kind = "score"
+        elif set(self.answers) == {"yes", "no"}:
+            kind = "predicate"
+        described = {level.answer: level.anchor or level.answer for level in self.levels}
+        return Question(name=name, kind=kind, text=text, options=described)
 
 
 REPLY_FORM = "json"
@@ -167,15 +149,6 @@ _FORM = (
     'Reply with JSON alone: {"reasoning": "...", "verdict": "..."}. "reasoning" gives your reasons '
     'in a few sentences; "verdict" is your answer alone, one of those above, in quotation marks.'
 )
-
-
-def _schema(verdict: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"reasoning": {"type": "string"}, "verdict": verdict},
-        "required": ["reasoning", "verdict"],
-        "additionalProperties": False,
-    }
 
 
 def _instruction(scale: Scale) -> str:
@@ -202,8 +175,13 @@ def _check(scale: Scale) -> None:
     ascending = all(low < high for low, high in itertools.pairwise(numbers))
     if len(numbers) < len(values) or not ascending:
         raise InputError(f"expected ascending numbers, not {values!r}", field="levels.value")
-    if scale.kind == "number":
-        _answers_are_numbers(scale.levels)
+    for level in scale.levels if scale.kind == "number" else ():
+        number = re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", level.answer, re.ASCII)
+        if number is None or float(level.answer) != level.value:
+            raise InputError(
+                f"answer {level.answer!r} of a number scale must be its value {level.value!r}",
+                field="levels.answer",
+            )
 
 
 def _words_are_unique(levels: tuple[Level, ...]) -> None:
@@ -215,20 +193,7 @@ def _words_are_unique(levels: tuple[Level, ...]) -> None:
             seen.add(word)
 
 
-def _answers_are_numbers(levels: tuple[Level, ...]) -> None:
-    for level in levels:
-        if _number(level.answer) != level.value:
-            raise InputError(
-                f"answer {level.answer!r} of a number scale must be its value {level.value!r}",
-                field="levels.answer",
-            )
-
-
-def _number(answer: str) -> float | None:
-    return float(answer) if re.fullmatch(r"-?\d{1,6}(\.\d{1,6})?", answer, re.ASCII) else None
-
-
-_NUMBER_WORDS = (
+NUMBER_WORDS = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
 LIKERT_ANCHORS = (
@@ -252,7 +217,7 @@ def likert(
             answer=str(number),
             value=float(number),
             anchor=anchor,
-            aliases=_NUMBER_WORDS[number : number + 1],
+            aliases=NUMBER_WORDS[number : number + 1],
         )
         for number, anchor in enumerate(anchors, low)
     )
@@ -322,9 +287,21 @@ def to_verdict(position: Position, order: Order) -> Verdict:
     return "a" if (position == "first") == (order == "ab") else "b"
 
 
-_POSITIONS: tuple[Position, ...] = ("first", "second", "tie")
-_SCALE_FIELDS = {"name", "kind", "fractions", "instruction", "levels"}
-_LEVEL_FIELDS = {"answer", "value", "anchor", "aliases"}
+_NEEDED = object()
+_SCALE_FIELDS: Mapping[str, tuple[type, object]] = {
+    "levels": (list, _NEEDED),
+    "kind": (str, _NEEDED),
+    "name": (str, _NEEDED),
+    "fractions": (bool, False),
+    "instruction": (str, ""),
+}
+"""The type of each field of a scale's file, and what it is where it is missing."""
+_LEVEL_FIELDS: Mapping[str, tuple[type, object]] = {
+    "aliases": (list, []),
+    "answer": (str, _NEEDED),
+    "value": (object, None),
+    "anchor": (str, ""),
+}
 
 
 def load_scale(path: str | Path) -> Scale:
@@ -332,12 +309,8 @@ def load_scale(path: str | Path) -> Scale:
 
     Fields: ``name``, ``kind`` ("number", "choice" or "pair"), optional ``fractions`` and
     ``instruction``, and one ``[[levels]]`` table an answer with ``answer``, ``value`` and
-    optional ``anchor`` and ``aliases``.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, is not TOML, or a field is wrong; file and field are named.
+    optional ``anchor`` and ``aliases``. `InputError` where the file cannot be read, is not TOML, or
+    a field is wrong; file and field are named.
     """
     try:
         return _from_toml(read_toml(Path(path)))
@@ -346,55 +319,43 @@ def load_scale(path: str | Path) -> Scale:
 
 
 def _from_toml(data: Mapping[str, Any]) -> Scale:
-    _no_unknown(data, _SCALE_FIELDS, where="")
-    tables = _typed(data, "levels", list, where="")
-    kind = _typed(data, "kind", str, where="")
-    if kind not in {"number", "choice", "pair"}:
-        raise InputError(f'expected "number", "choice" or "pair", not {kind!r}', field="kind")
-    return Scale(
-        name=_typed(data, "name", str, where=""),
-        kind=kind,
-        levels=tuple(_level(table, number) for number, table in enumerate(tables, 1)),
-        fractions=_typed(data, "fractions", bool, where="", default=False),
-        instruction=_typed(data, "instruction", str, where="", default=""),
-    )
+    found = _checked(data, _SCALE_FIELDS, where="")
+    if found["kind"] not in get_args(ScaleKind):
+        raise InputError(
+            f'expected "number", "choice" or "pair", not {found["kind"]!r}', field="kind"
+        )
+    levels = tuple(_level(table, number) for number, table in enumerate(found["levels"], 1))
+    return Scale(**{**found, "levels": levels})
 
 
 def _level(table: object, number: int) -> Level:
     where = f"levels[{number}]."
     if not isinstance(table, Mapping):
         raise InputError("expected a [[levels]] table", field=f"levels[{number}]")
-    _no_unknown(table, _LEVEL_FIELDS, where=where)
-    aliases = _typed(table, "aliases", list, where=where, default=[])
-    if not all(isinstance(alias, str) for alias in aliases):
+    found = _checked(table, _LEVEL_FIELDS, where=where)
+    if not all(isinstance(alias, str) for alias in found["aliases"]):
         raise InputError("expected a list of strings", field=f"{where}aliases")
-    return Level(
-        answer=_typed(table, "answer", str, where=where),
-        value=_value(table.get("value"), field=f"{where}value"),
-        anchor=_typed(table, "anchor", str, where=where, default=""),
-        aliases=tuple(aliases),
-    )
+    value = _value(found["value"], field=f"{where}value")
+    return Level(**{**found, "value": value, "aliases": tuple(found["aliases"])})
 
 
 def _value(value: object, *, field: str) -> float | Position:
     if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    for position in _POSITIONS:
-        if value == position:
-            return position
+    if value in get_args(Position):
+        return cast("Position", value)
     raise InputError(f'expected a number, "first", "second" or "tie", not {value!r}', field=field)
 
 
-def _no_unknown(table: Mapping[str, Any], known: set[str], *, where: str) -> None:
-    for field in sorted(set(table) - known):
-        raise InputError(f"unknown field; known are {sorted(known)}", field=where + field)
-
-
-def _typed(
-    table: Mapping[str, Any], field: str, kind: type, *, where: str, default: Any = None
-) -> Any:
-    value = table.get(field, default)
-    if not isinstance(value, kind):
-        found = "missing" if field not in table else repr(value)
-        raise InputError(f"expected {kind.__name__}, found {found}", field=where + field)
-    return value
+def _checked(
+    table: Mapping[str, Any], fields: Mapping[str, tuple[type, object]], *, where: str
+) -> dict[str, Any]:
+    """Return all `fields` of `table`, each of its type."""
+    for field in sorted(table.keys() - fields):
+        raise InputError(f"unknown field; known are {sorted(fields)}", field=where + field)
+    found = {field: table.get(field, default) for field, (_, default) in fields.items()}
+    for field, (kind, _) in fields.items():
+        if not isinstance(found[field], kind):
+            said = "missing" if field not in table else repr(table[field])
+            raise InputError(f"expected {kind.__name__}, found {said}", field=where + field)
+    return found

@@ -199,7 +199,8 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
         "n_unscored": found.n_unscored,
         "n_unknown": found.n_unknown,
         "slices": {
-            by: {one.name: _share(one.mean) for one in some} for by, some in found.slices.items()
+            by: {name: _share(mean) for name, mean in some.items()}
+            for by, some in found.slices.items()
         },
         "uncovered": [
             {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 from fairjudge.domain import Judgement, Undefined, Verdict
-from fairjudge.judges.distributions import PairDistribution, average_sides
 from fairjudge.judges.ratings import Rated
 
-TieRule: TypeAlias = Literal["half", "strict"]
-
-PairKey: TypeAlias = tuple[
-    str, str | None, str | None, str, str, str, int | None, str | None
-]  # fmt: skip
+_PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str, int | None, str | None]
+_SIDES: tuple[Verdict, ...] = ("a", "b", "tie")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,21 +22,25 @@ class PairVerdict:
 
     ``verdict`` is None where an order is unscored. ``confidence`` is 0.5 for a win in one order
     with an explicit tie in the other, else 1. ``flipped``: the orders named opposite sides.
-    ``graded`` is the mean of the orders' distributions, where both gave one; then it decides the
-    verdict, and ``confidence`` is the verdict's probability.
+
+    Where both orders gave a distribution, ``probabilities`` are its mean, the verdict is the
+    likeliest ("tie" where two are equally likely), and ``confidence`` the verdict's probability.
+    ``shift`` is then the graded position bias, in [-1, 1]: by how much more probable, on average, a
+    side is when it stands first than when it stands second. Positive favours the first place.
     """
 
     verdict: Verdict | None
     confidence: float = 1.0
     flipped: bool = False
-    graded: PairDistribution | None = None
+    probabilities: Mapping[Verdict, float] | None = None
+    shift: float | None = None
 
 
-def reconcile(ab: Verdict | None, ba: Verdict | None, *, tie_rule: TieRule = "half") -> PairVerdict:
+def reconcile(ab: Verdict | None, ba: Verdict | None) -> PairVerdict:
     """Return the verdict of two orders, each in terms of a and b, None where unscored.
 
     A side wins when both orders name it. Opposite sides are a tie, and inconsistent. A win with an
-    explicit tie is that win at half confidence, or a tie under the rule ``"strict"``.
+    explicit tie is that win at half confidence.
     """
     if ab is None or ba is None:
         return PairVerdict(verdict=None)
@@ -47,49 +48,45 @@ def reconcile(ab: Verdict | None, ba: Verdict | None, *, tie_rule: TieRule = "ha
         return PairVerdict(verdict=ab)
     if "tie" not in (ab, ba):
         return PairVerdict(verdict="tie", flipped=True)
-    if tie_rule == "strict":
-        return PairVerdict(verdict="tie")
     return PairVerdict(verdict=ba if ab == "tie" else ab, confidence=0.5)
 
 
-def pair_key(judgement: Rated) -> PairKey:
-    """Return what the two orders of one pair have in common."""
-    return (
-        judgement.eid,
-        judgement.system_a,
-        judgement.system_b,
-        judgement.aspect,
-        judgement.unit,
-        judgement.judge,
-        judgement.repeat,
-        judgement.variant,
+def average_sides(one: Mapping[Verdict, float], other: Mapping[Verdict, float]) -> PairVerdict:
+    """Average two distributions in terms of a, b and tie; `one` was asked with a first."""
+    mean = {side: (one[side] + other[side]) / 2 for side in _SIDES}
+    best = max(mean.values())
+    likeliest = [side for side in _SIDES if math.isclose(mean[side], best, abs_tol=1e-12)]
+    verdict = likeliest[0] if len(likeliest) == 1 else "tie"
+    return PairVerdict(
+        verdict=verdict,
+        confidence=mean[verdict],
+        probabilities=mean,
+        shift=((one["a"] - other["a"]) + (other["b"] - one["b"])) / 2,
     )
 
 
-def reconciled_pairs(
-    judgements: Iterable[Rated], *, tie_rule: TieRule = "half"
-) -> dict[PairKey, PairVerdict]:
+def _pair_key(row: Rated) -> _PairKey:
+    """Return what the two orders of one pair have in common."""
+    pair = (row.eid, row.system_a, row.system_b)
+    return (*pair, row.aspect, row.unit, row.judge, row.repeat, row.variant)
+
+
+def _reconciled_pairs(judgements: Iterable[Rated]) -> dict[_PairKey, PairVerdict]:
     """Return the verdict of every pair; a pair judged in one order only is unscored."""
-    orders: dict[PairKey, dict[str, Rated]] = defaultdict(dict)
+    orders: dict[_PairKey, dict[str, Rated]] = defaultdict(dict)
     for judgement in judgements:
         if judgement.protocol == "pairwise" and not isinstance(judgement.value, int | float):
-            orders[pair_key(judgement)][judgement.order or "ab"] = judgement
-    return {key: _pair(found.get("ab"), found.get("ba"), tie_rule) for key, found in orders.items()}
+            orders[_pair_key(judgement)][judgement.order or "ab"] = judgement
+    return {key: _pair(found.get("ab"), found.get("ba")) for key, found in orders.items()}
 
 
-def _pair(ab: Rated | None, ba: Rated | None, tie_rule: TieRule) -> PairVerdict:
+def _pair(ab: Rated | None, ba: Rated | None) -> PairVerdict:
     """Reconcile two orders; by their distributions where both gave one."""
-    pair = reconcile(_verdict(ab), _verdict(ba), tie_rule=tie_rule)
+    pair = reconcile(_verdict(ab), _verdict(ba))
     one, other = _sides(ab), _sides(ba)
     if pair.verdict is None or one is None or other is None:
         return pair
-    graded = average_sides(one, other)
-    return replace(
-        pair,
-        verdict=graded.verdict,
-        confidence=graded.probabilities[graded.verdict],
-        graded=graded,
-    )
+    return replace(average_sides(one, other), flipped=pair.flipped)
 
 
 def _verdict(judgement: Rated | None) -> Verdict | None:
@@ -99,23 +96,21 @@ def _verdict(judgement: Rated | None) -> Verdict | None:
 
 def _sides(judgement: Rated | None) -> Mapping[Verdict, float] | None:
     given = None if judgement is None else judgement.probabilities
-    if given is None or not set(given) <= {"a", "b", "tie"}:
+    if given is None or not given.keys() <= set(_SIDES):
         return None
-    return {"a": given.get("a", 0.0), "b": given.get("b", 0.0), "tie": given.get("tie", 0.0)}
+    return {side: given.get(side, 0.0) for side in _SIDES}
 
 
-def with_pair_verdicts(
-    judgements: Sequence[Judgement], *, tie_rule: TieRule = "half"
-) -> tuple[Judgement, ...]:
+def with_pair_verdicts(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
     """Add ``verdict``, ``confidence`` and ``flipped`` to the rows of every pair.
 
-    Where both orders have a distribution, also ``pair_probabilities``, their mean, and ``shift``,
-    the graded position bias (`fairjudge.judges.distributions.PairDistribution`).
+    Where both orders have a distribution, also ``pair_probabilities``, their mean, and ``shift``;
+    see `PairVerdict`.
     """
-    pairs = reconciled_pairs(judgements, tie_rule=tie_rule)
+    pairs = _reconciled_pairs(judgements)
     return tuple(
         Judgement.model_validate(judgement.to_json() | _pair_fields(pair))
-        if (pair := pairs.get(pair_key(judgement))) is not None
+        if (pair := pairs.get(_pair_key(judgement))) is not None
         else judgement
         for judgement in judgements
     )
@@ -127,9 +122,8 @@ def _pair_fields(pair: PairVerdict) -> dict[str, Any]:
         "confidence": pair.confidence,
         "flipped": pair.flipped,
     }
-    if pair.graded is not None:
-        fields["pair_probabilities"] = dict(pair.graded.probabilities)
-        fields["shift"] = pair.graded.shift
+    if pair.probabilities is not None:
+        fields |= {"pair_probabilities": dict(pair.probabilities), "shift": pair.shift}
     return fields
 
 
@@ -178,22 +172,15 @@ def system_scores(
     without any score last. Repeated judgements of an item are averaged first. Units weigh the same
     within a cluster, and clusters the same.
 
-    Parameters
-    ----------
-    judgements
-        Of one aspect, protocol and judge.
-    scale_range
-        Lowest and highest value of the scale, for the worst cases; by default 1 to 5 for likert,
-        0 to 1 for binary and pairwise.
+    `judgements` are of one aspect, protocol and judge. `scale_range` is the lowest and highest
+    value of the scale, for the worst cases; by default 1 to 5 for likert, else 0 to 1.
     """
     if not judgements:
         return ()
     likert = judgements[0].protocol == "likert"
     bottom, top = scale_range or ((1.0, 5.0) if likert else (0.0, 1.0))
-    by_system: dict[str, list[_Point]] = defaultdict(list)
-    for point in _points(judgements):
-        by_system[point.system].append(point)
-    scores = [_score(name, points, bottom, top) for name, points in by_system.items()]
+    by_system = _cells(_points(judgements))
+    scores = [_score(name, cells, bottom, top) for name, cells in by_system.items()]
     most = max((score.n_clusters for score in scores), default=0)
     told = [replace(score, ranked=0 < score.n_clusters == most) for score in scores]
     return tuple(sorted(told, key=_best_first))
@@ -204,12 +191,9 @@ def cluster_means(judgements: Sequence[Rated]) -> dict[str, dict[str, float]]:
 
     What `system_scores` averages over clusters. Clusters without a score are absent.
     """
-    by_system: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for point in _points(judgements):
-        if point.value is not None:
-            by_system[point.system][point.eid].append(point.value)
+    by_system = _cells(point for point in _points(judgements) if point.value is not None)
     return {
-        system: {eid: fmean(values) for eid, values in cells.items()}
+        system: {eid: fmean(_scored(cell)) for eid, cell in cells.items()}
         for system, cells in by_system.items()
     }
 
@@ -235,7 +219,7 @@ def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:
         if row.protocol != "pairwise" and row.system is not None:
             value = row.value if isinstance(row.value, int | float) else None
             yield _Point(eid=row.eid, system=row.system, unit=row.unit, value=value)
-    for key, pair in reconciled_pairs(judgements).items():
+    for key, pair in _reconciled_pairs(judgements).items():
         eid, a, b, _, unit = key[:5]
         if a is not None and b is not None:
             won = _share_of_a(pair)
@@ -247,34 +231,39 @@ def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:
 def _share_of_a(pair: PairVerdict) -> float | None:
     if pair.verdict is None:
         return None
-    if pair.graded is not None:
-        return pair.graded.probabilities["a"] + pair.graded.probabilities["tie"] / 2
+    if pair.probabilities is not None:
+        return pair.probabilities["a"] + pair.probabilities["tie"] / 2
     lead = {"a": 0.5, "tie": 0.0, "b": -0.5}[pair.verdict]
     return 0.5 + lead * pair.confidence
 
 
-def _score(system: str, points: Sequence[_Point], bottom: float, top: float) -> SystemScore:
-    values: Mapping[str, list[float | None]] = _by_eid(points)
-    n_unscored = sum(point.value is None for point in points)
-    scored = [[v for v in cell if v is not None] for cell in values.values()]
-    means = [fmean(cell) for cell in scored if cell]
+_Cells: TypeAlias = Mapping[str, Sequence[float | None]]
+"""One system's values in each cluster; None where unscored."""
+
+
+def _cells(points: Iterable[_Point]) -> dict[str, _Cells]:
+    by_system: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for point in points:
+        by_system[point.system][point.eid].append(point.value)
+    return {**by_system}
+
+
+def _scored(cell: Sequence[float | None]) -> list[float]:
+    return [value for value in cell if value is not None]
+
+
+def _score(system: str, cells: _Cells, bottom: float, top: float) -> SystemScore:
+    means = [fmean(scored) for cell in cells.values() if (scored := _scored(cell))]
+    low, high = (
+        fmean(fmean(filler if v is None else v for v in cell) for cell in cells.values())
+        for filler in (bottom, top)
+    )
     return SystemScore(
         system=system,
         mean=fmean(means) if means else Undefined(why="no unit of this system was scored"),
-        low=_filled_mean(values, bottom),
-        high=_filled_mean(values, top),
+        low=low,
+        high=high,
         n_clusters=len(means),
-        n_judged=len(points),
-        n_unscored=n_unscored,
+        n_judged=sum(map(len, cells.values())),
+        n_unscored=sum(value is None for cell in cells.values() for value in cell),
     )
-
-
-def _by_eid(points: Iterable[_Point]) -> dict[str, list[float | None]]:
-    cells: dict[str, list[float | None]] = defaultdict(list)
-    for point in points:
-        cells[point.eid].append(point.value)
-    return cells
-
-
-def _filled_mean(values: Mapping[str, list[float | None]], filler: float) -> float:
-    return fmean(fmean(filler if v is None else v for v in cell) for cell in values.values())

@@ -10,10 +10,6 @@ from fairjudge.scales import Level, Position, Scale
 
 _WORTH: dict[Position, float] = {"first": 1.0, "tie": 0.0, "second": -1.0}
 _PLACES = re.compile(r"\b(?:first|second|summary [12ab])\b", re.IGNORECASE)
-_BETTER: dict[Position, str] = {
-    "first": "the first summary is better",
-    "second": "the second summary is better",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,14 +61,12 @@ def _both_places(scale: Scale, anchors: Sequence[str]) -> tuple[Level, ...]:
     return tuple(
         replace(
             level,
-            anchor=anchors[-1] if level.value == "tie" else f"{_place(level)}: {anchors[0]}",
+            anchor=anchors[-1]
+            if level.value == "tie"
+            else f"the {level.value} summary is better: {anchors[0]}",
         )
         for level in scale.levels
     )
-
-
-def _place(level: Level) -> str:
-    return _BETTER["second" if level.value == "second" else "first"]
 
 
 RATINGS = Wording(

@@ -19,7 +19,14 @@ from fairjudge.calibration.alignment import spread_over
 from fairjudge.judges.candidate_wording import wording_of, worth
 from fairjudge.judges.criteria import SUPPORT_RULE, Criterion
 from fairjudge.parsing import read_list
-from fairjudge.prompting import Fenced, Template, load_template, parse_template, render
+from fairjudge.prompting import (
+    Fenced,
+    Template,
+    json_object,
+    load_template,
+    parse_template,
+    render,
+)
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, clean_text
 from fairjudge.scales import Level, Scale
 from fairjudge.text.printable import counted
@@ -87,8 +94,8 @@ def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]
         name = f"examples-{len(shown)}"
         n_notes = sum(bool(item.notes) for item in shown)
         about = f"{counted(len(shown), 'example')} from {wording.about}, {n_notes} with notes"
-        text = _with_examples(base, shown, name=name, about=about)
-        yield Candidate(name=name, kind="examples", about=about, prompt=text, scale=base.scale)
+        parts = _with_examples(base, shown)
+        yield _candidate(base, "examples", name=name, about=about, parts=parts)
 
 
 def _spread(items: Sequence[RatedItem], n: int) -> tuple[int, ...]:
@@ -97,23 +104,33 @@ def _spread(items: Sequence[RatedItem], n: int) -> tuple[int, ...]:
     )
 
 
-def _with_examples(base: Criterion, items: Sequence[RatedItem], *, name: str, about: str) -> str:
+def _candidate(
+    base: Criterion,
+    kind: CandidateKind,
+    *,
+    name: str,
+    about: str,
+    parts: Sequence[tuple[str, str]] | None = None,
+    scale: Scale | None = None,
+) -> Candidate:
+    """Return `base` with other `parts` of its prompt, or on another scale."""
+    template = base.template
+    text = _template_text(template, parts or template.parts, name=name, about=about)
+    return Candidate(name=name, kind=kind, about=about, prompt=text, scale=scale or base.scale)
+
+
+def _with_examples(base: Criterion, items: Sequence[RatedItem]) -> tuple[tuple[str, str], ...]:
     wording = wording_of(base.scale)
+    shown = ([*_material(item), _said(item, labelled=bool(item.material))] for item in items)
     fenced = Fenced(
         "example",
-        tuple(_inert(_shown(item)) for item in items),
+        tuple(_inert("\n\n".join(one)) for one in shown),
         tuple(f"{wording.tag} {nearest(base.scale, item.share).answer}" for item in items),
     )
     examples, _ = fenced.render()
     role, user = base.template.parts[-1]
     asked = f"{wording.intro}\n\n{examples}\n\n{wording.turn}\n\n{user}"
-    return template_text(
-        base.template, (*base.template.parts[:-1], (role, asked)), name=name, about=about
-    )
-
-
-def _shown(item: RatedItem) -> str:
-    return "\n\n".join([*_material(item), _said(item, labelled=bool(item.material))])
+    return (*base.template.parts[:-1], (role, asked))
 
 
 def _material(item: RatedItem) -> list[str]:
@@ -197,17 +214,12 @@ def other_scales(base: Criterion) -> Iterator[Candidate]:
     n = len(base.scale.levels)
     if n < _TEN:
         at = {round(i * (_TEN - 1) / (n - 1)): i for i in range(n)}
-        anchors = [base.scale.levels[at[i]].anchor if i in at else "" for i in range(_TEN)]
-        yield _rescaled(base, anchors)
+        spread = [base.scale.levels[at[i]].anchor if i in at else "" for i in range(_TEN)]
+        yield _rescaled(base, spread)
     if n > _THREE:
         thirds = [[0, 1], [*range(2, n - 2)], [n - 2, n - 1]] if n > 4 else [[0], [1, 2], [3]]
-        yield _rescaled(
-            base,
-            [
-                "; or ".join(a for i in some if (a := base.scale.levels[i].anchor))
-                for some in thirds
-            ],
-        )
+        anchors = [[base.scale.levels[i].anchor for i in some] for some in thirds]
+        yield _rescaled(base, ["; or ".join(filter(None, some)) for some in anchors])
 
 
 def _rescaled(base: Criterion, anchors: Sequence[str]) -> Candidate:
@@ -220,8 +232,7 @@ def _rescaled(base: Criterion, anchors: Sequence[str]) -> Candidate:
     name, about = f"scale-{n}", f"{n} levels in place of {len(base.scale.levels)}"
     told = f"Answer with one whole number from 1 (lowest) to {n} (highest)."
     scale = Scale(name=name, kind="choice", levels=levels, instruction=told)
-    text = template_text(base.template, base.template.parts, name=name, about=about)
-    return Candidate(name=name, kind="scale", about=about, prompt=text, scale=scale)
+    return _candidate(base, "scale", name=name, about=about, scale=scale)
 
 
 def reworded(base: Criterion, sets: Sequence[Sequence[str]]) -> Iterator[Candidate]:
@@ -234,13 +245,8 @@ def reworded(base: Criterion, sets: Sequence[Sequence[str]]) -> Iterator[Candida
     for number, anchors in enumerate(sets, 1):
         name, about = f"anchors-{number}", f"anchors reworded from {wording.about} and notes"
         levels = wording.levels(base.scale, anchors)
-        yield Candidate(
-            name=name,
-            kind="anchors",
-            about=about,
-            prompt=template_text(base.template, base.template.parts, name=name, about=about),
-            scale=replace(base.scale, name=f"{base.scale.name}-{name}", levels=levels),
-        )
+        scale = replace(base.scale, name=f"{base.scale.name}-{name}", levels=levels)
+        yield _candidate(base, "anchors", name=name, about=about, scale=scale)
 
 
 def n_anchors(base: Criterion) -> int:
@@ -302,25 +308,11 @@ def _usable(anchor: str) -> bool:
     return 0 < len(anchor) <= _LONGEST_ANCHOR and not _FORBIDDEN.search(anchor)
 
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "sets": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"anchors": {"type": "array", "items": {"type": "string"}}},
-                "required": ["anchors"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["sets"],
-    "additionalProperties": False,
-}
+_ANCHORS = {"anchors": {"type": "array", "items": {"type": "string"}}}
+_SCHEMA = json_object({"sets": {"type": "array", "items": json_object(_ANCHORS)}})
 
 
-def template_text(
+def _template_text(
     base: Template, parts: Sequence[tuple[str, str]], *, name: str, about: str
 ) -> str:
     """Return a template's file: the front matter of `base` under another name, and `parts`."""

@@ -22,7 +22,7 @@ from fairjudge.domain import (
 )
 from fairjudge.judges.asking import Derived
 from fairjudge.parsing import read_objects, whole_number
-from fairjudge.prompting import Fenced
+from fairjudge.prompting import Fenced, json_object
 from fairjudge.text.quoting import find_quote
 
 GROUPS_A_CALL = 25
@@ -33,31 +33,20 @@ LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
 PAIRWISE_MARGIN = 0.05
 """Lead, as a share of all groups, below which a pair is a tie."""
 
+NO_ANSWERS = Unscored(reason="empty_input", detail="no reference answer")
 _VERDICTS: Mapping[str, float] = {
     "covered": 1, "yes": 1, "partly": 0.5, "partially": 0.5, "no": 0, "not covered": 0,
 }  # fmt: skip
 
-SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "entries": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "group": {"type": "integer"},
-                    "quote": {"type": "string"},
-                    "wordings": {"type": "array", "items": {"type": "integer"}},
-                    "verdict": {"type": "string", "enum": ["covered", "partly", "no"]},
-                },
-                "required": ["group", "quote", "wordings", "verdict"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["entries"],
-    "additionalProperties": False,
-}
+_ENTRY = json_object(
+    {
+        "group": {"type": "integer"},
+        "quote": {"type": "string"},
+        "wordings": {"type": "array", "items": {"type": "integer"}},
+        "verdict": {"type": "string", "enum": ["covered", "partly", "no"]},
+    }
+)
+SCHEMA = json_object({"entries": {"type": "array", "items": _ENTRY}})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,8 +253,10 @@ def derive(rows: Sequence[Judgement], protocols: Sequence[Derived]) -> tuple[Jud
     """
     lists = [row for row in rows if row.protocol == "checklist" and row.system is not None]
     found: list[Judgement] = []
-    if "likert" in protocols:
-        found += [_derived(row, "likert", _rating(row)) for row in lists]
+    for row in lists if "likert" in protocols else ():
+        value = likert_of(row.value) if isinstance(row.value, int | float) else None
+        rating = {"system": row.system, "value": value, "unscored": row.unscored}
+        found.append(_derived(row, "likert", rating))
     if "pairwise" in protocols:
         meetings: dict[tuple[str, int | None], list[Judgement]] = {}
         for row in lists:
@@ -275,37 +266,19 @@ def derive(rows: Sequence[Judgement], protocols: Sequence[Derived]) -> tuple[Jud
     return tuple(found)
 
 
-def _rating(row: Judgement) -> dict[str, Any]:
-    value = row.value if isinstance(row.value, int | float) else None
-    return {
-        "system": row.system,
-        "value": None if value is None else likert_of(value),
-        "unscored": row.unscored,
-    }
-
-
 def _pair(a: Judgement, b: Judgement) -> Iterator[Judgement]:
-    unscored = a.unscored or b.unscored
     value: Verdict | None = None
     if isinstance(a.value, int | float) and isinstance(b.value, int | float):
         value = pairwise_of(a.value, b.value)
+    unscored = a.unscored or b.unscored
+    fields = {"system_a": a.system, "system_b": b.system, "value": value, "unscored": unscored}
     for order in ("ab", "ba"):
-        fields = {"system_a": a.system, "system_b": b.system, "order": order}
-        yield _derived(a, "pairwise", {**fields, "value": value, "unscored": unscored})
+        yield _derived(a, "pairwise", {**fields, "order": order})
 
 
 def _derived(row: Judgement, protocol: Derived, fields: Mapping[str, Any]) -> Judgement:
+    kept = ("eid", "aspect", "unit", "judge", "scored_by", "signature", "repeat")
+    known = {name: getattr(row, name) for name in kept if getattr(row, name) is not None}
     return Judgement.model_validate(
-        {
-            "eid": row.eid,
-            "aspect": row.aspect,
-            "unit": row.unit,
-            "judge": row.judge,
-            "scored_by": row.scored_by,
-            "signature": row.signature,
-            **({} if row.repeat is None else {"repeat": row.repeat}),
-            "protocol": protocol,
-            "derived_from": "checklist",
-            **fields,
-        }
+        {**known, "protocol": protocol, "derived_from": "checklist", **fields}
     )

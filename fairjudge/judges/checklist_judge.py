@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 from fairjudge.domain import ChecklistEntry, Judgement, JudgeTask, Unscored
 from fairjudge.judges.checklist import (
     GROUPS_A_CALL,
+    NO_ANSWERS,
     SCHEMA,
     Block,
     blocks_of,
@@ -18,38 +19,29 @@ from fairjudge.judges.checklist import (
     read_block,
     share_covered,
 )
-from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply, Sample
-from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.outcomes import saying_cut_off
 from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.protocols import Backend, Completion, CompletionRequest, Message, ModelRef
+from fairjudge.protocols import Message
 from fairjudge.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 4096
 """Room for the entries of `GROUPS_A_CALL` groups, each with a quote."""
 READER_VERSION = 1
 """Of what `read_block` takes; part of the signature."""
-_NO_ANSWERS = Unscored(reason="empty_input", detail="no reference answer")
+Entries: TypeAlias = tuple[ChecklistEntry, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChecklistJudge:
+class ChecklistJudge(WritingModel):
     """A model that says of each group of answers whether a summary covers it, and by which words.
 
     The replies to a task's blocks are one `Reply`: ``others`` holds them all, ``text`` joins them.
     One block that fails leaves the whole item without a score.
     """
 
-    backend: Backend
-    target: ModelRef
-    temperature: float = 0.0
-    seed: int | None = None
     max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
-
-    @property
-    def name(self) -> str:
-        """Return ``provider:model``."""
-        return str(self.target)
 
     @property
     def signature(self) -> str:
@@ -71,14 +63,12 @@ class ChecklistJudge:
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
         if not task.texts[0].strip():
-            return Unscored(reason="empty_input", detail="the summary is empty")
+            return EMPTY_SUMMARY
         blocks = _blocks(task)
         if not blocks:
-            return _NO_ANSWERS
-        requests = [self._request(task, self._messages(task, block)) for block in blocks]
-        asked = (complete_or_unscored(self.backend, request) for request in requests)
-        replies = await asyncio.gather(*asked)
-        return _together(replies)
+            return NO_ANSWERS
+        requests = [self._request(task, _messages(task, block), SCHEMA) for block in blocks]
+        return _together(await asyncio.gather(*map(self._reply, requests)))
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
@@ -98,57 +88,38 @@ class ChecklistJudge:
         Only the blocks that cannot be used are asked again: the model is shown its reply and what
         is wrong with it.
         """
-        blocks, given = _blocks(task), _samples(reply)
-        read = _read(task, reply)
-        asked = (
-            complete_or_unscored(self.backend, self._again(task, block, one, why.detail))
-            for block, one, why in zip(blocks, given, read, strict=True)
-            if isinstance(why, Unscored)
+        blocks, read = zip(_blocks(task), _samples(reply), strict=True), _read(task, reply)
+        replies = await asyncio.gather(
+            *(
+                self._again(task, block, one, why)
+                for (block, one), why in zip(blocks, read, strict=True)
+            )
         )
-        again = iter(await asyncio.gather(*asked))
-        replies = [
-            next(again) if isinstance(why, Unscored) else one
-            for one, why in zip(given, read, strict=True)
-        ]
-        found = _together(replies)
-        if isinstance(found, Unscored):
-            return found
-        return found.model_copy(update={"repaired": True})
+        return _together(replies, repaired=True)
 
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
-
-    def _messages(self, task: JudgeTask, block: Block) -> tuple[Message, ...]:
+    async def _again(
+        self, task: JudgeTask, block: Block, given: Sample, read: Entries | Unscored
+    ) -> Sample | Unscored:
+        """Return what is `given` where it could be read, else a new reply."""
+        if not isinstance(read, Unscored):
+            return given
         fields: dict[str, str | Fenced] = {
-            "groups": fence_groups(block, task.articles),
-            "text": Fenced("summary", (task.texts[0],)),
+            "problems": f"{read.detail}.",
             "n_groups": str(len(block)),
         }
-        return render(load_template("judge", "coverage-checklist"), fields)
-
-    def _again(self, task: JudgeTask, block: Block, given: Sample, why: str) -> CompletionRequest:
-        fields: dict[str, str | Fenced] = {"problems": f"{why}.", "n_groups": str(len(block))}
         wrong = render(load_template("judge", "checklist-repair"), fields)
         said = Message(role="assistant", content=given.text.strip() or "(nothing)")
-        return self._request(task, (*self._messages(task, block), said, *wrong))
+        messages = (*_messages(task, block), said, *wrong)
+        return await self._reply(self._request(task, messages, SCHEMA))
 
-    def _request(self, task: JudgeTask, messages: tuple[Message, ...]) -> CompletionRequest:
-        repeat = task.repeat or 0
-        return CompletionRequest(
-            target=self.target,
-            messages=messages,
-            response_schema=SCHEMA,
-            temperature=self.temperature,
-            seed=None if self.seed is None else self.seed + repeat,
-            max_output_tokens=self.max_output_tokens,
-            sample_index=repeat,
-        )
 
-    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        return judgement_of(
-            task, judge=self.name, scored_by="llm", signature=self.signature, **outcome
-        )
+def _messages(task: JudgeTask, block: Block) -> tuple[Message, ...]:
+    fields: dict[str, str | Fenced] = {
+        "groups": fence_groups(block, task.articles),
+        "text": Fenced("summary", (task.texts[0],)),
+        "n_groups": str(len(block)),
+    }
+    return render(load_template("judge", "coverage-checklist"), fields)
 
 
 def _blocks(task: JudgeTask) -> tuple[Block, ...]:
@@ -160,24 +131,23 @@ def _samples(reply: Reply) -> list[Sample]:
     return [one for one in reply.others if one is not None]
 
 
-def _together(replies: Sequence[Completion | Sample | Unscored]) -> Reply | Unscored:
+def _together(replies: Sequence[Sample | Unscored], *, repaired: bool = False) -> Reply | Unscored:
     """Return the replies to all blocks as one, or the first reason why one is missing."""
     samples = []
     for one in replies:
         if isinstance(one, Unscored):
             return one
-        cut_off = one.cut_off if isinstance(one, Sample) else is_cut_off(one)
-        samples.append(Sample(text=one.text, cut_off=cut_off))
+        samples.append(Sample(text=one.text, cut_off=one.cut_off))
     return Reply(
         text="\n\n".join(one.text for one in samples),
         cut_off=any(one.cut_off for one in samples),
         others=tuple(samples),
+        repaired=repaired,
     )
 
 
-def _read(task: JudgeTask, reply: Reply) -> list[tuple[ChecklistEntry, ...] | Unscored]:
-    """Read every block's reply."""
-    found: list[tuple[ChecklistEntry, ...] | Unscored] = []
+def _read(task: JudgeTask, reply: Reply) -> list[Entries | Unscored]:
+    found: list[Entries | Unscored] = []
     for block, one in zip(_blocks(task), _samples(reply), strict=True):
         read = read_block(one.text, block, task.texts[0])
         found.append(saying_cut_off(read) if isinstance(read, Unscored) and one.cut_off else read)

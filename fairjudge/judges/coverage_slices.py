@@ -8,29 +8,27 @@ are. In every mean the groups of a cluster weigh the same, and so do clusters, a
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import TypeAlias
 
 from fairjudge.domain import Answer, Estimate, Judgement, Reference, Undefined
+from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 
 COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
-FEWEST_CLUSTERS = 5
-"""Clusters below which a share has no interval: Student's on fewer says next to nothing."""
 _QUESTION_WORDS = ("what", "who", "when", "where", "why", "how")
 _WHO = {"whom": "who", "whose": "who"}
+_THIRDS = ("first third", "middle third", "last third")
+_NAMES = (*_THIRDS, *_QUESTION_WORDS, "other")
+"""Names of slices in the order in which they are shown, before all others."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Slice:
-    """The mean, in [0, 1], of ``n`` values that have something in common."""
-
-    name: str
-    mean: Estimate | Undefined
-    n: int
+Slices: TypeAlias = Mapping[str, Estimate | Undefined]
+"""The mean, in [0, 1], of values that have something in common, by what that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +59,6 @@ class Uncovered:
     value: float
     voices: tuple[Voice, ...]
 
-    @property
-    def outlets(self) -> tuple[str, ...]:
-        """Return the outlets left out, each once."""
-        return tuple(dict.fromkeys(voice.outlet for voice in self.voices))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageSlices:
@@ -76,7 +69,7 @@ class CoverageSlices:
     score, ``n_unknown`` units that the references lack.
     """
 
-    slices: Mapping[str, tuple[Slice, ...]]
+    slices: Mapping[str, Slices]
     uncovered: tuple[Uncovered, ...]
     left_out: Mapping[str, tuple[str, ...]]
     n: int
@@ -114,27 +107,25 @@ def coverage_slices(
     cluster's articles: first, middle and last third; answers count at their earliest article.
     """
     by_eid = {reference.eid: reference for reference in references}
-    rows, n_unscored, n_unknown = _rows(judgements, by_eid)
+    counts: Counter[str] = Counter()
     points: list[_Point] = []
     uncovered: list[Uncovered] = []
     heard: dict[str, dict[str, float]] = defaultdict(dict)
-    n = n_voices = 0
-    for row in rows:
+    for row in _rows(judgements, by_eid, counts):
         reference = by_eid[row.eid]
         found = _find(row.unit, reference)
+        counts["unknown" if found is None else "known"] += 1
         if found is None:
-            n_unknown += 1
             continue
-        n += 1
         if isinstance(found, str):
             points += _points(row, "faithfulness", (), {found: row.value}, reference)
             continue
-        n_voices += len(found.answers)
+        counts["voices"] += len(found.answers)
         values = _values(row, found)
         names = (
             ("question word", question_word(found.question)),
-            ("articles that hold the answer", _frequency(len(values))),
-            ("question", _asked(found, row.eid, several=len(by_eid) > 1)),
+            ("articles that hold the answer", str(len(values)) if len(values) < 4 else "4 or more"),
+            ("question", f"{row.eid}: {found.question}" if len(by_eid) > 1 else found.question),
         )
         points += _points(row, "coverage", names, values, reference)
         for aid, value in values.items():
@@ -150,36 +141,31 @@ def coverage_slices(
         slices=dict(_slices(points, level)),
         uncovered=tuple(uncovered),
         left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
-        n=n,
-        n_voices=n_voices,
-        n_unscored=n_unscored,
-        n_unknown=n_unknown,
+        n=counts["known"],
+        n_voices=counts["voices"],
+        n_unscored=counts["unscored"],
+        n_unknown=counts["unknown"],
     )
 
 
 def _rows(
-    judgements: Iterable[Judgement], by_eid: Mapping[str, Reference]
-) -> tuple[list[_Row], int, int]:
-    """Return the single groups and articles, and how many are unscored and unknown."""
-    rows: list[_Row] = []
-    n_unscored = n_unknown = 0
+    judgements: Iterable[Judgement], by_eid: Mapping[str, Reference], counts: Counter[str]
+) -> Iterator[_Row]:
+    """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
     for one in judgements:
         listed = one.protocol == "checklist"
         if one.system is None or not (listed or one.unit.startswith(("answer:", "article:"))):
             continue
         if one.eid not in by_eid:
-            n_unknown += 1
+            counts["unknown"] += 1
         elif one.value is None or isinstance(one.value, str):
-            n_unscored += 1
+            counts["unscored"] += 1
         elif listed:
-            rows += (
-                _Row(eid=one.eid, unit=each.unit, value=each.covered, covered=each.answers)
-                for each in one.checklist or ()
-            )
+            for each in one.checklist or ():
+                yield _Row(eid=one.eid, unit=each.unit, value=each.covered, covered=each.answers)
         else:
             value = (one.value - 1) / 4 if one.protocol == "likert" else one.value
-            rows.append(_Row(eid=one.eid, unit=one.unit, value=value))
-    return rows, n_unscored, n_unknown
+            yield _Row(eid=one.eid, unit=one.unit, value=value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,10 +201,6 @@ def _values(row: _Row, group: _Group) -> dict[str, float]:
     return {aid: fmean(values) for aid, values in found.items()}
 
 
-def _asked(group: _Group, eid: str, *, several: bool) -> str:
-    return f"{eid}: {group.question}" if several else group.question
-
-
 def _points(
     row: _Row,
     kind: str,
@@ -230,7 +212,8 @@ def _points(
     places = {article.aid: n for n, article in enumerate(reference.articles)}
     known = [aid for aid in values if aid in places]
     if known:
-        names = (*names, ("article position", _third(min(places[a] for a in known), len(places))))
+        third = min(2, 3 * min(places[aid] for aid in known) // len(places))
+        names = (*names, ("article position", _THIRDS[third]))
     slices = tuple((f"{kind} by {by}", name) for by, name in names)
     yield _Point(eid=row.eid, value=row.value, slices=slices)
     borne: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -248,20 +231,8 @@ def question_word(question: str) -> str:
 
     "whom" and "whose" count as who, as "which" counts as other.
     """
-    for found in re.finditer(r"[a-z]+", question.lower()):
-        said = found.group()
-        word = _WHO.get(said, said)
-        if word in _QUESTION_WORDS:
-            return word
-    return "other"
-
-
-def _frequency(n: int) -> str:
-    return str(n) if n < 4 else "4 or more"
-
-
-def _third(place: int, n: int) -> str:
-    return ("first third", "middle third", "last third")[min(2, 3 * place // n)]
+    words = (_WHO.get(word, word) for word in re.findall(r"[a-z]+", question.lower()))
+    return next((word for word in words if word in _QUESTION_WORDS), "other")
 
 
 def _outlet(aid: str, reference: Reference) -> str:
@@ -271,18 +242,16 @@ def _outlet(aid: str, reference: Reference) -> str:
 
 def _uncovered(row: _Row, group: _Group, reference: Reference) -> Uncovered | None:
     """Return the voices whose own wording is not covered, or None."""
-    whole = row.covered is None
-    missed = [
-        answer
-        for place, answer in enumerate(group.answers)
-        if (row.value < COVERED_FROM if whole else place not in (row.covered or ()))
-    ]
-    if not missed:
-        return None
-    voices = (
+    covered = row.covered
+    if covered is None:
+        covered = tuple(range(len(group.answers))) if row.value >= COVERED_FROM else ()
+    voices = [
         Voice(outlet=_outlet(one.aid, reference), speaker=one.speaker, answer=one.answer)
-        for one in missed
-    )
+        for place, one in enumerate(group.answers)
+        if place not in covered
+    ]
+    if not voices:
+        return None
     return Uncovered(
         eid=row.eid,
         question=group.question,
@@ -292,18 +261,15 @@ def _uncovered(row: _Row, group: _Group, reference: Reference) -> Uncovered | No
     )
 
 
-def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, tuple[Slice, ...]]]:
+def _slices(points: Sequence[_Point], level: float) -> Iterator[tuple[str, Slices]]:
     cells: dict[str, dict[str, list[_Point]]] = defaultdict(lambda: defaultdict(list))
     for point in points:
         for by, name in point.slices:
             cells[by][name].append(point)
     for by, groups in cells.items():
-        slices = [
-            Slice(name=name, mean=_mean(some, level), n=len(some)) for name, some in groups.items()
-        ]
-        if by != "coverage by question":  # these stay in the reference's order
-            slices.sort(key=lambda one: (_order(one.name), one.name))
-        yield by, tuple(slices)
+        # questions stay in the reference's order
+        names = list(groups) if by == "coverage by question" else sorted(groups, key=_order)
+        yield by, {name: _mean(groups[name], level) for name in names}
 
 
 def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
@@ -318,6 +284,5 @@ def _mean(points: Sequence[_Point], level: float) -> Estimate | Undefined:
     return within(found, 0.0, 1.0)
 
 
-def _order(name: str) -> int:
-    known = ("first third", "middle third", "last third", *_QUESTION_WORDS, "other")
-    return known.index(name) if name in known else len(known)
+def _order(name: str) -> tuple[int, str]:
+    return _NAMES.index(name) if name in _NAMES else len(_NAMES), name

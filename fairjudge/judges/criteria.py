@@ -46,11 +46,6 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
     """Return the criterion for ``"faithfulness"`` or ``"coverage"``.
 
     ``per_answer`` says that coverage is judged one answer at a time, which reads differently.
-
-    Raises
-    ------
-    ConfigurationError
-        If `aspect` is neither.
     """
     if aspect not in _SCALES:
         raise ConfigurationError(
@@ -65,7 +60,6 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
 
 
 def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> tuple[str, int]:
-    """Return name and version of the prompt of a built-in aspect."""
     if aspect == "coverage" and per_answer:
         return "coverage-answer", 1
     return f"{aspect}-{'pairwise' if protocol == 'pairwise' else 'single'}", 2
@@ -131,19 +125,14 @@ _SCALES: Mapping[str, Mapping[ProtocolName, Scale]] = {
 }
 
 
-def _many(task: JudgeTask) -> bool:
-    return len(task.articles) != 1
-
-
 SUPPORT_RULE = "at least one of the articles says it or plainly implies it"
 """Holds of several articles and of one; `support_rule` is plainer about one."""
 
 
 def support_rule(task: JudgeTask) -> str:
     """Say when a statement is supported by the articles of `task`."""
-    if _many(task):
-        return SUPPORT_RULE
-    return "the article says it or plainly implies it"
+    one = "the article says it or plainly implies it"
+    return one if len(task.articles) == 1 else SUPPORT_RULE
 
 
 def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
@@ -152,17 +141,12 @@ def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
 
 
 def _coverage_question(task: JudgeTask, scale: Scale) -> str:
+    yes_or_no = scale.protocol == "binary"
     if task.unit.startswith("answer:"):
-        return (
-            "does the summary cover this answer?"
-            if scale.protocol == "binary"
-            else "how fully does the summary cover this answer?"
-        )
-    return (
-        "does the summary cover these answers?"
-        if scale.protocol == "binary"
-        else "what share of these answers does the summary cover?"
-    )
+        return f"{'does' if yes_or_no else 'how fully does'} the summary cover this answer?"
+    if yes_or_no:
+        return "does the summary cover these answers?"
+    return "what share of these answers does the summary cover?"
 
 
 def _text_name(task: JudgeTask) -> str:
@@ -171,7 +155,9 @@ def _text_name(task: JudgeTask) -> str:
 
 _FIELDS: Mapping[str, Callable[[JudgeTask, Scale], str | Fenced]] = {
     "articles": lambda task, _: fence_articles(task.articles),
-    "articles_name": lambda task, _: "these articles" if _many(task) else "this article",
+    "articles_name": lambda task, _: (
+        "this article" if len(task.articles) == 1 else "these articles"
+    ),
     "support_rule": lambda task, _: support_rule(task),
     "questions": lambda task, _: fence_questions(task.questions),
     "coverage_question": _coverage_question,

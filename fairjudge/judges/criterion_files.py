@@ -28,12 +28,8 @@ class CriterionFile:
 def read_criterion_file(path: Path) -> CriterionFile:
     """Read ``aspect``, ``prompt`` (a template) and ``scale`` (a scale's TOML) from `path`.
 
-    ``rule`` may be missing.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, a field is missing, unknown or no text, or a file is not there.
+    ``rule`` may be missing. `InputError` where the file cannot be read, a field is missing, unknown
+    or no text, or a file is not there.
     """
     found = read_toml(path)
     for field in sorted(found.keys() - _FIELDS):

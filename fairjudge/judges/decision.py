@@ -7,14 +7,13 @@ nothing to parse, and no verdict outside the scale.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.judges.criteria import Criterion, fence_articles, fence_questions
-from fairjudge.judges.distributions import ScoreDistribution, from_decision
-from fairjudge.judges.graded import graded_fields
-from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.distributions import ScoreDistribution, from_decision, graded_fields
+from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
 from fairjudge.outcomes import or_unscored
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import (
@@ -22,9 +21,7 @@ from fairjudge.protocols import (
     DecisionRefusal,
     DecisionRequest,
     ModelRef,
-    Question,
 )
-from fairjudge.scales import Scale
 from fairjudge.signature import signature
 
 MAX_QUESTIONS = 16
@@ -59,14 +56,10 @@ _YES_NO: Mapping[str, Mapping[str, str]] = {
 class DecisionJudge:
     """A decision model and a criterion, whose scale names the answers.
 
-    Parameters
-    ----------
-    template
-        What the model is shown: `criterion`'s own, or one with ``evidence`` and ``texts``.
-    batches : mapping
-        Task id to the tasks that are asked in one request with it, itself included; see
-        `batch_tasks`. Each of them asks the same request, which a cache answers but once. Tasks
-        that are not in it are asked alone.
+    ``template`` is what the model is shown: `criterion`'s own, or one with ``evidence`` and
+    ``texts``. ``batches`` maps a task's id to the tasks that are asked in one request with it,
+    itself included; see `batch_tasks`. Each of them asks the same request, which a cache answers
+    but once. Tasks that are not in it are asked alone.
     """
 
     backend: DecisionBackend
@@ -74,11 +67,6 @@ class DecisionJudge:
     criterion: Criterion
     template: Template
     batches: Mapping[str, tuple[JudgeTask, ...]] = field(default_factory=dict)
-
-    @property
-    def scale(self) -> Scale:
-        """Return the answers on offer."""
-        return self.criterion.scale
 
     @property
     def name(self) -> str:
@@ -93,7 +81,7 @@ class DecisionJudge:
                 "judge": self.name,
                 "base_url": self.target.base_url,
                 "prompt": self.template.label,
-                "scale": self.scale.label,
+                "scale": self.criterion.scale.label,
                 "scorer": "decision",
                 "batch": MAX_QUESTIONS if self.batches else 1,
             }
@@ -102,7 +90,7 @@ class DecisionJudge:
     async def ask(self, task: JudgeTask) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; a batch that is too long is asked one by one."""
         if not all(text.strip() for text in task.texts):
-            return Unscored(reason="empty_input", detail="the summary is empty")
+            return EMPTY_SUMMARY
         if len(set(task.texts)) < len(task.texts):
             return self._judgement(task, value="tie")
         batch = self.batches.get(task.id, (task,))
@@ -120,16 +108,22 @@ class DecisionJudge:
         if answer is None or isinstance(answer, DecisionRefusal):
             why = "the model gave no answer to this question" if answer is None else answer.why
             return Unscored(reason="refused", detail=why)
-        found = from_decision(answer, self.scale)
+        scale = self.criterion.scale
+        found = from_decision(answer, scale)
         if not isinstance(found, ScoreDistribution):
             return Unscored(reason="off_scale", detail=found.why)
-        return self._judgement(task, **graded_fields(found, self.scale, task))
+        return self._judgement(task, **graded_fields(found, scale, task))
 
     def _request(self, batch: tuple[JudgeTask, ...]) -> DecisionRequest:
         return DecisionRequest(
             target=self.target,
             messages=render(self.template, self._material(batch)),
-            questions=tuple(self._question(task, place) for place, task in enumerate(batch)),
+            questions=tuple(
+                self.criterion.scale.question(
+                    _name(place), _wording(task, self.criterion).format(n=place + 1)
+                )
+                for place, task in enumerate(batch)
+            ),
             sample_index=batch[0].repeat or 0,
         )
 
@@ -138,11 +132,7 @@ class DecisionJudge:
         if self.template.fields == _MATERIAL:
             return {"evidence": _evidence(batch), "texts": _texts(batch)}
         fields = self.criterion.fields_for(batch[0])
-        return {**fields, "scale": self.scale.described}  # no reply is written
-
-    def _question(self, task: JudgeTask, place: int) -> Question:
-        text = _wording(task, self.criterion).format(n=place + 1)
-        return self.scale.question(_name(place), text)
+        return {**fields, "scale": self.criterion.scale.described}  # no reply is written
 
     def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
         """See `fairjudge.judges.ports.Judge`."""
@@ -161,7 +151,7 @@ def decision_judge(
     *,
     tasks: Iterable[JudgeTask] = (),
 ) -> DecisionJudge:
-    """Return the judge for `criterion`, whose scale it takes.
+    """Return the judge for `criterion`.
 
     The built-in aspects have material of their own; a custom criterion's prompt is the material.
     `tasks` are all that will be asked, for batches.
@@ -217,17 +207,19 @@ def _evidence(batch: tuple[JudgeTask, ...]) -> Fenced:
     first = batch[0]
     if first.articles:
         return fence_articles(first.articles)
-    questions = tuple(question for task in batch for question in task.questions)
-    fenced = fence_questions(questions)
-    return Fenced(fenced.tag, fenced.texts, tuple(str(n + 1) for n in range(len(questions))))
+    fenced = fence_questions(tuple(question for task in batch for question in task.questions))
+    return replace(fenced, titles=_numbers(len(fenced.texts)))
 
 
 def _texts(batch: tuple[JudgeTask, ...]) -> Fenced:
     first = batch[0]
     if len(first.texts) == 2:
         shown = first.texts if first.order != "ba" else first.texts[::-1]
-        return Fenced("summary", shown, ("1", "2"))
+        return Fenced("summary", shown, _numbers(2))
     if first.unit.startswith("sentence:"):
-        texts = tuple(task.texts[0] for task in batch)
-        return Fenced("sentence", texts, tuple(str(n + 1) for n in range(len(texts))))
+        return Fenced("sentence", tuple(task.texts[0] for task in batch), _numbers(len(batch)))
     return Fenced("summary", first.texts)
+
+
+def _numbers(n: int) -> tuple[str, ...]:
+    return tuple(map(str, range(1, n + 1)))

@@ -7,34 +7,27 @@ Token probabilities, n samples, a decision model's answer and a single verdict a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
-from fairjudge.domain import Undefined, Unscored, Verdict
+from fairjudge.domain import JudgeTask, Undefined, Unscored, Verdict
 from fairjudge.outcomes import is_cut_off
 from fairjudge.parsing import locate_verdict
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
-from fairjudge.scales import Position, Scale
+from fairjudge.scales import Position, Scale, to_verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreDistribution:
-    """Probabilities of a scale's answers.
+    """Probabilities of a scale's answers, in its order; they sum to 1.
 
-    Attributes
-    ----------
-    probabilities : mapping of str to float
-        Canonical answer to probability, in the scale's order; sums to 1.
-    expected : float or None
-        Mean value in the scale's unit; None for a pair, whose answers are worth no numbers.
-    mode : float or Position
-        The likeliest value; of equally likely ones the middle of them for numbers, "tie" for
-        positions.
-    entropy : float
-        In nats: 0 for certainty, log(number of answers) for none.
-    off_scale : float
-        Share of the observed mass, in [0, 1], that stood for no answer and was left out before
-        normalising.
+    ``expected`` is the mean value in the scale's unit, None for a pair, whose answers are worth no
+    numbers; ``mode`` the likeliest value, of equally likely ones the middle of them for numbers
+    and "tie" for positions. ``entropy`` is in nats: 0 for certainty, log(number of answers) for
+    none. ``off_scale`` is the share of the observed mass, in [0, 1], that stood for no answer and
+    was left out before normalising.
     """
 
     probabilities: Mapping[str, float]
@@ -44,69 +37,31 @@ class ScoreDistribution:
     off_scale: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairDistribution:
-    """Both orders of a pair, averaged.
-
-    Attributes
-    ----------
-    probabilities : mapping
-        ``"a"``, ``"b"``, ``"tie"`` to probability, the mean of the two orders.
-    verdict : Verdict
-        The likeliest; "tie" where two are equally likely.
-    shift : float
-        Graded position bias, in [-1, 1]: by how much more probable, on average, a side is when it
-        stands first than when it stands second. Positive favours the first place; 0 is none.
-    entropy, off_scale : float
-        Of the mean; and the mean of the two orders'.
-    """
-
-    probabilities: Mapping[Verdict, float]
-    verdict: Verdict
-    shift: float
-    entropy: float
-    off_scale: float
-
-
 def from_masses(
     masses: Mapping[str, float], scale: Scale, *, off_scale: float = 0.0
 ) -> ScoreDistribution | Undefined:
     """Normalise the `masses` of a scale's answers; the code path that every source ends in.
 
-    Parameters
-    ----------
-    masses : mapping of str to float
-        Canonical answer to a mass, 0 or more; answers that are missing have none.
-    off_scale : float
-        Mass of what was no answer, in the same unit.
-
-    Returns
-    -------
-    ScoreDistribution or Undefined
-        ``Undefined`` where no answer has any mass.
+    Masses are 0 or more; answers that are missing have none. `off_scale` is the mass of what was
+    no answer, in the same unit. ``Undefined`` where no answer has any mass.
     """
     on_scale = math.fsum(masses.get(answer, 0.0) for answer in scale.answers)
     if not on_scale > 0.0:
         return Undefined(why="no probability on any answer of the scale")
     shares = {answer: masses.get(answer, 0.0) / on_scale for answer in scale.answers}
-    values = [level.value for level in scale.levels]
-    numbers = [value for value in values if isinstance(value, int | float)]
-    expected = (
-        math.fsum(p * v for p, v in zip(shares.values(), numbers, strict=True)) if numbers else None
-    )
+    worth = [
+        shares[level.answer] * level.value
+        for level in scale.levels
+        if isinstance(level.value, int | float)
+    ]
     return ScoreDistribution(
         probabilities=shares,
-        expected=expected,
+        expected=math.fsum(worth) if worth else None,
         mode=_mode(shares, scale),
-        entropy=entropy(shares.values()),
+        # below 0 by rounding alone
+        entropy=max(0.0, -math.fsum(p * math.log(p) for p in shares.values() if p > 0.0)),
         off_scale=off_scale / (off_scale + on_scale),
     )
-
-
-def entropy(probabilities: Iterable[float]) -> float:
-    """Return the Shannon entropy in nats; terms of probability 0 count nothing."""
-    positive = [p for p in probabilities if p > 0.0]
-    return max(0.0, -math.fsum(p * math.log(p) for p in positive))
 
 
 def from_samples(
@@ -140,14 +95,9 @@ def from_tokens(
     """Read the probabilities at the token in which the verdict stands.
 
     Of the alternatives that the server gave there, those that stand for no answer, and the mass
-    that it did not list, are off the scale.
-
-    Returns
-    -------
-    ScoreDistribution or Undefined
-        ``Undefined`` where there are no token probabilities, the reply has no verdict, its tokens
-        do not add up to its text, or one answer begins with another ("1" and "10"), so that one
-        token does not tell them apart.
+    that it did not list, are off the scale. ``Undefined`` where there are no token probabilities,
+    the reply has no verdict, its tokens do not add up to its text, or one answer begins with
+    another ("1" and "10"), so that one token does not tell them apart.
     """
     if completion.tokens is None:
         return Undefined(why="the backend gave no token probabilities")
@@ -164,28 +114,10 @@ def from_tokens(
     for alternative, logprob in token.logprobs.items():
         probability = math.exp(min(logprob, 0.0))
         listed += probability
-        answer = scale.answer_of_token(alternative)
-        if answer is not None:
+        if (answer := scale.answer_of_token(alternative)) is not None:
             masses[answer] += probability
     off_scale = max(1.0, listed) - math.fsum(masses.values())
     return from_masses(masses, scale, off_scale=max(0.0, off_scale))
-
-
-def average_sides(
-    one: Mapping[Verdict, float], other: Mapping[Verdict, float], *, off_scale: float = 0.0
-) -> PairDistribution:
-    """Average two distributions in terms of a, b and tie; `one` was asked with a first."""
-    sides: tuple[Verdict, ...] = ("a", "b", "tie")
-    mean: dict[Verdict, float] = {side: (one[side] + other[side]) / 2 for side in sides}
-    best = max(mean.values())
-    likeliest = [side for side in sides if math.isclose(mean[side], best, abs_tol=1e-12)]
-    return PairDistribution(
-        probabilities=mean,
-        verdict=likeliest[0] if len(likeliest) == 1 else "tie",
-        shift=((one["a"] - other["a"]) + (other["b"] - one["b"])) / 2,
-        entropy=entropy(mean.values()),
-        off_scale=off_scale,
-    )
 
 
 def _mode(shares: Mapping[str, float], scale: Scale) -> float | Position:
@@ -204,7 +136,7 @@ def _shares_of(verdict: float | Position, scale: Scale) -> dict[str, float]:
         return {exact[0]: 1.0}
     if isinstance(verdict, str):
         return {}
-    for low, high in zip(scale.levels, scale.levels[1:], strict=False):
+    for low, high in pairwise(scale.levels):
         if isinstance(low.value, str) or isinstance(high.value, str):
             continue
         if low.value < verdict < high.value:
@@ -227,3 +159,30 @@ def _verdict_token(
             return token
         place = after
     return None
+
+
+def graded_fields(found: ScoreDistribution, scale: Scale, task: JudgeTask) -> dict[str, Any]:
+    """Return ``value``, ``probabilities`` and what a judgement keeps beside them.
+
+    Numbers: the value is the mean over the distribution, with ``expected`` the same and ``mode``
+    the likeliest level. Pairs: the value is the likeliest verdict, and probabilities are in terms
+    of a, b and tie, whatever stood first. ``entropy`` is in nats, ``off_scale`` a share.
+    """
+    fields: dict[str, Any] = {
+        "entropy": round(found.entropy, 6),
+        "off_scale": round(found.off_scale, 6),
+    }
+    if scale.kind != "pair":
+        return fields | {
+            "value": found.expected,
+            "probabilities": dict(found.probabilities),
+            "expected": found.expected,
+            "mode": found.mode,
+        }
+    order = task.order or "ab"
+    sides: dict[Verdict, float] = {"a": 0.0, "b": 0.0, "tie": 0.0}
+    for level in scale.levels:
+        if isinstance(level.value, str):
+            sides[to_verdict(level.value, order)] += found.probabilities[level.answer]
+    value = to_verdict(found.mode, order) if isinstance(found.mode, str) else found.mode
+    return fields | {"value": value, "probabilities": sides}

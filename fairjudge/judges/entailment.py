@@ -12,26 +12,21 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from fairjudge.domain import Answer, JudgeTask, QuestionAnswers, Unscored
-from fairjudge.judges.mappings import SupportMapping
+from fairjudge.domain import Answer, JudgeTask, Unscored
+from fairjudge.judges.trained import NO_ANSWER, NO_ARTICLE, NO_SENTENCE
 from fairjudge.protocols import EntailmentModel
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
 
-ENTAILMENT_MAPPING = SupportMapping(
-    name="entailment-v1", binary_threshold=0.5, pairwise_margin=0.05
-)
-"""Set in advance, as the mapping of embedding support is; a calibrator leads to people's scale."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntailmentSupport:
-    """Support by P(entail), a `fairjudge.judges.local.Support`; pairs are classified once each."""
+    """Support by P(entail), in [0, 1]; pairs are classified once each."""
 
     classifier: EntailmentModel
     name: str = "entailment"
     scored_by: Literal["entailment"] = "entailment"
-    mapping: SupportMapping = ENTAILMENT_MAPPING
+    scorer: str = "entailment-v1"
     _chunks: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     _known: dict[tuple[str, str], float] = field(default_factory=dict)
 
@@ -41,29 +36,30 @@ class EntailmentSupport:
         return {"model": self.classifier.fingerprint}
 
     def measure(self, asked: Sequence[tuple[JudgeTask, str]]) -> list[float | Unscored]:
-        """See `fairjudge.judges.local.Support`."""
+        """See `fairjudge.judges.trained.TrainedSupport`."""
         return [self._measured(task, text) for task, text in asked]
 
     def _measured(self, task: JudgeTask, text: str) -> float | Unscored:
         sentences = sentence_texts(text)
         if not sentences:
-            return Unscored(reason="empty_input", detail="the summary has no sentence")
+            return NO_SENTENCE
         if task.aspect == "coverage":
-            groups = [group for question in task.questions for group in _wordings(question)]
-            if not groups:
-                return Unscored(reason="empty_input", detail="no reference answer has text")
+            groups = [group for question in task.questions for group in question.answer_groups]
+            worded = [wordings for group in groups if (wordings := _wordings(group))]
+            if not worded:
+                return NO_ANSWER
             premises = tuple(chunks(sentences))
-            return fmean(max(self._entailed(premises, group)) for group in groups)
+            return fmean(max(self._entailed(premises, wordings)) for wordings in worded)
         premises = self._premises(tuple(article.content for article in task.articles))
         if not premises:
-            return Unscored(reason="empty_input", detail="no article has a sentence")
+            return NO_ARTICLE
         return fmean(self._entailed(premises, sentences))
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
-        """See `fairjudge.judges.local.Support`."""
+        """See `fairjudge.judges.trained.TrainedSupport`."""
         sentences = sentence_texts(text)
         if not sentences:
-            return Unscored(reason="empty_input", detail="the summary has no sentence")
+            return NO_SENTENCE
         return self._entailed(tuple(chunks(sentences)), [answer.answer for answer in answers])
 
     def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -87,10 +83,6 @@ class EntailmentSupport:
         ]
 
 
-def _wordings(question: QuestionAnswers) -> list[list[str]]:
-    """Return the distinct wordings of each answer that has text."""
-    groups = [
-        list(dict.fromkeys(a.answer.strip() for a in group if a.answer.strip()))
-        for group in question.answer_groups
-    ]
-    return [group for group in groups if group]
+def _wordings(group: Sequence[Answer]) -> list[str]:
+    """Return the distinct wordings of an answer that have text."""
+    return list(dict.fromkeys(text for one in group if (text := one.answer.strip())))

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JuryVerdict:
-    """What a jury says. ``members`` keeps every member's verdict, unscored ones included.
+    """What a jury says.
 
     ``value`` is ``Undefined`` where no member scored; ``agreement`` is the share of the scored
     members, in [0, 1], that said exactly `value`; ``split`` says that a majority was asked for and
@@ -24,8 +24,6 @@ class JuryVerdict:
     """
 
     value: float | Verdict | Undefined
-    members: Mapping[str, float | Verdict | Unscored]
-    rule: JuryRule
     n_scored: int
     agreement: float | Undefined
     split: bool = False
@@ -36,35 +34,27 @@ def jury(
 ) -> JuryVerdict:
     """Combine the members' verdicts on one item.
 
-    Unscored members take no part. "majority" takes the most frequent verdict. Where several are,
-    a tie is a tie: for pairs the verdict is "tie", for numbers it is the mean of those that are
-    most frequent (of a yes and a no, 0.5), and ``split`` says so. "mean" and "median" are for
-    numbers; on pairs both mean the majority, since verdicts have no distance.
-
-    Raises
-    ------
-    ValueError
-        Numbers and pairwise verdicts are mixed.
+    Unscored members take no part. "majority" takes the most frequent verdict. Where several are, a
+    tie is a tie: for pairs the verdict is "tie", for numbers it is the mean of those that are most
+    frequent (of a yes and a no, 0.5), and ``split`` says so. "mean" and "median" are for numbers;
+    on pairs both mean the majority, since verdicts have no distance. `ValueError` where numbers and
+    pairwise verdicts are mixed.
     """
     scored = [verdict for verdict in members.values() if not isinstance(verdict, Unscored)]
+    if not scored:
+        nothing = Undefined(why="no member scored")
+        return JuryVerdict(value=nothing, n_scored=0, agreement=nothing)
     value = _combined(scored, rule)
-    voted = rule == "majority" or any(isinstance(verdict, str) for verdict in scored)
-    agreement: float | Undefined = Undefined(why="no member scored")
-    if scored:
-        agreement = sum(verdict == value for verdict in scored) / len(scored)
+    voted = rule == "majority" or isinstance(scored[0], str)
     return JuryVerdict(
         value=value,
-        members=dict(members),
-        rule=rule,
         n_scored=len(scored),
-        agreement=agreement,
+        agreement=sum(verdict == value for verdict in scored) / len(scored),
         split=voted and len(_most_common(scored)) > 1,
     )
 
 
-def _combined(scored: list[float | Verdict], rule: JuryRule) -> float | Verdict | Undefined:
-    if not scored:
-        return Undefined(why="no member scored")
+def _combined(scored: list[float | Verdict], rule: JuryRule) -> float | Verdict:
     numbers = [verdict for verdict in scored if not isinstance(verdict, str)]
     words = [verdict for verdict in scored if isinstance(verdict, str)]
     if numbers and words:

@@ -42,7 +42,7 @@ MEANING: Mapping[str, str] = {
 }
 """Of a system's score by each protocol; in words for readers."""
 FEWEST_CLUSTERS = 5
-"""Clusters below which no system has a rank: intervals over fewer say next to nothing."""
+"""Clusters below which there are no ranks and intervals: those say next to nothing."""
 
 
 def weak_judge(aspect: str) -> str:
@@ -120,10 +120,10 @@ def rank_ranges(
     documents = sorted({eid for name in names for eid in means[name]})
     if len(documents) < FEWEST_CLUSTERS:
         return {}
-    table = np.array([[means[name].get(eid, np.nan) for name in names] for eid in documents])
-    differences = table[:, :, None] - table[:, None, :]
-    known = ~np.isnan(differences).reshape(len(documents), -1)
-    sums = np.where(known, differences.reshape(len(documents), -1), 0.0)
+    table = _table([means[name] for name in names], documents)
+    differences = (table[:, :, None] - table[:, None, :]).reshape(len(documents), -1)
+    known = ~np.isnan(differences)
+    sums = np.where(known, differences, 0.0)
 
     def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
         return divide(drawn @ sums, drawn @ known.astype(np.float64))
@@ -153,21 +153,17 @@ def _leaderboard(
     estimates = _estimates([means[system] for system in known], rng, n_resamples)
     figures = dict(zip(known, estimates, strict=True))
     nothing = Undefined(why="no unit of this system was scored")
+    standings = []
+    for place, score in enumerate(scores):
+        mean, behind = figures.get(score.system, (nothing, None))
+        shown = behind if place and score.ranked else None
+        standings.append(Standing(score=score, mean=mean, behind=shown))
     return Leaderboard(
         judge=rows[0].judge,
         aspect=rows[0].aspect,
         protocol=rows[0].protocol,
         unit=rows[0].unit.partition(":")[0],
-        standings=tuple(
-            Standing(
-                score=score,
-                mean=figures[score.system][0] if score.system in figures else nothing,
-                behind=None
-                if place == 0 or not score.ranked or score.system not in figures
-                else figures[score.system][1],
-            )
-            for place, score in enumerate(scores)
-        ),
+        standings=tuple(standings),
         scale_range=span,
         n_judgements=len(rows),
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
@@ -187,13 +183,8 @@ def _estimates(
     if not means:
         return []
     documents = list(dict.fromkeys(eid for cells in means for eid in cells))
-    places = {eid: place for place, eid in enumerate(documents)}
-    sums = np.zeros((len(documents), len(means)))
-    counts = np.zeros_like(sums)
-    for column, cells in enumerate(means):
-        for eid, mean in cells.items():
-            sums[places[eid], column] = mean
-            counts[places[eid], column] = 1.0
+    table = _table(means, documents)
+    sums, counts = np.nan_to_num(table), (~np.isnan(table)).astype(np.float64)
 
     def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
         averages = divide(drawn @ sums, drawn @ counts)
@@ -203,3 +194,8 @@ def _estimates(
         statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples, method="expanded"
     )
     return list(zip(found[: len(means)], found[len(means) :], strict=True))
+
+
+def _table(means: Sequence[Mapping[str, float]], documents: Sequence[str]) -> NDArray[np.float64]:
+    """Return a row a document and a column a system; nan where that one has no mean."""
+    return np.array([[cells.get(eid, np.nan) for cells in means] for eid in documents])

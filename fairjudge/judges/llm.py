@@ -14,13 +14,13 @@ from fairjudge.judges.distributions import (
     from_masses,
     from_samples,
     from_tokens,
+    graded_fields,
 )
-from fairjudge.judges.graded import graded_fields
 from fairjudge.judges.ports import Reply, Sample
-from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import PARSER_VERSION, read_verdict
-from fairjudge.prompting import Fenced, Template, load_template, render
-from fairjudge.protocols import Backend, Completion, CompletionRequest, ModelRef
+from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.protocols import Backend, Completion, CompletionRequest, Message, ModelRef
 from fairjudge.scales import REPLY_FORM, Position, to_verdict
 from fairjudge.signature import signature
 
@@ -28,33 +28,18 @@ DEFAULT_OUTPUT_TOKENS = 1024
 """Room for the reasons that a judge is asked to give before its verdict."""
 _MAX_ALTERNATIVES = 20
 """Alternatives a token that servers give at most (OpenAI's limit)."""
+EMPTY_SUMMARY = Unscored(reason="empty_input", detail="the summary is empty")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LlmJudge:
-    """A model, a criterion and its sampling parameters.
-
-    ``max_output_tokens`` must leave room for the reasons that come before the verdict. With
-    ``token_probabilities`` the score is the mean over the answers' probabilities at the verdict's
-    token, where the server gives them. Without them, ``samples`` above 1 are drawn, and the score
-    is their mean. Both judge by a distribution (`fairjudge.judges.distributions`).
-    """
+class WritingModel:
+    """A model that writes its verdicts, how it is asked, and the rows that it makes."""
 
     backend: Backend
     target: ModelRef
-    criterion: Criterion
     temperature: float = 0.0
     seed: int | None = None
-    max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
-    samples: int = 1
-    token_probabilities: bool = False
-    # Put together once: they go into every request and every judgement.
-    _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
-    _signature: str = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_schema", self.criterion.scale.schema)
-        object.__setattr__(self, "_signature", self._signed())
+    max_output_tokens: int | None = None
 
     @property
     def name(self) -> str:
@@ -64,16 +49,93 @@ class LlmJudge:
     @property
     def signature(self) -> str:
         """Return what can change this judge's verdicts."""
-        return self._signature
+        raise NotImplementedError
 
-    def _signed(self) -> str:
+    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
+        """See `fairjudge.judges.ports.Judge`."""
+        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
+
+    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
+        return judgement_of(
+            task,
+            judge=self.name,
+            scored_by="llm",
+            signature=self._signature_of(task),
+            **outcome,
+        )
+
+    def _signature_of(self, task: JudgeTask) -> str:  # noqa: ARG002  # one signs by task
+        return self.signature
+
+    def _request(
+        self,
+        task: JudgeTask,
+        messages: tuple[Message, ...],
+        schema: Mapping[str, Any],
+        **more: Any,
+    ) -> CompletionRequest:
+        repeat = task.repeat or 0
+        known = {"max_output_tokens": self.max_output_tokens, "sample_index": repeat}
+        return CompletionRequest(
+            target=self.target,
+            messages=messages,
+            response_schema=schema,
+            temperature=self.temperature,
+            # a server that keeps to its seed would give every repeat the same reply
+            seed=None if self.seed is None else self.seed + repeat,
+            **known | more,
+        )
+
+    async def _reply(
+        self, request: CompletionRequest, *, repaired: bool = False
+    ) -> Reply | Unscored:
+        completion = await complete_or_unscored(self.backend, request)
+        if isinstance(completion, Unscored):
+            return completion
+        return Reply(text=completion.text, cut_off=is_cut_off(completion), repaired=repaired)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LlmJudge(WritingModel):
+    """A model, a criterion and its sampling parameters.
+
+    ``max_output_tokens`` must leave room for the reasons that come before the verdict. With
+    ``token_probabilities`` the score is the mean over the answers' probabilities at the verdict's
+    token, where the server gives them. Without them, ``samples`` above 1 are drawn, and the score
+    is their mean. Both judge by a distribution (`fairjudge.judges.distributions`).
+
+    ``variants`` are the criterion under several wordings of its prompt, `criterion` the first of
+    them: each task is answered, and its row signed, by the one that the task's ``variant`` names.
+    """
+
+    criterion: Criterion
+    max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
+    samples: int = 1
+    token_probabilities: bool = False
+    variants: Mapping[str, Criterion] = field(default_factory=dict)
+    # Put together once: they go into every request and every judgement.
+    _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
+    _signatures: Mapping[str, str] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_schema", self.criterion.scale.schema)
+        criteria = {"": self.criterion, **self.variants}
+        signatures = {name: self._signed(one) for name, one in criteria.items()}
+        object.__setattr__(self, "_signatures", signatures)
+
+    @property
+    def signature(self) -> str:
+        """Return what can change this judge's verdicts, under all of its prompts."""
+        return " | ".join(self._signatures[name] for name in self.variants or ("",))
+
+    def _signed(self, criterion: Criterion) -> str:
         limit = self.max_output_tokens
         return signature(
             {
                 "judge": self.name,
                 "base_url": self.target.base_url,
-                "prompt": self.criterion.template.label,
-                "scale": self.criterion.scale.label,
+                "prompt": criterion.template.label,
+                "scale": criterion.scale.label,
                 "form": REPLY_FORM,
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
@@ -87,10 +149,10 @@ class LlmJudge:
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; empty and identical summaries cost no call."""
         if not all(text.strip() for text in task.texts):
-            return Unscored(reason="empty_input", detail="the summary is empty")
+            return EMPTY_SUMMARY
         if len(set(task.texts)) < len(task.texts):
-            return self._judgement(task, value="tie", raw=None)
-        first = await complete_or_unscored(self.backend, self._request(task, 0))
+            return self._judgement(task, value="tie")
+        first = await complete_or_unscored(self.backend, self._question(task, 0))
         if isinstance(first, Unscored):
             return first
         if self.token_probabilities:
@@ -106,29 +168,27 @@ class LlmJudge:
 
     async def _sample(self, task: JudgeTask, first: Completion) -> Reply | Unscored:
         """Draw the other samples; one that could not be had leaves the item for another try."""
-        others = await asyncio.gather(
-            *(
-                complete_or_unscored(self.backend, self._request(task, place))
-                for place in range(1, self.samples)
-            )
-        )
+        asked = (self._question(task, place) for place in range(1, self.samples))
+        others = await asyncio.gather(*(complete_or_unscored(self.backend, one) for one in asked))
+        samples: list[Sample | None] = []
         for one in others:
-            if isinstance(one, Unscored) and one.reason in {"backend", "budget"}:
+            if not isinstance(one, Unscored):
+                samples.append(Sample(text=one.text, cut_off=is_cut_off(one)))
+            elif one.reason in RETRYABLE:
                 return one
-        return Reply(
-            text=first.text,
-            cut_off=is_cut_off(first),
-            others=tuple(
-                None
-                if isinstance(one, Unscored)
-                else Sample(text=one.text, cut_off=is_cut_off(one))
-                for one in others
-            ),
-        )
+            else:
+                samples.append(None)
+        return Reply(text=first.text, cut_off=is_cut_off(first), others=tuple(samples))
 
-    def _request(self, task: JudgeTask, sample_index: int) -> CompletionRequest:
-        criterion = self.criterion
-        return self._render(criterion.template, criterion.fields_for(task), task, sample_index)
+    def _question(self, task: JudgeTask, place: int) -> CompletionRequest:
+        criterion = self.variants.get(task.variant or "", self.criterion)
+        return self._request(
+            task,
+            render(criterion.template, criterion.fields_for(task)),
+            self._schema,
+            top_logprobs=_MAX_ALTERNATIVES if self.token_probabilities else None,
+            sample_index=(task.repeat or 0) * self.samples + place,
+        )
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
@@ -136,13 +196,15 @@ class LlmJudge:
         verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         found = self._distribution(reply, verdict, aspect=task.aspect)
         if isinstance(found, ScoreDistribution):
-            kept = {"samples": _texts(reply)} if reply.others else {}
+            texts = [reply.text, *(None if one is None else one.text for one in reply.others)]
+            kept = {"samples": texts} if reply.others else {}
             return self._judgement(
                 task, raw=reply.text, **graded_fields(found, scale, task), **kept
             )
         if isinstance(verdict, Unscored):
             return saying_cut_off(verdict) if reply.cut_off else verdict
-        return self._judgement(task, value=_in_terms_of_systems(verdict, task), raw=reply.text)
+        value = to_verdict(verdict, task.order or "ab") if isinstance(verdict, str) else verdict
+        return self._judgement(task, value=value, raw=reply.text)
 
     def _distribution(
         self, reply: Reply, verdict: float | Position | Unscored, *, aspect: str
@@ -153,14 +215,13 @@ class LlmJudge:
             return from_masses(reply.masses, scale, off_scale=off_scale)
         if not reply.others:
             return None
-        failed = Unscored(reason="refused")
-        rest = (
-            failed
-            if one is None
-            else read_verdict(one.text, scale, aspect=aspect, cut_off=one.cut_off)
-            for one in reply.others
-        )
-        return from_samples([verdict, *rest], scale)
+        verdicts = [verdict]
+        for one in reply.others:
+            failed = Unscored(reason="refused")
+            verdicts.append(
+                read_verdict(one.text, scale, aspect=aspect, cut_off=one.cut_off) if one else failed
+            )
+        return from_samples(verdicts, scale)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; the model sees its reply, not the material."""
@@ -168,63 +229,22 @@ class LlmJudge:
             "reply": Fenced("reply", (reply.text,)),
             "scale": self.criterion.scale.prompt_line,
         }
-        request = self._render(load_template("judge", "repair", version=2), fields, task, 0)
-        # Who must name an answer would make one up where the reply has none.
-        schema = self.criterion.scale.schema_or_none
-        again = {"top_logprobs": None, "response_schema": schema}
-        completion = await complete_or_unscored(self.backend, request.model_copy(update=again))
-        if isinstance(completion, Unscored):
-            return completion
-        return Reply(text=completion.text, cut_off=is_cut_off(completion), repaired=True)
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
-
-    def _render(
-        self,
-        template: Template,
-        fields: dict[str, str | Fenced],
-        task: JudgeTask,
-        sample_index: int,
-    ) -> CompletionRequest:
-        repeat = task.repeat or 0
-        return CompletionRequest(
-            target=self.target,
-            messages=render(template, fields),
-            response_schema=self._schema,
-            temperature=self.temperature,
-            # a server that keeps to its seed would give every repeat the same reply
-            seed=None if self.seed is None else self.seed + repeat,
-            max_output_tokens=self.max_output_tokens,
-            top_logprobs=_MAX_ALTERNATIVES if self.token_probabilities else None,
-            sample_index=repeat * self.samples + sample_index,
+        request = self._request(
+            task,
+            render(load_template("judge", "repair", version=2), fields),
+            # Who must name an answer would make one up where the reply has none.
+            self.criterion.scale.schema_or_none,
+            sample_index=(task.repeat or 0) * self.samples,
         )
+        return await self._reply(request, repaired=True)
 
-    def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        return judgement_of(
-            task, judge=self.name, scored_by="llm", signature=self.signature, **outcome
-        )
-
-
-def _texts(reply: Reply) -> list[str | None]:
-    return [reply.text, *(None if one is None else one.text for one in reply.others)]
-
-
-def _in_terms_of_systems(verdict: float | Position, task: JudgeTask) -> float | str:
-    if isinstance(verdict, int | float):
-        return verdict
-    return to_verdict(verdict, task.order or "ab")
-
-
-def repeat_of(task: JudgeTask) -> dict[str, int | str]:
-    """Return which of several judgements of its item `task` asks for; empty where there is one."""
-    given: dict[str, int | str | None] = {"repeat": task.repeat, "variant": task.variant}
-    return {name: value for name, value in given.items() if value is not None}
+    def _signature_of(self, task: JudgeTask) -> str:
+        return self._signatures.get(task.variant or "", self._signatures[""])
 
 
 def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:
     """Return a judgement on `task`; `rest` are the record's other fields."""
+    given = {"repeat": task.repeat, "variant": task.variant}
     systems = (
         {"system": task.systems[0]}
         if len(task.systems) == 1
@@ -237,7 +257,7 @@ def judgement_of(task: JudgeTask, **rest: Any) -> Judgement:
             "aspect": task.aspect,
             "protocol": task.protocol,
             "unit": task.unit,
-            **repeat_of(task),
+            **{name: value for name, value in given.items() if value is not None},
             "value": None,
             "unscored": None,
             "raw": None,

@@ -2,76 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from typing import TypeAlias
 
-from fairjudge.domain import Answer, ChecklistEntry, Judgement, JudgeTask, Unscored
+from fairjudge.domain import ChecklistEntry, Judgement, JudgeTask, ProtocolName, Unscored, Verdict
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.checklist import Group, credited_entry, groups_of, share_covered
-from fairjudge.judges.llm import judgement_of
-from fairjudge.judges.mappings import SupportMapping
+from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups_of, share_covered
+from fairjudge.judges.entailment import EntailmentSupport
+from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
+from fairjudge.judges.trained import Asked, TrainedSupport
 from fairjudge.signature import signature
 from fairjudge.text.closest import PassageFinder
 from fairjudge.text.quoting import find_quote
 
-
-class Support(Protocol):
-    """Measures how far a task's evidence supports a text."""
-
-    @property
-    def name(self) -> str:
-        """Return what the judge is called."""
-        ...
-
-    @property
-    def scored_by(self) -> Literal["embedding", "entailment"]:
-        """Return what records say of the scorer."""
-        ...
-
-    @property
-    def mapping(self) -> SupportMapping:
-        """Return how support becomes a verdict."""
-        ...
-
-    @property
-    def model(self) -> Mapping[str, str]:
-        """Return the fingerprint of the model, under what it is called in signatures."""
-        ...
-
-    def measure(self, asked: Sequence[tuple[JudgeTask, str]]) -> Sequence[float | Unscored]:
-        """Return the support of each text, in [0, 1], by what its task's aspect judges against.
-
-        The tasks are of one aspect, and each text is one of its task's.
-        """
-        ...
-
-    def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
-        """Return how far `text`, a summary, supports each of `answers`, in [0, 1]."""
-        ...
-
-
+Support: TypeAlias = TrainedSupport | EntailmentSupport
+"""Measures how far a task's evidence supports a text, in [0, 1]."""
+YES_FROM = 0.5
+"""Support from which on the verdict is yes; set in advance, as is the margin of a tie."""
+TIE_BELOW = 0.05
+"""Difference of support below which a pair is a tie."""
 AHEAD = 32
 """Texts measured at once: a model that reads pairs is quicker on many."""
-_Asked: TypeAlias = tuple[JudgeTask, str]
 _Key: TypeAlias = tuple[str, ...]
-_Block: TypeAlias = dict[_Key, _Asked]
+_Block: TypeAlias = dict[_Key, Asked]
+
+
+def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
+    """Return the value of a judgement by one support in [0, 1], or for a pair by two.
+
+    The mappings are fixed and monotone: they add no information, and a calibrator
+    (`fairjudge.calibration`) is the way to people's own scale. A rating from 1 to 5 is linear in
+    support and not rounded, so that order stays. `ValueError` if a support is outside [0, 1].
+    """
+    for support in supports:
+        if not 0 <= support <= 1:
+            raise ValueError(f"expected a support from 0 to 1, got {support!r}")
+    if protocol == "pairwise":
+        lead = supports[0] - supports[1]
+        if abs(lead) < TIE_BELOW:
+            return "tie"
+        return "a" if lead > 0 else "b"
+    return 1 + 4 * supports[0] if protocol == "likert" else float(supports[0] >= YES_FROM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalJudge:
     """Judges faithfulness or coverage by a support; a text is measured once, whatever its pairs.
 
-    Parameters
-    ----------
-    tasks
-        What it will be asked, as far as that is known, in an order that does not change: their
-        texts are measured in blocks.
-
-    Raises
-    ------
-    ConfigurationError
-        If `aspect` is another one.
+    ``tasks`` are what it will be asked, as far as that is known, in an order that does not change:
+    their texts are measured in blocks. `ConfigurationError` if `aspect` is another one.
     """
 
     aspect: str
@@ -79,7 +59,7 @@ class LocalJudge:
     tasks: Iterable[JudgeTask] = ()
     _known: dict[_Key, float | Unscored] = field(default_factory=dict)
     _waiting: dict[_Key, _Block] = field(default_factory=dict)
-    _coming: Iterator[_Asked] = field(init=False)
+    _coming: Iterator[Asked] = field(init=False)
 
     def __post_init__(self) -> None:
         coming = ((task, text) for task in self.tasks for text in task.texts if text.strip())
@@ -97,13 +77,13 @@ class LocalJudge:
     @property
     def signature(self) -> str:
         """Return what can change this judge's verdicts."""
-        scorer = self.support.mapping.name
+        scorer = self.support.scorer
         return signature({"judge": self.name, "scorer": scorer, **self.support.model})
 
     async def ask(self, task: JudgeTask) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
         if not all(text.strip() for text in task.texts):
-            return Unscored(reason="empty_input", detail="the summary is empty")
+            return EMPTY_SUMMARY
         if task.protocol == "checklist":
             return self._checklist(task)
         supports: list[float] = []
@@ -112,7 +92,7 @@ class LocalJudge:
             if isinstance(found, Unscored):
                 return found
             supports.append(found)
-        value = self.support.mapping.value(task.protocol, *supports)
+        value = verdict_of(task.protocol, *supports)
         return self._judgement(task, value=value, support=[round(s, 6) for s in supports])
 
     def _checklist(self, task: JudgeTask) -> Judgement | Unscored:
@@ -122,7 +102,7 @@ class LocalJudge:
         if isinstance(found, Unscored):
             return found
         if not groups:
-            return Unscored(reason="empty_input", detail="no reference answer")
+            return NO_ANSWERS
         finder, supports = PassageFinder([text]), iter(found)
         entries = [
             self._entry(group, [float(next(supports)) for _ in group.answers], text, finder)
@@ -135,8 +115,7 @@ class LocalJudge:
     ) -> ChecklistEntry:
         """Return a group's entry; the quote is the passage that shares most words with it."""
         best = max(supports)
-        least = self.support.mapping.binary_threshold
-        covered = [place for place, support in enumerate(supports) if support >= least]
+        covered = [place for place, support in enumerate(supports) if support >= YES_FROM]
         quote = ""
         if covered:
             near = finder.closest(group.answers[supports.index(best)].answer)
@@ -189,6 +168,6 @@ class LocalJudge:
         return found
 
 
-def _key(asked: _Asked) -> _Key:
+def _key(asked: Asked) -> _Key:
     task, text = asked
     return (text, task.eid, task.unit, task.protocol)

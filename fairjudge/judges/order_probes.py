@@ -7,7 +7,7 @@ stands. A judge that rates it lower when the article stands in the middle does n
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -16,6 +16,7 @@ import numpy as np
 from fairjudge.domain import Article, Cluster, Estimate, Judgement, JudgeTask, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats.clustered import clustered_mean
+from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.usable import worth_reading
 
 _LEAD_SENTENCES = 2
@@ -23,21 +24,12 @@ _LEAD_SENTENCES = 2
 PLACES = ("first", "middle", "last")
 
 
-def place_tasks(
-    clusters: Sequence[Cluster],
-    *,
-    split_sentences: Callable[[str], Sequence[str]],
-    max_articles: int,
-) -> tuple[JudgeTask, ...]:
+def place_tasks(clusters: Sequence[Cluster], *, max_articles: int) -> tuple[JudgeTask, ...]:
     """Return faithfulness tasks: leads of single articles, with that article in each place.
 
     Up to `max_articles` articles of each cluster of three or more that are worth reading
-    (`fairjudge.text.usable`), in order; their first two sentences are the summary.
-
-    Raises
-    ------
-    InputError
-        If no cluster has three such articles.
+    (`fairjudge.text.usable`), in order; their first two sentences are the summary. `InputError` if
+    no cluster has three such articles.
     """
     tasks = []
     for cluster in clusters:
@@ -45,23 +37,15 @@ def place_tasks(
         if len(articles) < 3:
             continue
         for article in articles[:max_articles]:
-            lead = " ".join(split_sentences(article.content)[:_LEAD_SENTENCES])
+            lead = " ".join(sentence_texts(article.content)[:_LEAD_SENTENCES])
             others = tuple(other for other in articles if other.aid != article.aid)
-            tasks += [
-                _task(cluster.eid, f"lead of {article.aid}:{place}", lead, moved)
-                for place, moved in _placed(article, others)
-            ]
+            places = (0, (len(others) + 1) // 2, len(others))
+            for place, at in zip(PLACES, places, strict=True):
+                moved = (*others[:at], article, *others[at:])
+                tasks.append(_task(cluster.eid, f"lead of {article.aid}:{place}", lead, moved))
     if not tasks:
         raise InputError("the order of articles matters from three on; no cluster has so many")
     return tuple(tasks)
-
-
-def _placed(
-    article: Article, others: tuple[Article, ...]
-) -> Iterable[tuple[str, tuple[Article, ...]]]:
-    middle = (len(others) + 1) // 2
-    for place, at in zip(PLACES, (0, middle, len(others)), strict=True):
-        yield place, (*others[:at], article, *others[at:])
 
 
 def shuffle_tasks(
@@ -133,16 +117,16 @@ def order_bias(judgements: Iterable[Judgement]) -> OrderBias:
             placed[row.eid, name][variant] = float(row.value)
     whole = {item: found for item, found in placed.items() if len(found) == len(PLACES)}
     documents = [eid for eid, _ in whole]
-    table = np.array([[found[place] for place in PLACES] for found in whole.values()])
-    table = table.reshape(len(whole), len(PLACES))
+    first, middle, last = (np.array([found[place] for found in whole.values()]) for place in PLACES)
     spreads = [max(values) - min(values) for values in shuffled.values() if len(values) > 1]
     several = [eid for (eid, _), values in shuffled.items() if len(values) > 1]
     return OrderBias(
-        by_place={place: clustered_mean(table[:, n], documents) for n, place in enumerate(PLACES)},
-        first_minus_last=clustered_mean(table[:, 0] - table[:, 2], documents, null=0.0),
-        ends_minus_middle=clustered_mean(
-            (table[:, 0] + table[:, 2]) / 2 - table[:, 1], documents, null=0.0
-        ),
+        by_place={
+            place: clustered_mean(rated, documents)
+            for place, rated in zip(PLACES, (first, middle, last), strict=True)
+        },
+        first_minus_last=clustered_mean(first - last, documents, null=0.0),
+        ends_minus_middle=clustered_mean((first + last) / 2 - middle, documents, null=0.0),
         changed=clustered_mean([float(spread > 0.0) for spread in spreads], several),
         spread=clustered_mean(spreads, several),
         n_unscored=n_unscored,

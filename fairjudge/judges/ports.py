@@ -67,10 +67,7 @@ class WritingJudge(Judge, Protocol):
 def writing(judge: Judge) -> WritingJudge:
     """Return `judge`, which returned a `Reply`, as one that reads it.
 
-    Raises
-    ------
-    TypeError
-        If it has no methods for that.
+    `TypeError` if it has no methods for that.
     """
     if isinstance(judge, WritingJudge):
         return judge

@@ -7,7 +7,7 @@ sentences of the cluster's own articles, ``unsupported`` sentences of another cl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import cycle
 from typing import Literal, TypeAlias, get_args
 
@@ -38,15 +38,9 @@ def add_probes(
 ) -> tuple[tuple[Summary, Summary], ...]:
     """Return each summary with each of its probes, named ``<system>:<probe>``.
 
-    Empty summaries take no part; neither do those to which nothing of the kind can be added
-    (all of the articles' sentences are in them already).
-
-    Raises
-    ------
-    ConfigurationError
-        For an unknown probe.
-    InputError
-        For ``unsupported`` with one cluster: its sentences come from another one.
+    Empty summaries take no part; neither do those to which nothing of the kind can be added (all of
+    the articles' sentences are in them already). `ConfigurationError` for an unknown probe;
+    `InputError` for ``unsupported`` with one cluster: its sentences come from another one.
     """
     for probe in probes:
         if probe not in PROBES:
@@ -54,11 +48,8 @@ def add_probes(
     if "unsupported" in probes and len(clusters) < 2:
         raise InputError("the probe 'unsupported' takes sentences of another cluster: give two")
     by_eid = {cluster.eid: place for place, cluster in enumerate(clusters)}
-    sentences = {
-        place: _article_sentences(clusters[place], split_sentences)
-        for place in range(len(clusters))
-        if {"supported", "unsupported"} & set(probes)
-    }
+    read = clusters if {"supported", "unsupported"} & set(probes) else ()
+    sentences = [_article_sentences(cluster, split_sentences) for cluster in read]
     pairs = []
     for summary in summaries:
         for probe in probes:
@@ -80,9 +71,7 @@ def _article_sentences(cluster: Cluster, split_sentences: SentenceSplitter) -> t
     return tuple(each[n] for n in range(deepest) for each in split if n < len(each))
 
 
-def _addition(
-    summary: Summary, probe: str, place: int, sentences: Mapping[int, Sequence[str]]
-) -> str:
+def _addition(summary: Summary, probe: str, place: int, sentences: Sequence[Sequence[str]]) -> str:
     n_words = len(summary.text.split())
     if probe == "extended":
         return summary.text.strip()

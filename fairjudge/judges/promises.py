@@ -20,8 +20,10 @@ from fairjudge.domain import Judgement, JudgeTask, Order, Unscored, Verdict
 from fairjudge.errors import InputError
 from fairjudge.inputs import read_file
 from fairjudge.judges.asking import Promise, Thresholds
-from fairjudge.judges.cascade import thresholds_from
-from fairjudge.judges.ports import Judge, Reply, WritingJudge, writing
+from fairjudge.judges.cascade import Cascade
+from fairjudge.judges.llm import EMPTY_SUMMARY
+from fairjudge.judges.ports import Judge, Reply, writing
+from fairjudge.outcomes import RETRYABLE
 
 
 def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:
@@ -43,14 +45,13 @@ def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise
 def read_cascade(path: Path) -> Thresholds | Promise:
     """Read what ``fairjudge cascade`` wrote: two thresholds, or with --guarantee a promise.
 
-    Raises
-    ------
-    InputError
-        If the file is neither.
+    `InputError` if the file is neither.
     """
     try:
         found = json.loads(read_file(path))
-        return _promise(found) if "threshold" in found else thresholds_from(found)
+        if "threshold" in found:
+            return _promise(found)
+        return float(found["low"]), float(found["high"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         problem = f"expected JSON as 'fairjudge cascade' writes it: {error!r}"
         raise InputError(problem, path=path) from None
@@ -70,82 +71,50 @@ def _promise(found: Mapping[str, Any]) -> Promise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromisedCascade:
+class PromisedCascade(Cascade):
     """Keeps the answers of `first` that are sure enough; else asks `judge`.
 
-    Every row is by this cascade; ``routed`` says who scored it, ``first_confidence`` how sure the
-    first was, and ``first_value`` what it said. Of a pair both orders are asked of the first, and
-    kept together. An item that the first could not score is the other judge's.
+    ``first_confidence`` says how sure the first was, and ``first_value`` what it said. Of a pair
+    both orders are asked of the first, and kept together. An item that the first could not score
+    is the other judge's.
     """
 
-    first: Judge
-    judge: Judge
     promise: Promise
 
     @property
-    def name(self) -> str:
-        """Return both names."""
-        return f"cascade({self.first.name}>{self.judge.name})"
-
-    @property
-    def signature(self) -> str:
-        """Return what can change a verdict: both judges and the threshold."""
-        said = f"promise:{self.promise.threshold:.6g};{self.promise.repeats}"
-        return f"cascade:{said};{self.first.signature};{self.judge.signature}"
+    def _sure_said(self) -> str:
+        return f"promise:{self.promise.threshold:.6g};{self.promise.repeats}"
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
         if not all(text.strip() for text in task.texts):
-            return Unscored(reason="empty_input", detail="the summary is empty")
+            return EMPTY_SUMMARY
         rows = await asyncio.gather(*(_settled(self.first, one) for one in self._asked(task)))
         lost = [row for row in rows if isinstance(row, Unscored)]
-        retryable = next((one for one in lost if one.reason in {"backend", "budget"}), None)
+        retryable = next((one for one in lost if one.reason in RETRYABLE), None)
         if retryable is not None:
             return retryable
         scored = [row for row in rows if isinstance(row, Judgement) and row.value is not None]
-        answer = self._answer(scored) if scored and not lost else None
-        if answer is not None and answer.confidence >= (self.promise.threshold or 0.0):
-            return self._signed(
-                scored[0], task, routed="first", **_told(answer, task), **_first(answer, task)
-            )
+        more: dict[str, Any] = {}
+        if scored and not lost:
+            (answer,) = answers(scored, n_answers=self.promise.n_answers).values()
+            value = _value(answer, task)
+            more = {"first_value": value, "first_confidence": answer.confidence}
+            if answer.confidence >= (self.promise.threshold or 0.0):
+                # what is kept is what the promise speaks of, not the row of one repeat
+                kept = {"value": value, "unscored": None, "probabilities": None}
+                return self._signed(scored[0], task, routed="first", **kept, **more)
         found = await self.judge.ask(task)
         if isinstance(found, Judgement):
-            more = {} if answer is None else _first(answer, task)
             return self._signed(found, task, routed="judge", **more)
         return found
 
     def _asked(self, task: JudgeTask) -> list[JudgeTask]:
-        """Return all that the first judge is asked on the item of `task`."""
         orders: tuple[Order | None, ...] = ("ab", "ba") if task.protocol == "pairwise" else (None,)
         numbers: Sequence[int | None] = (
             range(self.promise.repeats) if self.promise.repeats > 1 else (None,)
         )
         return [replace(task, order=order, repeat=one) for order in orders for one in numbers]
-
-    def _answer(self, rows: Sequence[Judgement]) -> Answer:
-        (answer,) = answers(rows, n_answers=self.promise.n_answers).values()
-        return answer
-
-    def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
-        """See `fairjudge.judges.ports.WritingJudge`."""
-        found = writing(self.judge).read(task, reply)
-        return self._signed(found, task, routed="judge") if isinstance(found, Judgement) else found
-
-    async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
-        """See `fairjudge.judges.ports.WritingJudge`."""
-        return await writing(self.judge).repair(task, reply)
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._signed(self.judge.unscored(task, why), task, routed="judge")
-
-    def _signed(self, row: Judgement, task: JudgeTask, **extra: object) -> Judgement:
-        known = {"judge": self.name, "signature": self.signature, "order": task.order}
-        fields = {name: value for name, value in row.to_json().items() if name != "repeat"}
-        if task.order is None:
-            fields.pop("order", None)
-            del known["order"]
-        return Judgement.model_validate(fields | known | extra)
 
 
 async def _settled(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
@@ -153,21 +122,12 @@ async def _settled(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
     answer = await judge.ask(task)
     if not isinstance(answer, Reply):
         return answer
-    writer: WritingJudge = writing(judge)
+    writer = writing(judge)
     read = writer.read(task, answer)
     if not isinstance(read, Unscored) or read.reason != "unparseable":
         return read
     again = await writer.repair(task, answer)
     return read if isinstance(again, Unscored) else writer.read(task, again)
-
-
-def _told(answer: Answer, task: JudgeTask) -> dict[str, Any]:
-    """Return the fields of the answer that is kept: that which the promise speaks of."""
-    return {"value": _value(answer, task), "unscored": None, "probabilities": None}
-
-
-def _first(answer: Answer, task: JudgeTask) -> dict[str, Any]:
-    return {"first_value": _value(answer, task), "first_confidence": answer.confidence}
 
 
 def _value(answer: Answer, task: JudgeTask) -> float | Verdict:

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from sys import intern
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from fairjudge.domain import (
-    Judgement,
-    Order,
-    ProtocolName,
-    ScoredBy,
-    UnscoredReason,
-    Value,
-)
+from fairjudge.domain import Judgement, Order, ProtocolName, ScoredBy, UnscoredReason, Value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Rating:
     """What a judgement says of its item, and who says so; fields are as in `Judgement`."""
 
@@ -42,26 +36,10 @@ Rated: TypeAlias = Judgement | Rating
 """What can be scored."""
 
 
+_RATING_OF = attrgetter(*(field.name for field in fields(Rating)))
+
+
 def rating_of(judgement: Judgement) -> Rating:
     """Return `judgement` without its texts; names that recur share their memory."""
-    return Rating(
-        eid=intern(judgement.eid),
-        system=_interned(judgement.system),
-        system_a=_interned(judgement.system_a),
-        system_b=_interned(judgement.system_b),
-        aspect=intern(judgement.aspect),
-        unit=intern(judgement.unit),
-        order=judgement.order,
-        protocol=judgement.protocol,
-        judge=intern(judgement.judge),
-        value=judgement.value,
-        unscored=judgement.unscored,
-        scored_by=judgement.scored_by,
-        probabilities=judgement.probabilities,
-        repeat=judgement.repeat,
-        variant=_interned(judgement.variant),
-    )
-
-
-def _interned(name: str | None) -> str | None:
-    return None if name is None else intern(name)
+    values: list[Any] = [intern(v) if type(v) is str else v for v in _RATING_OF(judgement)]
+    return Rating(*values)

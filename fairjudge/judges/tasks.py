@@ -85,10 +85,8 @@ def resolve_plan(
 ) -> JudgingPlan:
     """Return the plan for these choices; what is given wins over the preset.
 
-    Raises
-    ------
-    ConfigurationError
-        If no protocol follows from the arguments, or the combination is not in the table.
+    `ConfigurationError` if no protocol follows from the arguments, or the combination is not in the
+    table.
     """
     base = _PRESETS[preset].get(aspect) if preset else None
     if protocol is None and base is None:
@@ -151,12 +149,7 @@ def repeated(
 ) -> tuple[JudgeTask, ...]:
     """Return every task once for each repeat and prompt; one task's stand together.
 
-    Parameters
-    ----------
-    repeats : int
-        How often each prompt asks, 1 or more.
-    variants : sequence of str
-        Names of the prompts; none or one leaves tasks without a variant.
+    ``variants`` are names of prompts; none or one leaves tasks without a variant.
     """
     numbers: Sequence[int | None] = range(repeats) if repeats > 1 else (None,)
     names: Sequence[str | None] = tuple(variants) if len(variants) > 1 else (None,)

@@ -6,22 +6,23 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from fairjudge.domain import Judgement, JudgeTask, ProtocolName, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import builtin_scale, fence_articles, fence_questions, support_rule
-from fairjudge.judges.llm import judgement_of
+from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply
-from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.outcomes import saying_cut_off
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
-from fairjudge.prompting import Fenced, Template, load_template, render
-from fairjudge.protocols import Backend, CompletionRequest, ModelRef
-from fairjudge.scales import Scale, to_verdict
+from fairjudge.prompting import Fenced, Template, json_object, load_template, render
+from fairjudge.scales import Scale
 from fairjudge.signature import signature
 
 OUTPUT_TOKENS_PER_CRITERION = 1024
 """Room for the reasons and the verdict on one criterion."""
+_ENTRY = '{"reasoning": "...", "verdict": "..."}'
 _BUILT_IN = ("coverage", "faithfulness")
 
 
@@ -55,10 +56,7 @@ def stated_criterion(
 ) -> StatedCriterion:
     """Return the criterion of a built-in aspect, or one of one's own by `rule` and `scale`.
 
-    Raises
-    ------
-    ConfigurationError
-        If it cannot be stated among others, or its scale is of another protocol.
+    Refuse one that cannot be stated among others, or whose scale is of another protocol.
     """
     if protocol not in {"likert", "binary"}:
         raise ConfigurationError(
@@ -76,35 +74,23 @@ def stated_criterion(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TogetherJudge:
+class TogetherJudge(WritingModel):
     """A model that is asked for all criteria of an item at once.
 
-    Parameters
-    ----------
-    criteria : mapping
-        Aspect to criterion.
-    items : mapping
-        Task id to the tasks on the same item, one an aspect, itself included; see `tasks_of_items`.
-        Each of them asks the same request, which a cache answers but once.
+    ``criteria`` are by aspect. ``items`` maps a task's id to the tasks on the same item, one an
+    aspect, itself included; see `tasks_of_items`. Each of them asks the same request, which a
+    cache answers but once.
     """
 
-    backend: Backend
-    target: ModelRef
     criteria: Mapping[str, StatedCriterion]
     items: Mapping[str, tuple[JudgeTask, ...]] = field(repr=False)
-    temperature: float = 0.0
-    seed: int | None = None
-    max_output_tokens: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Return ``provider:model``."""
-        return str(self.target)
 
     @property
     def signature(self) -> str:
         """Return what can change this judge's verdicts."""
         stated = [one.template for one in self.criteria.values()]
+        rules = [one.rule for one in self.criteria.values() if one.rule]
+        digest = hashlib.sha256("\0".join(rules).encode()).hexdigest()
         return signature(
             {
                 "judge": self.name,
@@ -112,7 +98,7 @@ class TogetherJudge:
                 "prompt": load_template("judge", "together").label,
                 "criteria": ",".join(self.criteria),
                 "stated": ",".join(one.label for one in stated if one),
-                "rules": _digest([one.rule for one in self.criteria.values() if one.rule]),
+                "rules": digest[:8] if rules else None,
                 "scale": ",".join(one.scale.label for one in self.criteria.values()),
                 "parser": PARSER_VERSION,
                 "temperature": self.temperature,
@@ -124,15 +110,11 @@ class TogetherJudge:
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`; an empty summary costs no call."""
         if not task.texts[0].strip():
-            return Unscored(reason="empty_input", detail="the summary is empty")
-        completion = await complete_or_unscored(self.backend, self._request(task))
-        if isinstance(completion, Unscored):
-            return completion
-        return Reply(text=completion.text, cut_off=is_cut_off(completion))
-
-    def _request(self, task: JudgeTask) -> CompletionRequest:
+            return EMPTY_SUMMARY
         asked = self.items[task.id]
-        stated = [self.criteria[one.aspect] for one in asked]
+        stated = {
+            json.dumps(one.aspect, ensure_ascii=False): self.criteria[one.aspect] for one in asked
+        }
         material = next((one for one in asked if one.articles), task)
         references = next((one for one in asked if one.questions), task)
         fields: dict[str, str | Fenced] = {
@@ -140,18 +122,20 @@ class TogetherJudge:
             "questions": fence_questions(references.questions),
             "text": Fenced("summary", (task.texts[0],)),
             "criteria": "\n\n".join(
-                f"Criterion {json.dumps(one.aspect, ensure_ascii=False)}\n{one.stated(material)}"
-                for one in stated
+                f"Criterion {name}\n{one.stated(material)}" for name, one in stated.items()
             ),
-            "form": _form([one.aspect for one in stated]),
+            "form": "{" + ", ".join(f"{name}: {_ENTRY}" for name in stated) + "}",
         }
-        return self._completion_request(
-            load_template("judge", "together"),
-            fields,
+        request = self._request(
             task,
-            schema=_schema({one.aspect: one.scale.schema for one in stated}),
-            n=len(stated),
+            render(load_template("judge", "together"), fields),
+            json_object({one.aspect: one.scale.schema for one in stated.values()}),
+            max_output_tokens=self._limit(len(stated)),
         )
+        return await self._reply(request)
+
+    def _limit(self, n_criteria: int) -> int:
+        return self.max_output_tokens or n_criteria * OUTPUT_TOKENS_PER_CRITERION
 
     def read(self, task: JudgeTask, reply: Reply) -> Judgement | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`."""
@@ -164,8 +148,7 @@ class TogetherJudge:
             verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         if isinstance(verdict, Unscored):
             return saying_cut_off(verdict) if reply.cut_off else verdict
-        value = verdict if isinstance(verdict, int | float) else to_verdict(verdict, "ab")
-        return self._judgement(task, value=value, raw=reply.text)
+        return self._judgement(task, value=verdict, raw=reply.text)
 
     async def repair(self, task: JudgeTask, reply: Reply) -> Reply | Unscored:
         """See `fairjudge.judges.ports.WritingJudge`; asks for this criterion's verdict alone."""
@@ -175,65 +158,27 @@ class TogetherJudge:
             "criterion": task.aspect,
             "scale": scale.prompt_line,
         }
-        request = self._completion_request(
-            load_template("judge", "repair-together"),
-            fields,
+        request = self._request(
             task,
-            schema=scale.schema_or_none,
-            n=1,
+            render(load_template("judge", "repair-together"), fields),
+            scale.schema_or_none,
+            max_output_tokens=self._limit(1),
         )
-        completion = await complete_or_unscored(self.backend, request)
-        if isinstance(completion, Unscored):
-            return completion
-        return Reply(text=completion.text, cut_off=is_cut_off(completion), repaired=True)
-
-    def unscored(self, task: JudgeTask, why: Unscored) -> Judgement:
-        """See `fairjudge.judges.ports.Judge`."""
-        return self._judgement(task, unscored=why.reason, raw=why.raw, detail=why.detail)
-
-    def _completion_request(
-        self,
-        template: Template,
-        fields: Mapping[str, str | Fenced],
-        task: JudgeTask,
-        *,
-        schema: Mapping[str, Any],
-        n: int,
-    ) -> CompletionRequest:
-        repeat = task.repeat or 0
-        return CompletionRequest(
-            target=self.target,
-            messages=render(template, fields),
-            response_schema=schema,
-            temperature=self.temperature,
-            seed=None if self.seed is None else self.seed + repeat,
-            max_output_tokens=self.max_output_tokens or n * OUTPUT_TOKENS_PER_CRITERION,
-            sample_index=repeat,
-        )
+        return await self._reply(request, repaired=True)
 
     def _judgement(self, task: JudgeTask, **outcome: Any) -> Judgement:
-        return judgement_of(
-            task,
-            judge=self.name,
-            scored_by="llm",
-            signature=self.signature,
-            together=[one.aspect for one in self.items[task.id]],
-            **outcome,
-        )
+        together = [one.aspect for one in self.items[task.id]]
+        return super(TogetherJudge, self)._judgement(task, together=together, **outcome)
 
 
 def together_tasks(by_aspect: Sequence[Sequence[JudgeTask]]) -> tuple[JudgeTask, ...]:
     """Return the tasks of several aspects, those on one item side by side."""
     if len(by_aspect) == 1:
         return tuple(by_aspect[0])
-    items: dict[tuple[str, tuple[str, ...]], list[JudgeTask]] = {}
-    for tasks in by_aspect:
-        for task in tasks:
-            items.setdefault((task.eid, task.systems), []).append(task)
-    clusters: dict[str, list[JudgeTask]] = {}
-    for (eid, _), tasks in items.items():
-        clusters.setdefault(eid, []).extend(tasks)
-    return tuple(task for tasks in clusters.values() for task in tasks)
+    clusters: dict[str, dict[tuple[str, ...], list[JudgeTask]]] = {}
+    for task in chain.from_iterable(by_aspect):
+        clusters.setdefault(task.eid, {}).setdefault(task.systems, []).append(task)
+    return tuple(task for items in clusters.values() for some in items.values() for task in some)
 
 
 def tasks_of_items(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...]]:
@@ -242,21 +187,3 @@ def tasks_of_items(tasks: Iterable[JudgeTask]) -> dict[str, tuple[JudgeTask, ...
     for task in tasks:
         items.setdefault((task.eid, task.systems, task.repeat), []).append(task)
     return {task.id: tuple(some) for some in items.values() for task in some}
-
-
-def _digest(rules: Sequence[str]) -> str | None:
-    return hashlib.sha256("\0".join(rules).encode()).hexdigest()[:8] if rules else None
-
-
-def _form(aspects: Sequence[str]) -> str:
-    entry = '{"reasoning": "...", "verdict": "..."}'
-    return "{" + ", ".join(f"{json.dumps(a, ensure_ascii=False)}: {entry}" for a in aspects) + "}"
-
-
-def _schema(by_aspect: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(by_aspect),
-        "required": list(by_aspect),
-        "additionalProperties": False,
-    }

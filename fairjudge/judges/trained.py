@@ -16,11 +16,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fairjudge.domain import Answer, JudgeTask, Unscored
-from fairjudge.judges.mappings import TRAINED_MAPPING, SupportMapping
 from fairjudge.judges.passages import Passages, Vectoriser, passages_of
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.text.statements import clauses_of, statement_texts
@@ -30,23 +26,24 @@ Pair: TypeAlias = tuple[str, str, int]
 Asked: TypeAlias = tuple[JudgeTask, str]
 """A task, and the one of its texts that is measured."""
 
-_NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
-_NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
-_NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text")
+NO_SENTENCE = Unscored(reason="empty_input", detail="the summary has no sentence")
+NO_ARTICLE = Unscored(reason="empty_input", detail="no article has a sentence")
+NO_ANSWER = Unscored(reason="empty_input", detail="no reference answer has text")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedSupport:
-    """Support by trained models, a `fairjudge.judges.local.Support`.
+    """Support by trained models, in [0, 1].
 
-    Articles and summaries are split and embedded once while the object lives.
+    ``scorer`` names in signatures how support comes about and becomes a verdict. Articles and
+    summaries are split and embedded once while the object lives.
     """
 
     models: TrainedModels
     embedder: Embedder
     name: str = "local"
     scored_by: Literal["embedding", "entailment"] = "embedding"
-    mapping: SupportMapping = TRAINED_MAPPING
+    scorer: str = "trained-v2"
     _vectoriser: Vectoriser = field(init=False)
     _passages: dict[tuple[str, ...], Passages | None] = field(default_factory=dict)
 
@@ -59,7 +56,11 @@ class TrainedSupport:
         return {"model": self.models.identity, "encoder": self.embedder.fingerprint}
 
     def measure(self, asked: Sequence[Asked]) -> list[float | Unscored]:
-        """See `fairjudge.judges.local.Support`; all are measured at once, which is quicker."""
+        """Return the support of each text by what its task's aspect judges against.
+
+        The tasks are of one aspect, and each text is one of its task's. All are measured at once,
+        which is quicker.
+        """
         self._vectoriser.add(
             [sentence for task, text in asked for sentence in _to_embed(task, text)]
         )
@@ -67,38 +68,38 @@ class TrainedSupport:
         coverage = any(task.aspect == "coverage" for task, _ in asked)
         settle = self._covered if coverage else self._supported
         settled = [settle(task, text, reading) for task, text in asked]
-        found = reading.read(self._p_covered if coverage else self._p_supported)
+        found = reading.read(self.models, coverage=coverage)
         return [one if isinstance(one, Unscored) else one(found) for one in settled]
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
-        """See `fairjudge.judges.local.Support`."""
+        """Return how far `text`, a summary, supports each of `answers`."""
         units = [unit_of(answer) for answer in answers]
         self._vectoriser.add([*statement_texts(text), *units])
         summary = self._of((text,))
         if summary is None:
-            return _NO_SENTENCE
+            return NO_SENTENCE
         reading = _Reading()
         asked = [self._ask(unit, summary, reading) for unit in units]
-        found = reading.read(self._p_covered)
+        found = reading.read(self.models, coverage=True)
         return [one(found) for one in asked]
 
     def _supported(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
         statements = statement_texts(text)
         if not statements:
-            return _NO_SENTENCE
+            return NO_SENTENCE
         sources = self._of(tuple(article.content for article in task.articles))
         if sources is None:
-            return _NO_ARTICLE
+            return NO_ARTICLE
         parts = [self._ask_in_parts(one, sources, reading) for one in statements]
         return _least(parts) if task.protocol == "binary" else _mean(parts)
 
     def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
         summary = self._of((text,))
         if summary is None:
-            return _NO_SENTENCE
+            return NO_SENTENCE
         groups = [group for question in task.questions for group in question.answer_groups if group]
         if not groups:
-            return _NO_ANSWER
+            return NO_ANSWER
         return _mean(
             [_best([self._ask(unit_of(a), summary, reading) for a in group]) for group in groups]
         )
@@ -125,13 +126,6 @@ class TrainedSupport:
         if texts not in self._passages:
             self._passages[texts] = passages_of(texts, self._vectoriser)
         return self._passages[texts]
-
-    def _p_supported(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        asked = [(passage, statement) for passage, statement, _ in pairs]
-        return self.models.supported(asked, [lacking for *_, lacking in pairs])
-
-    def _p_covered(self, pairs: Sequence[Pair]) -> NDArray[np.float64]:
-        return self.models.covered([(passage, unit) for passage, unit, _ in pairs])
 
 
 def unit_of(answer: Answer) -> str:
@@ -164,10 +158,13 @@ class _Reading:
         self.pairs |= dict.fromkeys(pairs)
         return lambda found: max(found[pair] for pair in pairs)
 
-    def read(self, model: Callable[[Sequence[Pair]], NDArray[np.float64]]) -> _Found:
-        if not self.pairs:
+    def read(self, models: TrainedModels, *, coverage: bool) -> _Found:
+        asked = [(passage, statement) for passage, statement, _ in self.pairs]
+        if not asked:
             return {}
-        return dict(zip(self.pairs, model(list(self.pairs)).tolist(), strict=True))
+        lacking = [lacking for *_, lacking in self.pairs]
+        found = models.covered(asked) if coverage else models.supported(asked, lacking)
+        return dict(zip(self.pairs, found.tolist(), strict=True))
 
 
 def _mean(parts: Sequence[_Later]) -> _Later:

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from fairjudge.domain import Unscored
 from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import read_list, without_bullet
-from fairjudge.prompting import Fenced, load_template, render
+from fairjudge.prompting import Fenced, json_object, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.text.statements import statement_texts
 
 SplitBy: TypeAlias = Literal["llm", "sentences"]
 
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"units": {"type": "array", "items": {"type": "string"}}},
-    "required": ["units"],
-    "additionalProperties": False,
-}
+_SCHEMA = json_object({"units": {"type": "array", "items": {"type": "string"}}})
 _LEAST_SHARE = 0.5
 """Share of a summary's longer words that its units must hold: fewer, and facts were lost."""
 
@@ -63,16 +58,16 @@ async def split_units(
     )
     reply = await complete_or_unscored(backend, request)
     if isinstance(reply, Unscored):
-        return Split(units=sentences, split_by="sentences", why=f"{reply.reason}: {reply.detail}")
-    if is_cut_off(reply):
-        why = saying_cut_off(Unscored(reason="unparseable", detail="not all units"))
-        return Split(units=sentences, split_by="sentences", why=why.detail)
-    units = read_units(reply.text)
-    if not units:
-        return Split(units=sentences, split_by="sentences", why="no unit in the reply")
-    if _share_kept(text, units) < _LEAST_SHARE:
-        return Split(units=sentences, split_by="sentences", why="the units lose too much of it")
-    return Split(units=units, split_by="llm")
+        why = f"{reply.reason}: {reply.detail}"
+    elif is_cut_off(reply):
+        why = saying_cut_off(Unscored(reason="unparseable", detail="not all units")).detail
+    elif not (units := read_units(reply.text)):
+        why = "no unit in the reply"
+    elif _share_kept(text, units) < _LEAST_SHARE:
+        why = "the units lose too much of it"
+    else:
+        return Split(units=units, split_by="llm")
+    return Split(units=sentences, split_by="sentences", why=why)
 
 
 def read_units(reply: str) -> tuple[str, ...]:

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from fairjudge.scales import Position, Scale
+from fairjudge.scales import NUMBER_WORDS, Position, Scale
 
 Problem: TypeAlias = Literal["off_scale", "several"]
 
-_NUMBER_WORDS = (
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-)  # fmt: skip
-_WORD = "|".join(_NUMBER_WORDS)
+_WORD = "|".join(NUMBER_WORDS)
 _NUMBER = re.compile(
     rf"""
     (?P<number>[-+]?(?<!\d)\d{{1,9}}(?!\d)(?:[.,]\d{{1,6}}(?!\d))? | (?:{_WORD})\b)
@@ -72,14 +69,9 @@ def _number_at(text: str, place: int, scale: Scale) -> Answer | None:
     number = _to_number(match["number"]) + (0.5 if match["half"] else 0.0)
     denominator = match["denominator"] or match["scale"] or match["points"]
     wrong = match["percent"] or (denominator and _to_number(denominator) != scale.levels[-1].value)
-    value = None if wrong else on_scale(number, scale)
-    return Answer(
-        start=place,
-        end=match.end(),
-        value=value,
-        problem="off_scale" if value is None else None,
-        explicit=bool(denominator or match["unit"] or match["counted"]),
-    )
+    value = None if wrong else _on_scale(number, scale)
+    explicit = bool(denominator or match["unit"] or match["counted"])
+    return _number(match, value, explicit=explicit)
 
 
 def _glyphs_at(text: str, place: int, scale: Scale) -> Answer | None:
@@ -90,19 +82,23 @@ def _glyphs_at(text: str, place: int, scale: Scale) -> Answer | None:
     empty = match["empty"].count("☆")
     shown = number + empty + (0.5 if match["half"] and empty else 0.0)
     wrong = bool(empty) and shown != scale.levels[-1].value
-    value = None if wrong else on_scale(number, scale)
+    return _number(match, None if wrong else _on_scale(number, scale), explicit=True)
+
+
+def _number(match: re.Match[str], value: float | None, *, explicit: bool) -> Answer:
     problem: Problem | None = "off_scale" if value is None else None
-    return Answer(start=place, end=match.end(), value=value, problem=problem, explicit=True)
+    start, end = match.span()
+    return Answer(start=start, end=end, value=value, problem=problem, explicit=explicit)
 
 
 def _to_number(word: str) -> float:
     lowered = word.lower()
-    if lowered in _NUMBER_WORDS:
-        return float(_NUMBER_WORDS.index(lowered))
+    if lowered in NUMBER_WORDS:
+        return float(NUMBER_WORDS.index(lowered))
     return float(word.replace(",", "."))
 
 
-def on_scale(number: float, scale: Scale) -> float | None:
+def _on_scale(number: float, scale: Scale) -> float | None:
     """Return `number` where the scale offers it (or lets it lie between two levels)."""
     values = [level.value for level in scale.levels if isinstance(level.value, float)]
     if number in values:

@@ -47,14 +47,19 @@ _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])
 _QUOTED_ANSWER_WORDS = 3
 
 
+def _spaces(text: str) -> str:
+    """Return as many spaces as `text` is long; line breaks stay."""
+    return re.sub(r"[^\n]", " ", text)
+
+
 def blank(text: str, start: int, end: int) -> str:
-    """Replace a stretch of `text` by as many spaces; line breaks stay."""
-    return text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
+    """Replace a stretch of `text` by spaces."""
+    return text[:start] + _spaces(text[start:end]) + text[end:]
 
 
 def blank_all(pattern: re.Pattern[str], text: str) -> str:
-    """Replace every match of `pattern` by as many spaces."""
-    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+    """Replace every match of `pattern` by spaces."""
+    return pattern.sub(lambda match: _spaces(match[0]), text)
 
 
 def without_reasoning(text: str) -> str:
@@ -69,7 +74,7 @@ def without_reasoning(text: str) -> str:
     while opening:
         closing = _CLOSE.search(text, opening.end())
         end = closing.end() if closing else len(text)
-        kept += [text[place : opening.start()], re.sub(r"[^\n]", " ", text[opening.start() : end])]
+        kept += [text[place : opening.start()], _spaces(text[opening.start() : end])]
         place = end
         opening = _OPEN.search(text, place)
     text = "".join([*kept, text[place:]])

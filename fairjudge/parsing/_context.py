@@ -17,12 +17,13 @@ _ENDS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _STRICT_END = re.compile(r"""\s*$ | \s*\n | \s{0,3}[.,;!?)\]}"'](?=\W|$) | \s{1,3}\(""", re.VERBOSE)
-_OR = re.compile(
+OR = re.compile(
     r"\s{0,3}(?:,\s{0,3}or|or|to|and|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
     r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?"
     r"|\s{0,3}(?:-{1,2}>|→)\s{0,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
 )
-_COMMA = re.compile(r"\s{0,3}[,|]\s{0,3}(?:or\s{1,3}|and\s{1,3})?")
+"""Before a second alternative: "3 or 4", "3-4"."""
+COMMA = re.compile(r"\s{0,3}[,|]\s{0,3}(?:or\s{1,3}|and\s{1,3})?")
 # Right before the wording of a score: what denies it or only supposes it
 _DENIED = re.compile(
     r"""
@@ -97,39 +98,26 @@ def ends(text: str, end: int, *, strictly: bool = False) -> bool:
     return bool((_STRICT_END if strictly else _ENDS).match(text, end))
 
 
-def or_after(text: str, end: int) -> int | None:
-    """Return where a second alternative would begin ("3 or 4", "3-4"), or None."""
-    match = _OR.match(text, end)
-    return match.end() if match else None
+def denied(text: str, start: int, end: int) -> bool:
+    """Whether the answer worded from `start` to `end` is denied, or only supposed."""
+    after = _SUPPOSED.match(text, end) or _RUBRIC.match(text, end)
+    return supposed_before(text, start) or bool(after)
 
 
-def comma_after(text: str, end: int) -> int | None:
-    """Return where the next member of a list would begin ("1, 2, 3"), or None."""
-    match = _COMMA.match(text, end)
-    return match.end() if match else None
-
-
-def sentence_before(text: str, start: int) -> str:
+def _sentence_before(text: str, start: int) -> str:
     """Return the sentence up to `start`; a line that ends with a colon belongs to the next one."""
     return _SENTENCE.split(text[max(0, start - _LOOK_BACK) : start])[-1]
 
 
-def denied(text: str, start: int, end: int) -> bool:
-    """Whether the answer worded from `start` to `end` is denied, or only supposed."""
-    return supposed_before(text, start) or bool(
-        _SUPPOSED.match(text, end) or _RUBRIC.match(text, end)
-    )
-
-
 def supposed_before(text: str, start: int) -> bool:
     """Whether what stands before `start` denies it, or only supposes it."""
-    before = sentence_before(text, start)
+    before = _sentence_before(text, start)
     return bool(_DENIED.search(before) or _CONDITION.search(before))
 
 
 def reported(text: str, start: int) -> bool:
     """Whether what begins at `start` is told of others: "The summary says Verdict: 5"."""
-    return bool(_REPORTED.search(sentence_before(text, start)))
+    return bool(_REPORTED.search(_sentence_before(text, start)))
 
 
 def by_others(text: str, end: int) -> bool:

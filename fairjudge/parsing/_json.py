@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 _KEYS = (
@@ -24,11 +24,15 @@ _MAX_FAILURES = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonValue:
-    """An object or array, and the stretch of text it takes."""
+    """An object or array, or the value under a verdict's key; and the stretch of text it takes.
+
+    ``several`` says that other verdicts stand beside this one.
+    """
 
     start: int
     end: int
     value: Any
+    several: bool = False
 
 
 def json_values(
@@ -52,32 +56,21 @@ def json_values(
             yield JsonValue(start=start, end=at, value=value)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JsonVerdict:
-    """A value found under a verdict's key, and the stretch of text its object takes."""
+def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
+    """Yield the verdicts of every JSON object in `text`, in order: texts, numbers, true and false.
 
-    start: int
-    end: int
-    value: str | float | bool | None
-    several: bool = False
-
-
-def json_verdicts(text: str, *, aspect: str = "") -> Iterator[JsonVerdict]:
-    """Yield the verdicts of every JSON object in `text`, in order."""
+    Each with the stretch of text that its object takes.
+    """
     found = failed = False
     for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
         if one is None:
             failed = True
         elif values := list(_verdicts_in(one.value, aspect.lower())):
             found = True
-            yield _one(one.start, one.end, values)
+            several = len(set(map(str, values))) > 1
+            yield replace(one, value=values[-1], several=several)
     if failed and not found:
         yield from _broken(text)
-
-
-def _one(start: int, end: int, values: list[Any]) -> JsonVerdict:
-    several = len({str(value) for value in values}) > 1
-    return JsonVerdict(start=start, end=end, value=values[-1], several=several)
 
 
 def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
@@ -109,11 +102,10 @@ def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
 _ASIDE = ("max", "min", "confidence", "sub", "previous")
 
 
-def _broken(text: str) -> Iterator[JsonVerdict]:
+def _broken(text: str) -> Iterator[JsonValue]:
     """Read objects that are not quite JSON: trailing commas, single quotes, quotes unescaped."""
-    matches = list(_BROKEN.finditer(text))
-    for match in matches[-1:]:
+    for match in list(_BROKEN.finditer(text))[-1:]:
         start = text.rfind("{", 0, match.start())
         end = text.find("}", match.end()) + 1 or match.end()
         value = match[1] if match[1] is not None else match[2]
-        yield JsonVerdict(start=max(start, 0), end=end, value=value)
+        yield JsonValue(start=max(start, 0), end=end, value=value)

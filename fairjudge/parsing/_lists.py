@@ -43,11 +43,8 @@ def read_list(text: str, key: str, *, cut_off: bool = False) -> list[Any] | None
     its lines, without bullets and numbers. `cut_off` says that the limit on its tokens ended the
     reply: then the items that it came to the end of are the list. Linear in the length of `text`.
 
-    Returns
-    -------
-    list or None
-        None where nothing is listed: the reply is empty, or JSON that has no such list or is
-        broken. Pieces of JSON are no items.
+    None where nothing is listed: the reply is empty, or JSON that has no such list or is broken.
+    Pieces of JSON are no items.
     """
     text = without_reasoning(text)
     values = [one for one in _values(text) if not _is_citation(one.value)]

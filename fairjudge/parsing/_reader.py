@@ -26,7 +26,7 @@ from fairjudge.parsing._clean import (
     without_told_quotations,
 )
 from fairjudge.parsing._context import amid_a_sentence, reported
-from fairjudge.parsing._json import JsonVerdict, json_verdicts
+from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._statements import Rank, Statement, statements
 from fairjudge.parsing._wording import REVISED, TURNED
 from fairjudge.refusals import looks_like_refusal
@@ -65,12 +65,8 @@ def read_verdict(
     "1 out of 10". A reply that is an answer and nothing else counts where no other answer begins
     with it.
 
-    Returns
-    -------
-    float or Position or Unscored
-        ``Unscored`` with reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
-        ``"unparseable"`` (none stated, or several that contradict each other); its ``raw`` is
-        `text`.
+    ``Unscored`` has the reason ``"off_scale"`` (8/10 on 1 to 5), ``"refused"``, or
+    ``"unparseable"`` (none stated, or several that contradict each other); its ``raw`` is `text`.
     """
     reading = locate_verdict(text, scale, aspect=aspect, cut_off=cut_off)
     return reading if isinstance(reading, Unscored) else reading.value
@@ -111,9 +107,11 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     found: list[Statement] = []
     for verdict in json_verdicts(thought, aspect=aspect):
         if not reported(text, verdict.start) and not amid_a_sentence(text, verdict.end):
-            found += _from_json(verdict, thought, scale)
+            found.append(_from_json(verdict, thought, scale))
         text = blank(text, verdict.start, verdict.end)
-    text = _without_scale(without_quotations(text), scale)
+    text = without_quotations(text)
+    if scale.kind == "number":
+        text = blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)
     items = tuple(match.span() for match in _ITEM.finditer(thought))
     fences = tuple(match.span() for match in _FENCED.finditer(thought))
     outside = any(thought[end:].strip() for _, end in fences[-1:])
@@ -127,11 +125,9 @@ _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
 
-def _from_json(verdict: JsonVerdict, text: str, scale: Scale) -> list[Statement]:
+def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Statement:
     """Read the value under a verdict's key as a reply of its own."""
     value = verdict.value
-    if value is None:
-        return []
     said = f"{value:g}" if isinstance(value, float) else str(value)
     place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
     answer = Answer(start=place, end=place + len(said), value=None, problem="several")
@@ -141,7 +137,7 @@ def _from_json(verdict: JsonVerdict, text: str, scale: Scale) -> list[Statement]
             answer = replace(answer, value=inner.value, problem=inner.problem)
         elif re.fullmatch(r"[A-Z]|[-+]?\d{1,6}(?:\.\d{1,4})?", said):
             answer = replace(answer, problem="off_scale")
-    return [Statement(answer=answer, rank=Rank.FINAL)]
+    return Statement(answer=answer, rank=Rank.FINAL)
 
 
 def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
@@ -184,8 +180,7 @@ def _is_broken_down(text: str, named: list[Answer]) -> bool:
 def _is_taken_back(text: str, top: list[Answer], rank: Rank | None) -> bool:
     """Whether the words before the last answer take back those that contradict it."""
     last = top[-1]
-    said = (last.value, last.problem)
-    other = [answer for answer in top if (answer.value, answer.problem) != said]
+    other = [one for one in top if (one.value, one.problem) != (last.value, last.problem)]
     between = lowered(text[min(other[-1].end, last.start) : last.end])[-2_000:]
     if rank == Rank.MENTIONED and (TURNED.search(between) or _CONCLUDES.match(text, last.end)):
         return True
@@ -216,12 +211,9 @@ def _unusable(answer: Answer, text: str, scale: Scale) -> Unscored:
         return Unscored(reason="unparseable", detail="no verdict that was settled", raw=text)
     said = text[answer.start : answer.end].strip()
     reason: UnscoredReason = "off_scale" if answer.problem == "off_scale" else "unparseable"
-    offered = ", ".join(scale.answers)
-    detail = (
-        f"{said!r} is not among {offered}"
-        if reason == "off_scale"
-        else f"more than one verdict at {said[:200]!r}"
-    )
+    detail = f"more than one verdict at {said[:200]!r}"
+    if reason == "off_scale":
+        detail = f"{said!r} is not among {', '.join(scale.answers)}"
     return Unscored(reason=reason, detail=detail, raw=text)
 
 
@@ -236,10 +228,3 @@ def _scale_words(low: str, high: str) -> re.Pattern[str]:
         rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
         re.IGNORECASE | re.MULTILINE,
     )
-
-
-def _without_scale(text: str, scale: Scale) -> str:
-    """Blank descriptions of a number scale itself."""
-    if scale.kind != "number":
-        return text
-    return blank_all(_scale_words(scale.answers[0], scale.answers[-1]), text)

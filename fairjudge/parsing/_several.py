@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Any, TypeAlias
+from itertools import islice
+from typing import TypeAlias
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing._clean import without_reasoning
@@ -30,27 +31,20 @@ def read_verdicts(
     or in the lines from one that begins with the name to the next such line. What is said of all
     criteria together, or of none, is no one's.
 
-    Parameters
-    ----------
-    scales
-        The scale of each criterion, by its name.
-    cut_off
-        Whether the limit on its tokens ended the reply: what it ends in is then read with care, as
-        in `read_verdict`.
-
-    Returns
-    -------
-    dict
-        A name has ``Unscored`` for reasons of its own, as in `read_verdict`; where nothing stands
-        under it, with reason ``"unparseable"``, or ``"refused"`` where the reply refuses.
+    `cut_off` is as in `read_verdict`. A name has ``Unscored`` for reasons of its own, as there;
+    where nothing stands under it, with reason ``"unparseable"``, or ``"refused"`` where the reply
+    refuses.
     """
     thought = without_reasoning(text).strip()
-    found = {
-        name: _under_keys(thought, name, scale)
-        or _in_sections(thought, name, scales, cut_off=cut_off)
-        for name, scale in scales.items()
-    }
-    return {name: _settled(readings, name, text) for name, readings in found.items()}
+    found = {}
+    for name, scale in scales.items():
+        readings = _under_keys(thought, name, scale) or [
+            read_verdict(section, scale, aspect=name, cut_off=cut_off and is_last)
+            for title, section, is_last in _sections(thought, tuple(scales))
+            if title == _plain(name)
+        ]
+        found[name] = _settled(readings, name, text)
+    return found
 
 
 def _settled(readings: list[Verdict | Unscored], name: str, text: str) -> Verdict | Unscored:
@@ -61,18 +55,13 @@ def _settled(readings: list[Verdict | Unscored], name: str, text: str) -> Verdic
         return Unscored(reason="unparseable", detail=detail[:200], raw=text)
     if scored:
         return scored[-1]
-    failed = [one for one in readings if isinstance(one, Unscored)]
-    if failed:
-        last = failed[-1]
+    if readings and isinstance(last := readings[-1], Unscored):
         return Unscored(reason=last.reason, detail=f"{name}: {last.detail}", raw=text)
     if not text.strip():
         return Unscored(reason="unparseable", detail="the reply is empty", raw=text)
     if looks_like_refusal(text.strip()):
         return Unscored(reason="refused", detail="the judge declined", raw=text)
     return Unscored(reason="unparseable", detail=f"nothing is said of {name!r}", raw=text)
-
-
-# --- JSON ------------------------------------------------------------------------------------
 
 
 @cache
@@ -86,27 +75,19 @@ def _key(name: str) -> re.Pattern[str]:
 
 def _under_keys(text: str, name: str, scale: Scale) -> list[Verdict | Unscored]:
     decoder = json.JSONDecoder()
-    found = []
-    for place, match in enumerate(_key(name).finditer(text)):
-        if place == _MAX_KEYS:
-            break
+    found: list[Verdict | Unscored] = []
+    for match in islice(_key(name).finditer(text), _MAX_KEYS):
         try:
             value, _ = decoder.raw_decode(text, match.end())
         except (ValueError, RecursionError):
             continue  # cut off, or prose between quotation marks
-        found.append(_read_value(value, scale))
+        if value is None:
+            found.append(Unscored(reason="unparseable", detail="no verdict found"))
+            continue
+        # as the verdict of a reply of its own
+        reply = value if isinstance(value, dict) else {"verdict": value}
+        found.append(read_verdict(json.dumps(reply, ensure_ascii=False), scale))
     return found
-
-
-def _read_value(value: Any, scale: Scale) -> Verdict | Unscored:
-    """Read what stands under a criterion's key as the verdict of a reply of its own."""
-    reply = value if isinstance(value, dict) else {"verdict": value}
-    if value is None:
-        return Unscored(reason="unparseable", detail="no verdict found")
-    return read_verdict(json.dumps(reply, ensure_ascii=False), scale)
-
-
-# --- prose -----------------------------------------------------------------------------------
 
 
 @cache
@@ -123,19 +104,7 @@ def _heading(names: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-def _in_sections(
-    text: str, name: str, scales: Mapping[str, Scale], *, cut_off: bool
-) -> list[Verdict | Unscored]:
-    found = []
-    for title, section, is_last in _sections(text, tuple(scales)):
-        if title == _plain(name):
-            found.append(
-                read_verdict(section, scales[name], aspect=name, cut_off=cut_off and is_last)
-            )
-    return found
-
-
-def _sections(text: str, names: tuple[str, ...]) -> Iterable[tuple[str, str, bool]]:
+def _sections(text: str, names: tuple[str, ...]) -> Iterator[tuple[str, str, bool]]:
     """Yield (name, lines from its heading on, whether the reply ends with them)."""
     heads = list(_heading((*names, *_ALL_TOGETHER)).finditer(text))
     ends = [head.start() for head in heads[1:]]

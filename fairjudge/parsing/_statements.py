@@ -12,13 +12,13 @@ from fairjudge.parsing import _wording as wording
 from fairjudge.parsing._answers import Answer, answer_at
 from fairjudge.parsing._clean import lowered
 from fairjudge.parsing._context import (
+    COMMA,
+    OR,
     amid_a_sentence,
     by_others,
-    comma_after,
     continues,
     denied,
     ends,
-    or_after,
     reported,
     supposed_before,
 )
@@ -103,12 +103,8 @@ class _Reader:
         edge = wording.EDGE.match(text)
         answer = answer_at(text, edge.end() if edge else 0, scale)
         ended = answer and (not continues(text, answer.end) or text[answer.end] == ":")
-        if (
-            answer
-            and ended
-            and _AFTER_LEAD.match(text, answer.end)
-            and not self._enumerated(answer)
-        ):
+        leads = answer and ended and _AFTER_LEAD.match(text, answer.end)
+        if answer and leads and not self._enumerated(answer):
             yield from self._weighed(answer, Rank.STATED)
         yield from self._last_line()
         if scale.kind != "number":
@@ -184,9 +180,8 @@ class _Reader:
             final = wording.FINAL.search(name) or self._is_aspect(name)
             row = "|" in self.text[match.end("name") : match.end()]
             rank = Rank.FINAL if final else Rank.MENTIONED if row else Rank.NAMED
-            if wording.OF_ELSE.search(name) or (not final and self._in_items(match.start("name"))):
-                continue
-            if not final and wording.COUNTED.search(name):
+            told = self._in_items(match.start("name")) or wording.COUNTED.search(name)
+            if wording.OF_ELSE.search(name) or (told and not final):
                 continue
             answer = answer_at(self.text, match.end(), self.scale)
             if answer and (
@@ -262,10 +257,8 @@ class _Reader:
         """Whether a sign makes it a bound (">3"), or one side of a comparison ("A > B")."""
         if self.scale.kind == "number":
             bound = _BOUND.search(self.text[max(0, answer.start - 3) : answer.start])
-            return (
-                bool(bound or _LESS.match(self.text, answer.end))
-                and self.text[answer.end : answer.end + 1] != ">"
-            )
+            less = bound or _LESS.match(self.text, answer.end)
+            return bool(less) and self.text[answer.end : answer.end + 1] != ">"
         return self.scale.kind == "pair" and bool(_COMPARED.match(self.text, answer.end))
 
     def bare(self, place: int) -> Iterator[Statement]:
@@ -305,10 +298,9 @@ class _Reader:
         end = min(len(self.text), match.end() + _WINDOW)
         stop = _WINDOW_END.search(self.text, match.end(), end)
         words = _WORD.finditer(self.text, match.end(), stop.start() if stop else end)
-        places = (word.start() for word in words)
         answer = self._first_at(
             place
-            for place in places
+            for place in (word.start() for word in words)
             if not wording.NOT_AN_ANSWER.search(self.text[max(0, place - 20) : place])
         )
         if answer and self._is_own(answer, match.start()):
@@ -317,19 +309,19 @@ class _Reader:
     def _second(self, answer: Answer) -> Answer | None:
         """Return another answer offered in the same breath: "3 or 4", "1, 2, 3", "yes/no"."""
         text, scale = self.text, self.scale
-        place = or_after(text, answer.end)
+        place = _after(OR, text, answer.end)
         dashed = place is not None and "-" in text[answer.end : place]
         if place is not None and (scale.kind == "number" or not dashed):
             other = answer_at(text, place, scale)
             if other and other.value != answer.value and ends(text, other.end):
                 return other
-        place = comma_after(text, answer.end)
+        place = _after(COMMA, text, answer.end)
         other = None if place is None else answer_at(text, place, scale)
         if other is None or other.value == answer.value:
             return None
         if text[answer.start - 1 : answer.start] == "[":
             return other
-        further = comma_after(text, other.end) or or_after(text, other.end)
+        further = _after(COMMA, text, other.end) or _after(OR, text, other.end)
         return other if further is not None and answer_at(text, further, scale) else None
 
     def _weighed(self, answer: Answer, rank: Rank, *, revises: bool = False) -> Iterator[Statement]:
@@ -352,6 +344,11 @@ def _preferences(text: str, scale: Scale) -> Iterator[Statement]:
     if several and not (concluding and last.turns):
         answer = _several(answer, answer.end)
     yield Statement(answer=answer, rank=Rank.FINAL if last.labelled else Rank.MENTIONED)
+
+
+def _after(pattern: re.Pattern[str], text: str, end: int) -> int | None:
+    match = pattern.match(text, end)
+    return match.end() if match else None
 
 
 def _several(answer: Answer, end: int) -> Answer:

@@ -17,16 +17,6 @@ SECOND_TEMPERATURE = 0.7
 """At 0 the same model would write the same unreadable reply again."""
 
 
-def json_object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON schema of an object that has all of `properties` and nothing else."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 INTEGERS = {"type": "array", "items": {"type": "integer"}}
 
 

@@ -10,8 +10,8 @@ from fairjudge.domain import Answer, Article, Stance, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list
-from fairjudge.prompting import Fenced, load_template
-from fairjudge.references.asker import Asker, json_object
+from fairjudge.prompting import Fenced, json_object, load_template
+from fairjudge.references.asker import Asker
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import Answered, Found
 from fairjudge.references.replies import QuotableArticle

@@ -9,8 +9,8 @@ from typing import Any
 from fairjudge.domain import Answer, Article, Unscored
 from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list, read_object
-from fairjudge.prompting import Fenced, load_template
-from fairjudge.references.asker import INTEGERS, Asker, json_object
+from fairjudge.prompting import Fenced, json_object, load_template
+from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.ports import Consolidator, Grouping, Groups, sort_groups
 
 MAX_ANSWERS = 60

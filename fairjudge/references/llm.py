@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.judges.criteria import fence_articles
-from fairjudge.prompting import Fenced, load_template
-from fairjudge.references.asker import INTEGERS, Asker, json_object
+from fairjudge.prompting import Fenced, json_object, load_template
+from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.ports import Checked, Groups
 from fairjudge.references.replies import (
     QuotableArticle,

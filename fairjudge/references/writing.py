@@ -10,8 +10,8 @@ from typing import Any
 from fairjudge.domain import Article, Unscored
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import read_list
-from fairjudge.prompting import Fenced, load_template
-from fairjudge.references.asker import INTEGERS, Asker, json_object
+from fairjudge.prompting import Fenced, json_object, load_template
+from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.llm import MAX_QUESTION_WORDS, asked_for
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in

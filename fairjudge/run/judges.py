@@ -27,7 +27,6 @@ from fairjudge.judges.together import (
     tasks_of_items,
 )
 from fairjudge.judges.trained import TrainedSupport
-from fairjudge.judges.variants import VariantsJudge
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
 from fairjudge.run.material import prompt_variants
@@ -81,13 +80,16 @@ def _llm_judge(
         if variants:
             raise ConfigurationError("--prompt-variants need a model that writes its verdict")
         return decision_judge(llm.decides, llm.target, criterion, tasks=tasks)
-    if not variants:
-        return _writing(llm, criterion, options)
-    return VariantsJudge(
-        by_variant={
-            name: _writing(llm, replace(criterion, template=template), options)
-            for name, template in variants.items()
-        }
+    worded = {name: replace(criterion, template=one) for name, one in variants.items()}
+    return LlmJudge(
+        backend=llm.backend,
+        target=llm.target,
+        criterion=next(iter(worded.values()), criterion),
+        variants=worded,
+        temperature=options.sampling_temperature,
+        samples=options.samples,
+        token_probabilities=options.token_probabilities,
+        **llm.sampling,
     )
 
 
@@ -124,18 +126,6 @@ def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None
         raise ConfigurationError(f"{option} {why}; a local scorer gives one verdict every time")
 
 
-def _writing(llm: Llm, criterion: Criterion, options: JudgeOptions) -> LlmJudge:
-    return LlmJudge(
-        backend=llm.backend,
-        target=llm.target,
-        criterion=criterion,
-        temperature=options.sampling_temperature,
-        samples=options.samples,
-        token_probabilities=options.token_probabilities,
-        **llm.sampling,
-    )
-
-
 def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
     """Return the judge by checklist, unless `options` ask for what only others do."""
     asked = {
@@ -165,7 +155,7 @@ def _cascade(
     if local is None:
         raise ConfigurationError("--cascade needs a local scorer: embedding or entailment")
     low, high = thresholds
-    return CascadeJudge(local=local, judge=judge, low=low, high=high)
+    return CascadeJudge(first=local, judge=judge, low=low, high=high)
 
 
 def _promised(
@@ -233,8 +223,6 @@ def scale_range(judge: Judge, plan: JudgingPlan) -> tuple[float, float]:
     """Return the lowest and the highest value that `judge` can give a system."""
     if plan.protocol != "likert":
         return 0.0, 1.0
-    if isinstance(judge, VariantsJudge):
-        judge = judge.first
     return range_of(judge.criterion.scale) if isinstance(judge, LlmJudge) else (1.0, 5.0)
 
 

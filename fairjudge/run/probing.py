@@ -17,7 +17,6 @@ from fairjudge.run.collecting import judge_planned
 from fairjudge.run.progress import Progress
 from fairjudge.run.runs import digest
 from fairjudge.stats.intervals import wilson
-from fairjudge.text.sentences import sentence_texts
 
 
 async def order_report(
@@ -36,7 +35,7 @@ async def order_report(
     written = () if summaries is None else read_summaries(summaries, skip_bad=skip_bad).records
     check_summaries(written, clusters)
     tasks = (
-        *place_tasks(clusters, split_sentences=sentence_texts, max_articles=max_articles),
+        *place_tasks(clusters, max_articles=max_articles),
         *shuffle_tasks(clusters, written, n_shuffles=n_shuffles, seed=model.seed or 0),
     )
     rows = await judge_planned(
@@ -85,7 +84,7 @@ async def checks_report(
     given = read_summaries(summaries, skip_bad=skip_bad)
     check_summaries(given, sources)
     clusters, written = sources.records, given.records
-    made = checks(clusters, written, plans, split_sentences=sentence_texts)
+    made = checks(clusters, written, plans)
     if not made:
         raise InputError("nothing to check: no summary has both text and evidence", path=given.path)
     identity = {

@@ -247,7 +247,7 @@ class Fixed:
 )
 async def test_the_language_model_is_asked_only_in_between(local, n_asked):
     costly = Fixed(Reply(text="Verdict: 4"), "llm")
-    judge = CascadeJudge(local=Fixed(local, "local"), judge=costly, low=2.0, high=4.0)
+    judge = CascadeJudge(first=Fixed(local, "local"), judge=costly, low=2.0, high=4.0)
     got = await judge.ask(TASK)
     assert costly.asked == n_asked
     row = got if isinstance(got, Judgement) else judge.read(TASK, got)
@@ -259,6 +259,6 @@ async def test_the_language_model_is_asked_only_in_between(local, n_asked):
 async def test_an_empty_summary_is_not_sent_on():
     costly = Fixed(3.0, "llm")
     empty = Fixed(Unscored(reason="empty_input"), "local")
-    judge = CascadeJudge(local=empty, judge=costly, low=2.0, high=4.0)
+    judge = CascadeJudge(first=empty, judge=costly, low=2.0, high=4.0)
     assert (await judge.ask(TASK)).reason == "empty_input"
     assert costly.asked == 0

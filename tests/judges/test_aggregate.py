@@ -27,10 +27,6 @@ def test_both_orders_together(ab, ba, verdict):
     assert reconcile(ab, ba) == verdict
 
 
-def test_strict_turns_a_win_with_a_tie_into_a_tie():
-    assert reconcile("a", "tie", tie_rule="strict") == PairVerdict(verdict="tie")
-
-
 def single(eid, system, value, unit="summary", protocol="likert"):
     return Judgement(
         eid=eid, system=system, aspect="coverage", protocol=protocol, unit=unit, judge="j",

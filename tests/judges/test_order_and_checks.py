@@ -10,7 +10,6 @@ from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.metamorphic import INSTRUCTION, check_results, checks
 from fairjudge.judges.order_probes import order_bias, place_tasks, shuffle_tasks
 from fairjudge.judges.tasks import resolve_plan
-from fairjudge.text.sentences import sentence_texts
 
 ARTICLES = tuple(
     Article(aid=aid, content=f"The {aid} event came first. Then {aid} spoke. Later {aid} left.")
@@ -45,7 +44,7 @@ def place_of_lead(task):
 
 
 def test_each_lead_stands_first_in_the_middle_and_last():
-    tasks = place_tasks(CLUSTERS, split_sentences=sentence_texts, max_articles=2)
+    tasks = place_tasks(CLUSTERS, max_articles=2)
     assert len(tasks) == 2 * 2 * 3
     assert [place_of_lead(task) for task in tasks[:3]] == [0, 2, 3]
     assert all(task.texts[0].count(".") == 2 for task in tasks)
@@ -57,20 +56,20 @@ STUB = Article(aid="stub", content="Sign up for our newsletter\nShare this artic
 
 def test_stubs_take_no_part_in_the_probes_of_order():
     with_stub = [Cluster(eid="e1", articles=(STUB, *ARTICLES))]
-    placed = place_tasks(with_stub, split_sentences=sentence_texts, max_articles=2)
+    placed = place_tasks(with_stub, max_articles=2)
     shuffled = shuffle_tasks(with_stub, [SUMMARY], n_shuffles=3, seed=0)
     assert {frozenset(a.aid for a in task.articles) for task in (*placed, *shuffled)} == {
         frozenset(a.aid for a in ARTICLES)
     }
-    assert placed == place_tasks(CLUSTERS[:1], split_sentences=sentence_texts, max_articles=2)
+    assert placed == place_tasks(CLUSTERS[:1], max_articles=2)
     few = [Cluster(eid="e1", articles=(STUB, *ARTICLES[:2]))]
     with pytest.raises(InputError, match="from three on"):
-        place_tasks(few, split_sentences=sentence_texts, max_articles=2)
+        place_tasks(few, max_articles=2)
 
 
 def test_a_judge_that_reads_the_first_article_alone_is_found_out():
     """5 where the lead's article stands first, else 1: first - last = 4, ends - middle = 2."""
-    tasks = place_tasks(CLUSTERS, split_sentences=sentence_texts, max_articles=3)
+    tasks = place_tasks(CLUSTERS, max_articles=3)
     found = order_bias(judge_all(tasks, lambda task: 1 if place_of_lead(task) else 5))
     assert {place: one.value for place, one in found.by_place.items()} == {
         "first": 5.0,
@@ -96,12 +95,12 @@ def test_shuffles_keep_the_articles_and_show_what_changes():
 
 def test_order_needs_three_articles():
     with pytest.raises(InputError, match="three"):
-        place_tasks([REFERENCE], split_sentences=sentence_texts, max_articles=3)
+        place_tasks([REFERENCE], max_articles=3)
 
 
 def results(aspect, clusters, rate):
     plans = {name: resolve_plan(aspect, protocol=name) for name in ("pairwise", "likert")}
-    made = checks(clusters, [SUMMARY], plans, split_sentences=sentence_texts)
+    made = checks(clusters, [SUMMARY], plans)
     tasks = {task.id: task for check in made for task in check.tasks}
     judged = {key: judgement_of(t, judge="j", value=rate(t)) for key, t in tasks.items()}
     return {one.name: one for one in check_results(made, judged)}

@@ -194,7 +194,9 @@ def test_every_recorded_verdict_is_read_as_it_was_given(shared_data):
             r'verdict(?:": "|: | )(\w+)"?\}?\.?$', last.replace("*", ""), re.IGNORECASE
         )
         assert stated, last
-        assert read_verdict(row["reply"], scale, aspect=row["step"]) == scale.value_of(stated[1])
+        values = {level.answer.casefold(): level.value for level in scale.levels}
+        verdict = read_verdict(row["reply"], scale, aspect=row["step"])
+        assert verdict == values[stated[1].casefold()]
         counts[scale.protocol] += 1
     assert counts.total() == 232
     assert set(counts) >= {"likert", "binary"}

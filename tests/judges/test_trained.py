@@ -7,8 +7,7 @@ from trained_double import WordBag, WordModels
 
 from fairjudge.domain import Answer, Article, Judgement, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.local import AHEAD, LocalJudge
-from fairjudge.judges.mappings import TRAINED_MAPPING, SupportMapping
+from fairjudge.judges.local import AHEAD, LocalJudge, verdict_of
 from fairjudge.judges.passages import Vectoriser, passages_of
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.text.statements import clauses_of
@@ -50,7 +49,7 @@ async def test_what_the_sources_say_is_supported_more_than_what_they_do_not(aspe
     assert (true.scored_by, true.judge, true.raw) == ("embedding", "local", None)
     # the record holds what the rating was made from
     assert true.value == pytest.approx(
-        TRAINED_MAPPING.likert(true.model_extra["support"][0]), abs=1e-5
+        verdict_of("likert", true.model_extra["support"][0]), abs=1e-5
     )
 
 
@@ -226,14 +225,11 @@ def test_passages_keep_to_their_article_and_join_the_nearest():
 
 
 def test_verdicts_follow_from_support():
-    mapping = SupportMapping(name="t", binary_threshold=0.5, pairwise_margin=0.05)
-    assert [mapping.likert(0.0), mapping.likert(0.5), mapping.likert(1.0)] == [1.0, 3.0, 5.0]
-    assert [mapping.binary(0.49), mapping.binary(0.5)] == [0, 1]
-    assert [mapping.pairwise(0.5, 0.54), mapping.pairwise(0.5, 0.56)] == ["tie", "b"]
+    assert [verdict_of("likert", one) for one in (0.0, 0.5, 1.0)] == [1.0, 3.0, 5.0]
+    assert [verdict_of("binary", one) for one in (0.49, 0.5)] == [0, 1]
+    assert [verdict_of("pairwise", 0.5, one) for one in (0.54, 0.56)] == ["tie", "b"]
     with pytest.raises(ValueError, match="from 0 to 1"):
-        mapping.likert(1.01)
-    with pytest.raises(ValueError, match="expected a share"):
-        SupportMapping(name="t", binary_threshold=1.5, pairwise_margin=0.0)
+        verdict_of("likert", 1.01)
 
 
 def test_a_statement_is_cut_where_clauses_are_joined():

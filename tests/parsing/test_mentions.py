@@ -138,7 +138,8 @@ def test_a_verdict_stands_against_mentions_before_and_after_it(hostile):
     for (scale, (n, m)), verdict in itertools.product(SCALES, VERDICTS):
         said, other = verdict.format(n=n), hostile.format(m=m)
         for reply in (f"{said}\n\n{other}", f"{other}\n\n{said}"):
-            assert read_verdict(reply, scale) == scale.value_of(n), reply
+            values = {level.answer.casefold(): level.value for level in scale.levels}
+            assert read_verdict(reply, scale) == values[n.casefold()], reply
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
