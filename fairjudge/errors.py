@@ -1,4 +1,31 @@
-"""Every exception that FairJudge raises on purpose."""
+"""Every exception that FairJudge raises on purpose.
+
+FairJudgeError
+├── InputError            a file or value that the user gave is wrong (file, line and field named)
+├── ConfigurationError    cannot be carried out as asked: unknown backend, missing key
+│   └── MissingExtraError an optional dependency is not installed
+├── PromptError           a template is malformed, changed after release, or got wrong fields
+├── CacheError            the cache folder is unusable or holds rows that are refused
+├── RunError              a run folder is locked, belongs to another command, or cannot be written
+├── StoreError            the shared store cannot be reached or used
+├── StatisticsError       a statistic was called with arguments it is not defined for
+└── BackendError          a model call failed; becomes ``Unscored`` in exactly one place
+    ├── RateLimitError            429; carries the wait the server asked for
+    ├── ServerError               5xx
+    ├── RequestTimeoutError       no answer in time
+    ├── ConnectionFailedError     refused, reset, broken off
+    ├── AuthenticationError       401 or 403
+    ├── BadRequestError           400 and other 4xx
+    │   ├── NotFoundError         404: no such model or path
+    │   └── ContextTooLongError   the prompt does not fit the model's window
+    ├── RefusedError              the model or its provider declined to answer
+    ├── EmptyReplyError           a reply without text
+    ├── MalformedReplyError       a reply that is not what the wire format promises
+    ├── MismatchedReplyError      a reply that may be another request's
+    ├── WaitTooLongError          the server asks for a longer wait than --max-wait
+    ├── BudgetExceededError       the call would pass --max-cost or --max-calls
+    └── ReplayMissError           nothing was recorded for this request
+"""
 
 from __future__ import annotations
 

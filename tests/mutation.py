@@ -60,7 +60,6 @@ HEAVY = (
     "sklearn.isotonic",
     "sklearn.linear_model",
     "statsmodels.api",
-    "networkx",
     "pydantic",
     "aiohttp",
     "openai",

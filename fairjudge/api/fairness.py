@@ -207,11 +207,12 @@ def _judged(
         answering,
         supports_from_checklists,
         supports_from_judgements,
+        without_stubs,
     )
 
     if references and any(row.checklist for row in rows):
         return answering(clusters, references), supports_from_checklists(references, rows)
-    return clusters, supports_from_judgements(clusters, rows)
+    return without_stubs(clusters), supports_from_judgements(clusters, rows)
 
 
 def _units(given: object, summaries: Loaded[Summary]) -> Units:

@@ -94,6 +94,14 @@ def _support(eid: str, system: str, values: Mapping[str, float], unit: str) -> S
     )
 
 
+def without_stubs(clusters: Sequence[Cluster]) -> list[Cluster]:
+    """Return the clusters without the articles that no judge is asked about."""
+    return [
+        cluster.model_copy(update={"articles": tuple(worth_reading(cluster.articles))})
+        for cluster in clusters
+    ]
+
+
 def answering(clusters: Sequence[Cluster], references: Sequence[Reference]) -> list[Cluster]:
     """Return the clusters that have a reference, without the articles that answer nothing in it."""
     heard = {one.eid: _answering(one) for one in references}

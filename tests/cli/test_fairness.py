@@ -265,3 +265,32 @@ def test_what_is_no_report_is_refused(tmp_path):
     odd.write_text("[]")
     done = CliRunner().invoke(app, ["fairness", "overall", str(odd)])
     assert isinstance(done.exception, InputError)
+
+
+def test_an_article_that_no_judge_is_asked_about_takes_no_part(files):
+    write, _, _ = files
+    sides = {"1": "a", "2": "a", "3": "b", "4": "b"}
+    articles = [
+        {
+            "aid": aid,
+            "content": "" if aid == "4" else f"Text number {aid}.",
+            "attributes": {"side": side},
+        }
+        for aid, side in sides.items()
+    ]
+    clusters = write("stub.jsonl", [{"eid": "c1", "articles": articles}])
+    summaries = write("one.jsonl", [{"eid": "c1", "system": "s", "text": "Slow service."}])
+    rows = [
+        {
+            "eid": "c1", "system": "s", "aspect": "faithfulness", "protocol": "likert",
+            "unit": f"article:{aid}", "judge": "j", "value": value,
+        }
+        for aid, value in (("1", 5), ("2", 3), ("3", 1))
+    ]  # fmt: skip
+    judged = write("judged.jsonl", rows)
+    command = ("coverage", clusters, "--summaries", summaries, "--attribute", "side")
+    done = invoke(*command, "--scorer", f"judgements:{judged}", "--json", "-")
+    assert done.exit_code == 0, done.output
+    # as in the test above: supports 1, .5, 0 of the three that were asked about
+    found = json.loads(done.stdout)
+    assert found["systems"]["s"]["equal_coverage"]["value"] == pytest.approx(0.375)
