@@ -20,6 +20,8 @@ from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import correlation
 
+FEWEST_DOCUMENTS = 5
+"""Labelled documents below which no verdict is given: few that change alike have no spread."""
 DriftVerdict: TypeAlias = Literal["better", "same", "worse", "cannot tell"]
 DriftMeasure: TypeAlias = Literal["spearman", "agreement"]
 
@@ -78,9 +80,9 @@ def drift(
 
     The verdict is ``"better"`` where the whole interval of the change lies above 0, ``"same"``
     where it lies above ``-margin``, ``"worse"`` where it lies below 0 and reaches beyond the
-    margin, and ``"cannot tell"`` otherwise. Without any change a verdict of worse has a probability
-    of about ``(1 - level) / 2`` at most. `margin` is the largest loss of agreement that is put up
-    with, on the scale of the measure.
+    margin, and ``"cannot tell"`` otherwise, and on fewer than `FEWEST_DOCUMENTS`. Without any
+    change a verdict of worse has a probability of about ``(1 - level) / 2`` at most. `margin` is
+    the largest loss of agreement that is put up with, on the scale of the measure.
 
     Raises
     ------
@@ -104,7 +106,11 @@ def drift(
         shift=clustered_mean(moved, anchors.documents, level=level, null=0.0),
         sensitivity=_rate(anchors, anchors.human > 0.5, level=level),
         specificity=_rate(anchors, anchors.human < 0.5, level=level),
-        verdict=verdict_of(change, margin=margin),
+        verdict=(
+            "cannot tell"
+            if len(set(anchors.documents)) < FEWEST_DOCUMENTS
+            else verdict_of(change, margin=margin)
+        ),
         documents_needed=_needed(change, margin, len(set(anchors.documents))),
     )
 

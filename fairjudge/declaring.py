@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,12 @@ class Opt:
             yield Le(self.le)
 
 
+Seed: TypeAlias = Annotated[int, Opt("Of all resampling.", ge=0)]
+Resamples: TypeAlias = Annotated[int, Opt("Of the bootstrap.", ge=100)]
+Level: TypeAlias = Annotated[float, Opt("Confidence of intervals.", ge=0.5, le=0.999)]
+Share: TypeAlias = Annotated[float, Opt(ge=0, le=1)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
     """A field that is an option: its name, its type, its default and what is said of it."""
@@ -57,6 +63,11 @@ class Declared:
     hint: Any
     default: Any
     opt: Opt
+
+    @property
+    def flag(self) -> str:
+        """What it is called on a command line."""
+        return self.opt.flag or f"--{self.name.replace('_', '-')}"
 
     @property
     def several(self) -> bool:
@@ -74,8 +85,16 @@ def declared(kind: Any) -> tuple[Declared, ...]:
     )
 
 
-def hint_of(kind: type, name: str) -> Any:
-    """Return a field's type; those of the fields beside it may name what is not imported."""
-    alone = type(kind.__name__, (), {"__annotations__": {name: kind.__annotations__[name]}})
+def hint_of(kind: Any, name: str) -> Any:
+    """Return the type of a field or a parameter; of others, it may be that names are not imported.
+
+    Raises
+    ------
+    KeyError
+        If it is not annotated.
+    NameError
+        If its type names what is not imported.
+    """
+    alone = type("", (), {"__annotations__": {name: kind.__annotations__[name]}})
     module = vars(sys.modules[kind.__module__])
     return get_type_hints(alone, globalns=module, include_extras=True)[name]

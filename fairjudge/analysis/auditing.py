@@ -22,6 +22,7 @@ from fairjudge.datasets import read_labels, read_references, read_summaries
 from fairjudge.domain import Estimate, Judgement, Reference, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.coverage_slices import CoverageSlices, coverage_slices
+from fairjudge.judges.leaderboards import is_derived
 from fairjudge.judges.probes import PROBES
 from fairjudge.results import figure, to_json
 from fairjudge.stats.clustered import clustered_mean
@@ -57,11 +58,6 @@ def position_report(
     for group in groups:
         group["shift"] = _shift(pairs, judge=group["judge"], aspect=group["aspect"])
     return {"groups": groups}
-
-
-def is_derived(row: Judgement) -> bool:
-    """Say whether a pair's verdict comes from checklists, which know no order."""
-    return "derived_from" in (row.model_extra or {})
 
 
 def _label_quality(labels: object | None, *, skip_bad: bool) -> dict[str, Quality]:

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from fairjudge.analysis.auditing import (
     covered_report,
-    is_derived,
     length_report,
     parse_report,
     position_report,
@@ -24,7 +23,7 @@ from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
-from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.judges.leaderboards import is_derived, leaderboards
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page

@@ -8,9 +8,12 @@ from typing import Any, Literal
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
+from fairjudge.declaring import Level, Seed
+from fairjudge.options.checking import as_names, checks_arguments
 from fairjudge.options.models import Model, as_model
 
 
+@checks_arguments
 async def aalign(
     references: object,
     summaries: object,
@@ -23,11 +26,11 @@ async def aalign(
     rewordings: int = 2,
     folder: str | Path | None = None,
     reopen: bool = False,
-    annotators: Sequence[str] = ("*",),
+    annotators: str | Sequence[str] = "*",
     label_scale: tuple[float, float] | None = None,
     attributes: Sequence[str] = (),
-    level: float = 0.95,
-    seed: int = 0,
+    level: Level = 0.95,
+    seed: Seed = 0,
     **options: Any,
 ) -> Findings:
     """Try other prompts for a judge, and keep one only where a sealed test says that it is better.
@@ -124,7 +127,7 @@ async def aalign(
         "kinds": kinds_tried(candidates, judging),
         "attributes": tuple(attributes),
         "rewordings": rewordings,
-        "reading": LabelReading(annotators=tuple(annotators), scale=label_scale),
+        "reading": LabelReading(annotators=as_names(annotators), scale=label_scale),
         "seed": seed,
         "level": level,
         "reopen": reopen,

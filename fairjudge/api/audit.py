@@ -13,12 +13,15 @@ from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.datasets import read_judgements, read_references, read_summaries
+from fairjudge.declaring import Level, Seed
+from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
     from fairjudge.judges.probes import Probe
 
 
+@checks_arguments
 def position(
     judgements: object, *, labels: object | None = None, close_within: float = 0.5
 ) -> Findings:
@@ -62,6 +65,7 @@ def position(
     )
 
 
+@checks_arguments
 def verbosity(judgements: object) -> Findings:
     """Measure verbosity bias: the summary against itself written twice, or made longer.
 
@@ -120,6 +124,7 @@ def lengthened(
     return [one.to_json() for one in every.values()]
 
 
+@checks_arguments
 def length(judgements: object, summaries: object, *, matched_within: float = 0.25) -> Findings:
     """Measure whether longer summaries win, and win rates at equal length.
 
@@ -161,8 +166,9 @@ def parse(judgements: object) -> Findings:
     return Findings("audit parse", parse_report(read_judgements(judgements).records))
 
 
+@checks_arguments
 def stability(
-    judgements: object, *, variant: str = "variant", level: float = 0.95, seed: int = 0
+    judgements: object, *, variant: str = "variant", level: Level = 0.95, seed: Seed = 0
 ) -> Findings:
     """Measure how often a judge gives one item another verdict, again or by another prompt.
 
@@ -218,6 +224,7 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     return Findings("audit covered", covered_by(read_judgements(judgements).records, sources))
 
 
+@checks_arguments
 async def aorder(
     clusters: object,
     summaries: object | None = None,
@@ -278,6 +285,7 @@ async def aorder(
 order = blocking(aorder)
 
 
+@checks_arguments
 async def achecks(
     references: object,
     summaries: object,

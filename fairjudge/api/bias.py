@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from fairjudge.api.findings import Findings
 from fairjudge.bias.reporting import BiasOptions
+from fairjudge.declaring import Resamples, Seed
+from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from fairjudge.bias.word_lists import ReferenceKind
 
 
+@checks_arguments
 def words(
     clusters: object,
     summaries: object,
@@ -22,8 +25,8 @@ def words(
     lists: Mapping[str, Sequence[str]] | str | Path | None = None,
     reference: ReferenceKind = "source",
     controls: bool = False,
-    n_resamples: int = 2000,
-    seed: int = 0,
+    n_resamples: Resamples = 2000,
+    seed: Seed = 0,
 ) -> Findings:
     """Compare how often summaries and sources mention each group, by word lists.
 
@@ -71,6 +74,7 @@ def words(
     return Findings("bias words", words_json(report))
 
 
+@checks_arguments
 def entities(
     clusters: object,
     summaries: object,
@@ -79,8 +83,8 @@ def entities(
     names: str | Path | None = None,
     lookup: str | Path | None = None,
     pipeline: str | None = None,
-    n_resamples: int = 2000,
-    seed: int = 0,
+    n_resamples: Resamples = 2000,
+    seed: Seed = 0,
 ) -> Findings:
     """Measure who of the sources is named in the summaries, and who is made up, by group.
 
@@ -124,6 +128,7 @@ def entities(
     return Findings("bias entities", entities_json(report))
 
 
+@checks_arguments
 def distinguishability(
     clusters: object,
     summaries: object,
@@ -131,8 +136,8 @@ def distinguishability(
     representation: Representation = "both",
     model: Model | str = "local",
     drop_stop_words: bool = False,
-    n_resamples: int = 2000,
-    seed: int = 0,
+    n_resamples: Resamples = 2000,
+    seed: Seed = 0,
 ) -> Findings:
     """Measure how well a group can be told from a summary, pronouns and names hidden.
 

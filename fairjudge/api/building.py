@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from fairjudge.api.blocking import blocking
 from fairjudge.api.tables import Table
 from fairjudge.domain import Reference
+from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
@@ -81,6 +82,7 @@ class References(Sequence[Reference]):
         return self.questions()._repr_html_()
 
 
+@checks_arguments
 async def abuild(
     clusters: object, *, model: Model | str = "local", run: str | Path | None = None, **options: Any
 ) -> References:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
+from fairjudge.declaring import Resamples, Seed, Share
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
+from fairjudge.options.checking import as_names, checks_arguments
 from fairjudge.reports.figures import interval
 from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import with_findings
@@ -178,21 +180,22 @@ class Calibration:
         return pages(self.tables())
 
 
+@checks_arguments
 def calibrate(
     judgements: object,
     labels: object,
     *,
     method: CalibratorName = "isotonic",
-    annotators: Sequence[str] = ("*",),
+    annotators: str | Sequence[str] = "*",
     label_scale: tuple[float, float] | None = None,
     summaries: object | None = None,
     clusters: object | None = None,
     support: bool = False,
-    families: Sequence[tuple[str, str]] = (),
-    margin: float = 0.2,
+    families: Mapping[str, str] | Sequence[tuple[str, str]] = (),
+    margin: Share = 0.2,
     n_disagreements: int = 20,
-    n_resamples: int = 2000,
-    seed: int = 0,
+    n_resamples: Resamples = 2000,
+    seed: Seed = 0,
 ) -> Calibration:
     """Measure judges against people: agreement, errors, and a curve to people's scores.
 
@@ -214,8 +217,8 @@ def calibrate(
         Given both: the embedded judge's support is one more baseline (extra ``local``); it takes
         minutes for a hundred documents.
     families
-        Families of systems whose errors are compared: names, each with a shell pattern of system
-        names such as ``("openai", "gpt-*")``, the first that fits counting.
+        Families of systems whose errors are compared: a shell pattern of system names by the
+        family's name, such as ``{"openai": "gpt-*"}``; the first that fits counts.
     margin : float
         Cost margin of the alternative annotator test.
     n_disagreements : int
@@ -251,13 +254,13 @@ def calibrate(
             read_judgements(judgements),
             read_labels(labels),
             settings=Settings(
-                annotators=tuple(annotators),
+                annotators=as_names(annotators),
                 resampling=Resampling(n_resamples=n_resamples),
                 calibrator=method,
                 epsilon=margin,
                 label_scale=label_scale,
                 n_disagreements=n_disagreements,
-                families=tuple(families),
+                families=tuple(families.items() if isinstance(families, Mapping) else families),
                 seed=seed,
             ),
             summaries=written,

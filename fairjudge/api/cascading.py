@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.api.findings import Findings
+from fairjudge.declaring import Seed
+from fairjudge.options.checking import checks_arguments
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -48,6 +50,7 @@ class Cascade:
         return Findings("cascade", self.figures)._repr_html_()
 
 
+@checks_arguments
 def cascade(
     local: object,
     judged: object,
@@ -55,7 +58,7 @@ def cascade(
     *,
     tolerance: float = 0.05,
     agreement_tolerance: float = 0.05,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Cascade:
     """Fit the thresholds between which an LLM is asked, on two judges' scores and labels.
 

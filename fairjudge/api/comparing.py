@@ -6,18 +6,21 @@ from collections.abc import Sequence
 
 from fairjudge.api.findings import Findings
 from fairjudge.datasets import read_judgements, read_labels
+from fairjudge.declaring import Level, Seed
+from fairjudge.options.checking import as_names, checks_arguments
 
 
+@checks_arguments
 def check(
     judgements: object,
     labels: object,
     *,
     baseline: object,
     margin: float = 0.05,
-    annotators: Sequence[str] = ("*",),
+    annotators: str | Sequence[str] = "*",
     label_scale: tuple[float, float] | None = None,
-    level: float = 0.95,
-    seed: int = 0,
+    level: Level = 0.95,
+    seed: Seed = 0,
 ) -> Findings:
     """Compare a judge's agreement with people after a change with that before it.
 
@@ -67,7 +70,7 @@ def check(
             read_judgements(baseline).records,
             read_labels(labels),
             margin=margin,
-            annotators=tuple(annotators),
+            annotators=as_names(annotators),
             label_scale=label_scale,
             level=level,
             seed=seed,
@@ -75,7 +78,8 @@ def check(
     )
 
 
-def compare(first: object, second: object, *, level: float = 0.95, seed: int = 0) -> Findings:
+@checks_arguments
+def compare(first: object, second: object, *, level: Level = 0.95, seed: Seed = 0) -> Findings:
     """Compare two runs item by item: agreement, mean shift, and each system in both.
 
     It does not say which run is right: `calibrate` does, with labels.
@@ -109,7 +113,8 @@ def compare(first: object, second: object, *, level: float = 0.95, seed: int = 0
     return Findings("compare", comparison_report(*runs, level=level, seed=seed))
 
 
-def rank(judgements: object, *, level: float = 0.95, seed: int = 0) -> Findings:
+@checks_arguments
+def rank(judgements: object, *, level: Level = 0.95, seed: Seed = 0) -> Findings:
     """Rank systems by a Bradley-Terry model with ties (Davidson) and a term for position.
 
     A win against a strong system counts for more than one against a weak one, and what standing

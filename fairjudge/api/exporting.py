@@ -14,12 +14,14 @@ from fairjudge.datasets import Loaded, write_jsonl
 from fairjudge.domain import Judgement, Record
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.exporting import TARGETS, export_judgements
+from fairjudge.options.checking import checks_arguments
 from fairjudge.records import replacing, write_atomically
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 Writer: TypeAlias = Callable[[Rows, Path], None]
 
 
+@checks_arguments
 def export(value: object, path: str | Path, *, format: str | None = None) -> None:  # noqa: A002
     """Write a result, references, summaries, findings or a table to a file.
 

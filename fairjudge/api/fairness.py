@@ -33,9 +33,11 @@ from fairjudge.datasets.supports import (
     VALUE_SHARES,
     ValueScoreRecord,
 )
+from fairjudge.declaring import Seed
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.support import Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
+from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 from fairjudge.text.printable import counted
 
@@ -51,6 +53,7 @@ COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
 PROPORTIONAL_SCORERS = ("unigrams", "bert_score", "bart_score", "matrix")
 
 
+@checks_arguments
 def coverage(
     clusters: object,
     summaries: object,
@@ -64,7 +67,7 @@ def coverage(
     variant: CoverageVariant = "paper",
     n_permutations: int = 5000,
     error_rate: float | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: bool | None = None,
 ) -> CoverageFairness:
     """Measure whether summaries cover documents of every value of `attribute` alike.
@@ -232,6 +235,7 @@ def _units(given: object, summaries: Loaded[Summary]) -> Units:
     return found
 
 
+@checks_arguments
 def proportionality(
     clusters: object,
     summaries: object,
@@ -244,7 +248,7 @@ def proportionality(
     terms: Literal["own", "nltk"] = "own",
     human: object | None = None,
     error_rate: float | None = None,
-    seed: int = 0,
+    seed: Seed = 0,
     progress: bool | None = None,
 ) -> ProportionalFairness:
     """Measure whether each value of `attribute` has its share of the summaries' words.

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from fairjudge.api.judging import JudgeResult
 from fairjudge.datasets import read_replies
+from fairjudge.options.checking import checks_arguments
 
 if TYPE_CHECKING:
     from fairjudge.domain import ProtocolName
     from fairjudge.scales import Scale
 
 
+@checks_arguments
 def import_replies(
     replies: object,
     *,

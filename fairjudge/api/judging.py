@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from fairjudge.api.tables import Table, to_pandas, with_interval
+from fairjudge.declaring import Resamples, Seed
 from fairjudge.domain import Judgement, ProtocolName, Reference
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
@@ -58,7 +60,8 @@ class JudgeResult(Sequence[Judgement]):
         """How many judgements have no value; each says why in ``unscored``."""
         return sum(row.unscored is not None for row in self.judgements)
 
-    def leaderboard(self, *, seed: int = 0, n_resamples: int = 2000) -> Table:
+    @checks_arguments
+    def leaderboard(self, *, seed: Seed = 0, n_resamples: Resamples = 2000) -> Table:
         """Return the systems, best first, with 95 % bootstrap intervals over documents.
 
         Parameters
@@ -81,7 +84,7 @@ class JudgeResult(Sequence[Judgement]):
             {
                 "judge": board.judge,
                 "aspect": board.aspect,
-                "protocol": board.protocol,
+                "protocol": board.shown_protocol,
                 "unit": board.unit,
                 "system": one.score.system,
                 **with_interval("mean", one.mean),
@@ -269,6 +272,7 @@ class Judge:
 
         return run_to_end(self.arun(references, summaries, run=run))
 
+    @checks_arguments
     async def arun(
         self, references: object, summaries: object, *, run: str | Path | None = None
     ) -> JudgeResult:

@@ -10,7 +10,9 @@ from fairjudge.api.calibrating import Calibration
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
+from fairjudge.declaring import Seed
 from fairjudge.errors import ConfigurationError
+from fairjudge.options.checking import checks_arguments
 
 if TYPE_CHECKING:
     from fairjudge.analysis.report_inputs import Inputs
@@ -19,13 +21,14 @@ if TYPE_CHECKING:
     from fairjudge.reports.report import Report
 
 
+@checks_arguments
 def report(
     *values: object,
     references: object | None = None,
     summaries: object | None = None,
     labels: object | None = None,
     title: str = "FairJudge report",
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Report:
     """Return one self-contained HTML page about `values`.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, overload
 from fairjudge.api.blocking import blocking
 from fairjudge.api.tables import to_pandas
 from fairjudge.domain import Summary
+from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Summaries(Sequence[Summary]):
         return f"Summaries({len(self)} of {len(self) + len(self.outcome.failed)})"
 
 
+@checks_arguments
 async def asummarize(
     clusters: object,
     *,

@@ -6,6 +6,7 @@ The clients of OpenAI and Anthropic, which are generated from one template, rais
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
@@ -120,8 +121,10 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
 
 def _broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
     unsent = any(isinstance(one, BrokenOffError) and one.unsent for one in _causes(error))
-    cause = one_line(list(_causes(error, handled=True))[-1], secrets=secrets)
-    return ConnectionFailedError(f"cannot reach {where}, or it broke off: {cause}", unsent=unsent)
+    causes = list(_causes(error, handled=True))
+    codes = [one.errno for one in causes if isinstance(one, OSError) and one.errno]
+    said = one_line(os.strerror(codes[-1]) if codes else causes[-1], secrets=secrets)
+    return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}", unsent=unsent)
 
 
 def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:

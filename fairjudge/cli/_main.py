@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -44,13 +43,6 @@ from fairjudge.errors import FairJudgeError
 
 class _Group(TyperGroup):
     """Ends commands that were interrupted in our own way."""
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; indented examples in its help keep their lines."""
-        command = super().get_command(ctx, cmd_name)
-        if command is not None and command.help and "\b" not in command.help:
-            command.help = re.sub(r"\n\n(?= {4})", "\n\n\b\n", command.help)
-        return command
 
     def make_context(self, *given: Any, **more: Any) -> Any:
         """Read the command line."""

@@ -173,8 +173,8 @@ def align(
     )
     material = prepare(
         read_sources(references, judging, skip_bad=skip_bad),
-        [read_summaries(path, skip_bad=skip_bad) for path in summaries],
-        read_labels(labels, skip_bad=skip_bad),
+        [display.read(read_summaries, path, skip_bad=skip_bad) for path in summaries],
+        display.read(read_labels, labels, skip_bad=skip_bad),
         options=options,
     )
     if plan:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -69,6 +71,12 @@ def _takes_one(param: Any) -> bool:
     return not param.is_flag or bool(param.secondary_opts)
 
 
+def _help(function: Callable[..., Any]) -> str:
+    """Return what a docstring says, its indented examples line by line."""
+    said = re.sub(r"^(?=fairjudge )", " " * 4, inspect.getdoc(function) or "", flags=re.MULTILINE)
+    return re.sub(r"\n\n(?= {4})", "\n\n\b\n", said)
+
+
 class Application(typer.Typer):
     """A set of commands that check their command line before they begin."""
 
@@ -76,9 +84,11 @@ class Application(typer.Typer):
         self, name: str | None = None, **settings: Any
     ) -> Callable[[Callable[..., R]], Callable[..., R]]:
         """Return the decorator that makes a function a command."""
-        register = super().command(name, cls=_Command, **settings)
+        command = super().command
 
         def decorate(function: Callable[..., R]) -> Callable[..., R]:
+            register = command(name, cls=_Command, help=_help(function), **settings)
+
             @functools.wraps(function)
             def called(**given: Any) -> R:
                 check_files(given)

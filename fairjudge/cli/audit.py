@@ -60,7 +60,7 @@ def position(
         model=model,
         quiet=quiet,
     )
-    people = read_labels(labels, skip_bad=skip_bad) if labels else None
+    people = display.read(read_labels, labels, skip_bad=skip_bad) if labels else None
     display.found(audit.position(rows, labels=people, close_within=close_within), json_file)
     audit_opt.finish(rows, protocol="pairwise", limit=max_unscored)
 
@@ -124,7 +124,7 @@ def parse(
     from fairjudge.api import audit
     from fairjudge.datasets import read_judgements
 
-    rows = read_judgements(judgements, skip_bad=skip_bad).records
+    rows = display.read(read_judgements, judgements, skip_bad=skip_bad).records
     display.found(audit.parse(rows), json_file)
     audit_opt.finish(rows, protocol=None, limit=max_unscored)
 
@@ -144,8 +144,8 @@ def covered(
     from fairjudge.api import audit
     from fairjudge.datasets import read_judgements, read_references
 
-    rows = read_judgements(judgements, skip_bad=skip_bad)
-    sources = read_references(references, skip_bad=skip_bad)
+    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
+    sources = display.read(read_references, references, skip_bad=skip_bad)
     display.found(audit.covered(rows, sources), json_file)
 
 
@@ -167,8 +167,8 @@ def length(
     from fairjudge.api import audit
     from fairjudge.datasets import read_judgements, read_summaries
 
-    rows = read_judgements(judgements, skip_bad=skip_bad)
-    written = read_summaries(summaries, skip_bad=skip_bad)
+    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
+    written = display.read(read_summaries, summaries, skip_bad=skip_bad)
     display.found(audit.length(rows, written, matched_within=matched_within), json_file)
 
 
@@ -199,8 +199,8 @@ def order(
     from fairjudge.datasets import read_clusters, read_summaries
 
     found = audit.order(
-        read_clusters(references, skip_bad=skip_bad),
-        read_summaries(summaries, skip_bad=skip_bad) if summaries else None,
+        display.read(read_clusters, references, skip_bad=skip_bad),
+        display.read(read_summaries, summaries, skip_bad=skip_bad) if summaries else None,
         model=replace(model, progress=display.shown(quiet=quiet)),
         max_articles=max_articles,
         n_shuffles=shuffles,
@@ -232,8 +232,8 @@ def checks(
 
     read = read_references if aspect == "coverage" else read_clusters
     found = audit.checks(
-        read(references, skip_bad=skip_bad),
-        read_summaries(summaries, skip_bad=skip_bad),
+        display.read(read, references, skip_bad=skip_bad),
+        display.read(read_summaries, summaries, skip_bad=skip_bad),
         aspect=aspect,
         model=replace(model, progress=display.shown(quiet=quiet)),
         run=run,

@@ -24,7 +24,7 @@ def stability(
     level: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
     ] = 0.95,
-    seed: opt.Seed = None,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -39,6 +39,6 @@ def stability(
     from fairjudge.api import audit
     from fairjudge.datasets import read_judgements
 
-    rows = read_judgements(judgements, skip_bad=skip_bad)
-    found = audit.stability(rows, variant=variant, level=level, seed=seed or 0)
+    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
+    found = audit.stability(rows, variant=variant, level=level, seed=seed)
     display.found(found, json_file)

@@ -65,7 +65,7 @@ def calibrate(
         ),
     ] = 0.2,
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all resampling.")] = 0,
+    seed: opt.Seed = 0,
     list_unmatched: Annotated[
         bool, typer.Option("--list-unmatched", help="Name all unmatched items in the JSON.")
     ] = False,
@@ -98,15 +98,15 @@ def calibrate(
 
     if support and (summaries is None or clusters is None):
         raise typer.BadParameter("--support needs --summaries and --clusters")
-    rows = read_judgements(judgements, skip_bad=skip_bad)
+    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
     found = calibrating.calibrate(
         rows,
-        read_labels(labels, skip_bad=skip_bad),
+        display.read(read_labels, labels, skip_bad=skip_bad),
         method=method,
         annotators=tuple(annotators or ("*",)),
         label_scale=opt.label_scale(label_scale),
-        summaries=read_summaries(summaries, skip_bad=skip_bad) if summaries else None,
-        clusters=read_clusters(clusters, skip_bad=skip_bad) if clusters else None,
+        summaries=display.read(read_summaries, summaries, skip_bad=skip_bad) if summaries else None,
+        clusters=display.read(read_clusters, clusters, skip_bad=skip_bad) if clusters else None,
         support=support,
         families=[_family(text) for text in family or ()],
         margin=margin,
@@ -147,7 +147,8 @@ def apply(
     from fairjudge.datasets import read_judgements, write_records
 
     applied = apply_calibrators(
-        read_calibrators(calibrator), list(read_judgements(judgements, skip_bad=skip_bad))
+        read_calibrators(calibrator),
+        list(display.read(read_judgements, judgements, skip_bad=skip_bad)),
     )
     write_records(output, applied.judgements)
     said = [

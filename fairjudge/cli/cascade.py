@@ -56,7 +56,7 @@ def cascade(
         Path | None,
         typer.Option(help="With --guarantee: write the items that others must judge here, JSONL."),
     ] = None,
-    seed: opt.Seed = None,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -83,7 +83,7 @@ def cascade(
             confidence=confidence,
             within=within,
             annotators=tuple(annotators or ("*",)),
-            seed=seed or 0,
+            seed=seed,
             skip_bad=skip_bad,
         )
         write_output(output, json.dumps(asdict(kept.promise)) + "\n")
@@ -104,7 +104,7 @@ def cascade(
         labels,
         tolerance=tolerance,
         agreement_tolerance=agreement_tolerance,
-        seed=seed or 0,
+        seed=seed,
         skip_bad=skip_bad,
     )
     thresholds = {"low": report["low"], "high": report["high"]}

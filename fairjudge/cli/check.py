@@ -40,7 +40,7 @@ def check(
         Path | None,
         typer.Option(help="Write the new judgements as the next baseline, without their texts."),
     ] = None,
-    seed: opt.Seed = None,
+    seed: opt.Seed = 0,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -57,16 +57,16 @@ def check(
     from fairjudge.api import comparing
     from fairjudge.datasets import read_judgements, read_labels, write_records
 
-    after = read_judgements(judgements, skip_bad=skip_bad)
+    after = display.read(read_judgements, judgements, skip_bad=skip_bad)
     found = comparing.check(
         after,
-        read_labels(labels, skip_bad=skip_bad),
-        baseline=read_judgements(baseline, skip_bad=skip_bad),
+        display.read(read_labels, labels, skip_bad=skip_bad),
+        baseline=display.read(read_judgements, baseline, skip_bad=skip_bad),
         margin=margin,
         annotators=tuple(annotators or ("*",)),
         label_scale=opt.label_scale(label_scale),
         level=level,
-        seed=seed or 0,
+        seed=seed,
     )
     display.found(found, json_file)
     if save is not None:

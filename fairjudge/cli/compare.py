@@ -18,7 +18,7 @@ def compare(
     level: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
     ] = 0.95,
-    seed: opt.Seed = None,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     html: Annotated[
@@ -40,8 +40,8 @@ def compare(
 
     if html is not None:
         check_writable(html)
-    runs = (read_judgements(path, skip_bad=skip_bad) for path in (first, second))
-    found = comparing.compare(*runs, level=level, seed=seed or 0)
+    runs = (display.read(read_judgements, path, skip_bad=skip_bad) for path in (first, second))
+    found = comparing.compare(*runs, level=level, seed=seed)
     if html is not None:
         from fairjudge.reports.comparison_page import comparison_page
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from fairjudge.api.findings import Findings
     from fairjudge.api.progress import Bars
+    from fairjudge.datasets import Loaded
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.built import Built
     from fairjudge.run.judging import JudgeOutcome
@@ -217,6 +218,15 @@ def spent_json(spent: Spent | None) -> dict[str, Any] | None:
         "retries": dict(spent.retries),
         "tokens": asdict(spent.tokens),
     }
+
+
+def read(
+    reader: Callable[..., Loaded[Any]], path: Path, *more: object, skip_bad: bool
+) -> Loaded[Any]:
+    """Return what `reader` finds in a file, and name what ``--skip-bad`` left out of it."""
+    found = reader(path, *more, skip_bad=skip_bad)
+    say_skipped([f"{found.path}:{bad.line}: {bad.problem}" for bad in found.bad])
+    return found
 
 
 def say_skipped(bad: Sequence[str]) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.text.printable import counted
@@ -46,7 +47,7 @@ def export(
 
     if summaries is not None and to != "label-studio":
         raise typer.BadParameter("only --to label-studio shows texts", param_hint="--summaries")
-    loaded = read_judgements(judgements, skip_bad=skip_bad)
+    loaded = display.read(read_judgements, judgements, skip_bad=skip_bad)
     chosen = tuple(select(loaded, aspect=aspect, system=system, judge=judge))
     if not chosen:
         raise InputError("holds no judgement of that aspect, system and judge", path=judgements)
@@ -54,7 +55,9 @@ def export(
         chosen,
         output,
         to=to,
-        summaries=() if summaries is None else read_summaries(summaries, skip_bad=skip_bad),
+        summaries=()
+        if summaries is None
+        else display.read(read_summaries, summaries, skip_bad=skip_bad),
         observed_unix_nano=time.time_ns(),
     )
     said = f"{counted(len(chosen), 'judgement')} of {len(loaded)}: "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -12,10 +12,6 @@ from fairjudge.cli import display, fairness_changes, fairness_checks, fairness_c
 from fairjudge.cli import fairness_options as fair_opt
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
-from fairjudge.cli.terminal import say
-
-if TYPE_CHECKING:
-    from fairjudge.datasets import BadLine
 
 app = Application(
     name="fairness",
@@ -50,7 +46,7 @@ def coverage(
     permutations: Annotated[
         int, typer.Option(min=1, help="Random relabellings where not all can be gone through.")
     ] = 5000,
-    seed: fair_opt.Seed = 0,
+    seed: opt.Seed = 0,
     error_rate: Annotated[
         float | None,
         typer.Option(min=0.0, max=1.0, help="Assumed scorer error, for a worst-case band."),
@@ -93,8 +89,8 @@ def coverage(
     choice = parse_scorer(scorer, fairness.COVERAGE_SCORERS)
     if units is not None:
         fairness.check_takes_units(choice)
-    sources = read_clusters(clusters, skip_bad=skip_bad)
-    written = read_summaries(summaries, skip_bad=skip_bad)
+    sources = display.read(read_clusters, clusters, skip_bad=skip_bad)
+    written = display.read(read_summaries, summaries, skip_bad=skip_bad)
     found = fairness.coverage(
         sources,
         written,
@@ -102,8 +98,8 @@ def coverage(
         scorer=fairness.read_scorer(scorer, skip_bad=skip_bad),
         bins=cuts,
         max_words=max_words,
-        units=read_records(units, UNITS, skip_bad=skip_bad) if units else None,
-        human=read_records(human, SUPPORTS, skip_bad=skip_bad) if human else None,
+        units=display.read(read_records, units, UNITS, skip_bad=skip_bad) if units else None,
+        human=display.read(read_records, human, SUPPORTS, skip_bad=skip_bad) if human else None,
         variant=variant,
         n_permutations=permutations,
         error_rate=error_rate,
@@ -114,7 +110,7 @@ def coverage(
         found.save_supports(save_supports)
     report = found.to_dict()
     display.report(report, json_file, found.tables())
-    _finish(report, (*sources.bad, *written.bad), max_unscored)
+    _finish(report, max_unscored)
 
 
 @app.command("proportional")
@@ -147,7 +143,7 @@ def proportional(
             "FairSumm's authors, for their figures to the last digit (extra 'nltk', and its data)."
         ),
     ] = "own",
-    seed: fair_opt.Seed = 0,
+    seed: opt.Seed = 0,
     error_rate: Annotated[
         float | None,
         typer.Option(
@@ -181,8 +177,8 @@ def proportional(
 
     cuts = fair_opt.read_bins(bins)
     given = fairness.read_value_scorer(scorer, skip_bad=skip_bad)
-    sources = read_clusters(clusters, skip_bad=skip_bad)
-    written = read_summaries(summaries, skip_bad=skip_bad)
+    sources = display.read(read_clusters, clusters, skip_bad=skip_bad)
+    written = display.read(read_summaries, summaries, skip_bad=skip_bad)
     found = fairness.proportionality(
         sources,
         written,
@@ -192,20 +188,18 @@ def proportional(
         target=target,
         tau=tau,
         terms=terms,
-        human=read_records(human, VALUE_SHARES, skip_bad=skip_bad) if human else None,
+        human=display.read(read_records, human, VALUE_SHARES, skip_bad=skip_bad) if human else None,
         error_rate=error_rate,
         seed=seed,
         progress=display.shown(quiet=quiet),
     )
     report = found.to_dict()
     display.report(report, json_file, found.tables())
-    _finish(report, (*sources.bad, *written.bad), max_unscored)
+    _finish(report, max_unscored)
 
 
-def _finish(report: Mapping[str, Any], bad_lines: Sequence[BadLine], limit: float) -> None:
-    """Name skipped lines, and say by the exit code whether too much is unscored."""
-    for bad in bad_lines:
-        say(f"skipped line {bad.line}: {bad.problem}", err=True)
+def _finish(report: Mapping[str, Any], limit: float) -> None:
+    """Say by the exit code whether too much is unscored."""
     excluded = report["excluded"]
     display.finish(
         sum(entry["reason"] == "unscored" for entry in excluded),

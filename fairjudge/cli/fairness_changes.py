@@ -28,7 +28,7 @@ def compare(
         str, typer.Option(help="The system that all others are compared with, by name.")
     ],
     resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")] = 2000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
+    seed: opt.Seed = 0,
     json_file: opt.Json = None,
 ) -> None:
     r"""Tell what each variant did to every fairness measure, beside a baseline.

@@ -28,7 +28,7 @@ def chunk_size(
     sizes: Annotated[
         str, typer.Option(help="Words of a chunk to try; 0 for single sentences.")
     ] = "0,50,100,200,400",
-    seed: fair_opt.Seed = 0,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
@@ -75,7 +75,7 @@ def oracle(
         int, typer.Option(min=1, help="Documents that make up a pseudo-summary.")
     ] = 5,
     bins: fair_opt.Bins = None,
-    seed: fair_opt.Seed = 0,
+    seed: opt.Seed = 0,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Keep the pseudo-summaries here.")
     ] = None,

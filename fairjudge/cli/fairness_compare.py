@@ -53,7 +53,7 @@ def agreement(
     first: Annotated[Path, typer.Argument(help="JSON of 'fairness coverage' by one scorer.")],
     second: Annotated[Path, typer.Argument(help="The same summaries by another scorer.")],
     *,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = 0,
+    seed: opt.Seed = 0,
     json_file: opt.Json = None,
 ) -> None:
     """Compare two scorers by Spearman correlation: Equal Coverage by summary, Parity by system.

@@ -18,7 +18,6 @@ Bins: TypeAlias = Annotated[
     str | None,
     typer.Option(help="Increasing cut points that group a numeric attribute, such as 18,30,65."),
 ]
-Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of the resampling.")]
 
 
 def read_bins(text: str | None) -> tuple[float, ...]:

@@ -76,10 +76,7 @@ Engine: TypeAlias = Annotated[
         help="Run in this process, or on the Ray cluster of RAY_ADDRESS (or of this machine)."
     ),
 ]
-Seed: TypeAlias = Annotated[
-    int | None,
-    typer.Option(help="Passed to models that take a seed; part of the cache key."),
-]
+Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of all resampling.")]
 MaxUnscored: TypeAlias = Annotated[
     float,
     typer.Option(min=0.0, max=1.0, help="Exit with 3 if a larger share than this is unscored."),

@@ -17,7 +17,7 @@ def rank(
     level: Annotated[
         float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals and ranks.")
     ] = 0.95,
-    seed: opt.Seed = None,
+    seed: opt.Seed = 0,
     max_unscored: opt.MaxUnscored = 0.05,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
@@ -32,6 +32,6 @@ def rank(
     from fairjudge.api import comparing
     from fairjudge.datasets import read_judgements
 
-    rows = read_judgements(judgements, skip_bad=skip_bad)
-    display.found(comparing.rank(rows, level=level, seed=seed or 0), json_file)
+    rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
+    display.found(comparing.rank(rows, level=level, seed=seed), json_file)
     audit_options.finish(rows.records, protocol="pairwise", limit=max_unscored)

@@ -38,7 +38,7 @@ def report(
     ] = None,
     label_scale: opt.LabelScale = None,
     title: Annotated[str, typer.Option(help="Heading of the page.")] = "FairJudge report",
-    seed: Annotated[int, typer.Option(min=0, help="Seed of all resampling.")] = 0,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
 ) -> None:
     """Write one self-contained HTML page: leaderboards, who is covered, every reply, and plots.

@@ -70,7 +70,8 @@ class Leaderboard:
 
     ``unit`` is what was judged: summary, sentence, article or answer. ``scale_range`` is None where
     a value lies outside the protocol's usual range, so that the scale is not known.
-    ``n_by_default`` of the judgements are the embedded default's.
+    ``n_by_default`` of the judgements are the embedded default's. ``derived``: they say what
+    checklists do under this protocol, and nobody was asked for them.
     """
 
     judge: str
@@ -81,6 +82,17 @@ class Leaderboard:
     scale_range: tuple[float, float] | None
     n_judgements: int
     n_by_default: int = 0
+    derived: bool = False
+
+    @property
+    def shown_protocol(self) -> str:
+        """The protocol as tables name it."""
+        return f"{self.protocol} from checklists" if self.derived else self.protocol
+
+
+def is_derived(row: Judgement) -> bool:
+    """Say whether a judgement comes from a checklist, and nobody was asked for it."""
+    return "derived_from" in (row.model_extra or {})
 
 
 def not_ranked(scores: Iterable[SystemScore]) -> str | None:
@@ -96,10 +108,14 @@ def not_ranked(scores: Iterable[SystemScore]) -> str | None:
 def leaderboards(
     judgements: Iterable[Judgement], *, seed: int = 0, n_resamples: int = 2000
 ) -> tuple[Leaderboard, ...]:
-    """Return one leaderboard a judge, aspect, protocol and kind of unit, in order of appearance."""
-    groups: dict[tuple[str, str, str, str], list[Judgement]] = defaultdict(list)
+    """Return one leaderboard a judge, aspect, protocol and kind of unit, in order of appearance.
+
+    What was derived from checklists stands apart from what was judged.
+    """
+    groups: dict[tuple[object, ...], list[Judgement]] = defaultdict(list)
     for row in judgements:
-        groups[row.judge, row.aspect, row.protocol, row.unit.partition(":")[0]].append(row)
+        unit = row.unit.partition(":")[0]
+        groups[row.judge, row.aspect, row.protocol, unit, is_derived(row)].append(row)
     return tuple(
         _leaderboard(rows, np.random.default_rng(seed), n_resamples) for rows in groups.values()
     )
@@ -167,6 +183,7 @@ def _leaderboard(
         scale_range=span,
         n_judgements=len(rows),
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
+        derived=is_derived(rows[0]),
     )
 
 

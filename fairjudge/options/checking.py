@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
 from fairjudge.datasets._problems import explain
-from fairjudge.declaring import hint_of
+from fairjudge.declaring import declared, hint_of
 from fairjudge.errors import ConfigurationError
 
 T = TypeVar("T")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
@@ -25,9 +31,10 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
         If it has no option of such a name, or an option is of another type or out of its bounds.
     """
     known = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    flags = {one.flag.strip("-").replace("-", "_"): one.name for one in declared(kind)}
     for name in given:
         if name not in known:
-            close = get_close_matches(name, known, n=1)
+            close = [flags[name]] if name in flags else get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
             raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
     return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
@@ -47,10 +54,63 @@ def check_fields(value: Any) -> None:
             _validated(type(value), one.name, found, strict=True)
 
 
-def _validated(kind: type, name: str, value: Any, *, strict: bool = False) -> Any:
+def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
+    """Return `call`, which first holds numbers, texts and choices to their types and bounds.
+
+    Arguments of other types are for the call itself to look at.
+    """
+    signature = inspect.signature(call)
+
+    @functools.cache
+    def hints() -> dict[str, Any]:
+        found = {name: _plain_hint(call, name) for name in signature.parameters}
+        return {name: hint for name, hint in found.items() if hint is not None}
+
+    @functools.wraps(call)
+    def checking(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            if name in hints():
+                plain = value.item() if hasattr(value, "item") else value  # one of numpy's numbers
+                _check(hints()[name], plain, name, strict=isinstance(value, str))
+        return call(*args, **kwargs)
+
+    return checking
+
+
+def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
+    """Return names or patterns as a tuple; a single one may be given as it is."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+_PLAIN = (bool, float, int, str, Path, NoneType)
+
+
+def _plain_hint(call: Callable[..., Any], name: str) -> Any:
+    """Return the type of a parameter where it is made of plain values, else None."""
     try:
-        return TypeAdapter(hint_of(kind, name)).validate_python(value, strict=strict)
+        hint = hint_of(call, name)
+    except (KeyError, NameError):  # not annotated, or by what only type checkers import
+        return None
+    return hint if _is_plain(hint) else None
+
+
+def _is_plain(hint: Any) -> bool:
+    origin = get_origin(hint)
+    if origin is None:
+        return hint in _PLAIN
+    if origin is Annotated:
+        return _is_plain(get_args(hint)[0])
+    return origin is Literal or all(map(_is_plain, get_args(hint)))
+
+
+def _check(hint: Any, value: Any, name: str, *, strict: bool) -> Any:
+    try:
+        return TypeAdapter(hint).validate_python(value, strict=strict)
     except ValidationError as error:
         place, problem = explain(error, value)
         within = "" if place is None else f".{place}"
         raise ConfigurationError(f"{name}{within}: {problem}") from None
+
+
+def _validated(kind: type, name: str, value: Any, *, strict: bool = False) -> Any:
+    return _check(hint_of(kind, name), value, name, strict=strict)

@@ -40,7 +40,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
         yield from (Paragraph(said, "strong") for said in _cautions(board))
         plot = forest(
             [row(one.score.system, figure(one.mean)) for one in board.standings],
-            title=f"{board.aspect}, {board.protocol}, by {board.judge}",
+            title=f"{board.aspect}, {board.shown_protocol}, by {board.judge}",
             across=MEANING[board.protocol],
             span=board.scale_range,
         )
@@ -70,7 +70,7 @@ def _described(board: Leaderboard) -> str:
     meaning = MEANING[board.protocol]
     scale = board.scale_range
     span = f" on {scale[0]:g} to {scale[1]:g}" if scale and board.protocol == "likert" else ""
-    return f"{board.protocol.capitalize()}, {unit}: {meaning}{span}"
+    return f"{board.shown_protocol.capitalize()}, {unit}: {meaning}{span}"
 
 
 def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
@@ -85,7 +85,7 @@ def combined_table(boards: Sequence[Leaderboard]) -> TextTable:
         title="Systems, best first",
         columns=(by, Column(heading="protocol"), *heads),
         rows=tuple(
-            (board.judge, board.protocol, *(cells.get(head, "") for head in heads))
+            (board.judge, board.shown_protocol, *(cells.get(head, "") for head in heads))
             for board, table in zip(boards, tables, strict=True)
             for cells in (dict(zip(table.columns, row, strict=True)) for row in table.rows)
         ),
@@ -97,7 +97,7 @@ def _table(board: Leaderboard) -> TextTable:
     unscored = any(one.score.n_unscored for one in board.standings)
     bounded = unscored and board.scale_range is not None
     return table(
-        f"{board.aspect}, {board.protocol}, {_UNITS.get(board.unit, board.unit)}",
+        f"{board.aspect}, {board.shown_protocol}, {_UNITS.get(board.unit, board.unit)}",
         "system: {system} | mean [95 %]> {mean:interval} | behind> {behind:interval}"
         f"{' | worst> {low:number} | best> {high:number}' if bounded else ''}"
         " | documents> {n_clusters} | judged> {n_judged}"

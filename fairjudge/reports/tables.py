@@ -159,8 +159,8 @@ def _widest(table: TextTable, place: int, *, whole: bool) -> int:
     from rich.cells import cell_len
 
     cells = [table.columns[place].heading, *(row[place] for row in table.rows)]
-    pieces = (piece for cell in cells for piece in ((cell,) if whole else cell.split()))
-    return max((cell_len(piece) for piece in pieces), default=0)
+    pieces = (piece for cell in cells for piece in (cell.splitlines() if whole else cell.split()))
+    return max(map(cell_len, pieces), default=0)
 
 
 def to_markdown(table: TextTable) -> str:

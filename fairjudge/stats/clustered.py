@@ -22,6 +22,8 @@ from fairjudge.stats._arrays import (
 )
 
 _METHOD = "Student's t, variance over documents"
+_ROUNDING = 1e-12
+"""Part of a document's influences, summed without sign, below which their sum is rounding."""
 
 
 def clustered_mean(
@@ -109,11 +111,14 @@ def clustered_difference(
 def influence_variance(influence: FloatArray, documents: IntArray, n_documents: int) -> float:
     """Return the variance of a statistic from each row's influence, summed within documents.
 
-    0 for fewer than two documents, where there is nothing to compare.
+    0 for fewer than two documents, where there is nothing to compare, and where all documents say
+    the same: what is left of their sums then is rounding, and no evidence.
     """
     if n_documents < 2:
         return 0.0
-    sums = totals(influence[:, None], documents, n_documents)[:, 0]
+    columns = np.stack([influence, np.abs(influence)], axis=1)
+    sums, sizes = totals(columns, documents, n_documents).T
+    sums = np.where(np.abs(sums) <= _ROUNDING * sizes, 0.0, sums)
     return float(np.sum(sums**2)) * n_documents / (n_documents - 1)
 
 

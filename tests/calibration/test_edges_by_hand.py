@@ -14,7 +14,7 @@ from fairjudge.calibration.scales import infer_scale, off_scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Judgement, Label, Summary, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.stats.clustered import influence_variance, t_p_value
+from fairjudge.stats.clustered import clustered_mean, influence_variance, t_p_value
 from fairjudge.stats.multiplicity import benjamini_hochberg, holm
 
 
@@ -75,6 +75,13 @@ def test_variance_of_two_documents():
     influence = np.array([1.0, 2.0, -1.0])
     assert influence_variance(influence, np.array([0, 0, 1]), 2) == 20.0
     assert influence_variance(influence, np.array([0, 0, 0]), 1) == 0.0
+
+
+def test_what_rounding_leaves_of_documents_that_say_the_same_is_no_evidence():
+    # both documents have the mean 2/3, whose sums of residuals are 0 but for rounding
+    found = clustered_mean([1.0, 1.0, 0.0] * 2, ["a"] * 3 + ["b"] * 3, null=0.0)
+    assert found.low == found.high == found.value
+    assert found.p_value == 0.5  # of two sign flips in four
 
 
 def test_two_labelled_items_are_enough_for_an_estimate_and_one_is_not():
