@@ -44,8 +44,25 @@ _KEPT = frozenset(
 )
 
 
+_PLAIN = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "not a whole number",
+    "Input should be a valid number, unable to parse string as a number": "not a number",
+}
+
+
 class _Command(TyperCommand):
     """Refuses a second value where an option takes one: the first would be dropped in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; what Typer says in pydantic's words is said in plain ones."""
+        try:
+            parsed: list[str] = super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            for words, plain in _PLAIN.items():
+                error.message = error.message.replace(words, plain)
+            raise
+        return parsed
 
     def make_parser(self, ctx: Any) -> Any:
         """Return the parser of the command's options."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
 from fairjudge.reports.fairness_tables import LABELS
-from fairjudge.reports.figures import Json, interval, named
+from fairjudge.reports.figures import Json, interval, named, why
 from fairjudge.text.printable import counted
 
 _ALPHA = 0.05
@@ -102,8 +102,12 @@ def overall_findings(report: Json) -> Iterator[str]:
             f"({scored[fairest]:.3f}; 0 is the fairest on each)."
         )
         yield "A rank without an interval: 'fairness compare' tests differences on one data set."
-    if left := sorted(report["systems"].keys() - scored.keys()):
-        yield f"Without a score on every data set: {named(left, _MAX_NAMED)}."
+    reasons: dict[str, list[str]] = {}
+    for name in sorted(report["systems"].keys() - scored.keys()):
+        reason = why(report["systems"][name]) or "without a score on every data set"
+        reasons.setdefault(reason, []).append(name)
+    for reason, left in reasons.items():
+        yield f"Not ranked: {named(left, _MAX_NAMED)} ({reason})."
 
 
 def agreement_findings(report: Json) -> Iterator[str]:

@@ -127,6 +127,13 @@ def _covered(report: Json) -> Iterator[str]:
             for group in judge
         }
         ordered = sorted(left_out, key=lambda system: -left_out[system][0])
+        if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
+            n, group = left_out[ordered[0]]
+            yield (
+                f"All {len(ordered)} systems leave out {n} of "
+                f"{counted(group['n'], 'group')} of answers{says}."
+            )
+            continue
         for system in dict.fromkeys((ordered[0], ordered[-1])):
             n, group = left_out[system]
             most = "the most, " if system == ordered[0] else "the fewest, "

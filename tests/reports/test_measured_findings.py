@@ -204,9 +204,9 @@ def test_the_fairest_overall_has_the_lowest_score():
     systems = {"a": scored, "b": scored | {"value": 0.1}, "c": {"value": None, "why": "no score"}}
     found = findings_of("fairness overall", {"measure": "bur", "systems": systems})
     assert found[0].startswith("b is the fairest of 2 systems over all data sets (0.100;")
-    assert found[-1] == "Without a score on every data set: c."
+    assert found[-1] == "Not ranked: c (no score)."
     nobody = {"measure": "bur", "systems": {"c": systems["c"]}}
-    assert findings_of("fairness overall", nobody) == ("Without a score on every data set: c.",)
+    assert findings_of("fairness overall", nobody) == ("Not ranked: c (no score).",)
 
 
 def test_scorers_agree_where_the_interval_lies_above_0():
