@@ -235,7 +235,7 @@ def test_what_the_local_backend_cannot_do_is_said(cli, clusters, references, sum
         (["judge", "--aspekt", "coverage"], "--aspect"),
         (["jugde"], "Did you mean 'judge'?"),
         (["build", "c", "-o", "x", "--max-articles", "1"], "greater than or equal to 2"),
-        (["build", "c", "-o", "x", "--concurrency", "none"], "should be a valid integer"),
+        (["build", "c", "-o", "x", "--concurrency", "none"], "not a whole number"),
         (["build", "c", "-o", "-", "--json", "-"], "cannot both go to standard output"),
         (["judge", "--protocol", "stars"], "'stars' is not one of"),
     ],
