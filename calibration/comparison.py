@@ -6,7 +6,7 @@ nothing says which is right; that takes labels.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeVar
@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.resampling import adjusted_by_name
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
 from fairjudge.stats.intervals import clustered_wilson
-from fairjudge.stats.multiplicity import holm
 
 _ALIKE = 1e-9
 _Name = TypeVar("_Name", bound=Hashable)
@@ -96,7 +96,7 @@ def compare_judges(
         (one, two): undefined.get(one) or undefined.get(two) or defined[one, two]
         for one, two in combinations(arrays, 2)
     }
-    adjusted = adjusted_p_values(differences, by=holm)
+    adjusted = adjusted_by_name(differences)
     return tuple(
         AgreementDifference(
             first=one, second=two, difference=difference, adjusted_p_value=adjusted.get((one, two))
@@ -114,18 +114,6 @@ def _differences(statistics: Sequence[WeightedStatistic]) -> WeightedStatistic:
         return np.asarray(table[:, first] - table[:, second])
 
     return differences
-
-
-def adjusted_p_values(
-    estimates: Mapping[_Name, Estimate | Undefined], *, by: Callable[[list[float]], FloatArray]
-) -> dict[_Name, float]:
-    """Return the p-values adjusted for their number, of those estimates that have one."""
-    tested = {
-        name: one.p_value
-        for name, one in estimates.items()
-        if isinstance(one, Estimate) and one.p_value is not None
-    }
-    return dict(zip(tested, by(list(tested.values())).tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -175,4 +175,4 @@ def _needed(change: Estimate | Undefined, margin: float, n_documents: int) -> in
     if isinstance(change, Undefined) or change.low is None or change.high is None:
         return None
     half = (change.high - change.low) / 2
-    return max(2, math.ceil(n_documents * (half / margin) ** 2))
+    return max(FEWEST_DOCUMENTS, math.ceil(n_documents * (half / margin) ** 2))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fairjudge.calibration.comparison import adjusted_p_values
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.resampling import adjusted_by_name
 from fairjudge.stats._arrays import codes, same_length, vector
 from fairjudge.stats.clustered import clustered_difference, clustered_mean
 from fairjudge.stats.multiplicity import benjamini_hochberg
@@ -77,7 +77,7 @@ def error_by_group(
         for place, group in enumerate(distinct)
         for name, values in sides.items()
     }
-    adjusted = adjusted_p_values(gaps, by=benjamini_hochberg)
+    adjusted = adjusted_by_name(gaps, benjamini_hochberg)
     out = []
     for place, group in enumerate(map(str, distinct)):
         here = np.flatnonzero(coded == place)

@@ -52,6 +52,8 @@ class Opt:
 Seed: TypeAlias = Annotated[int, Opt("Of all resampling.", ge=0)]
 Resamples: TypeAlias = Annotated[int, Opt("Of the bootstrap.", ge=100)]
 Level: TypeAlias = Annotated[float, Opt("Confidence of intervals.", ge=0.5, le=0.999)]
+Positive: TypeAlias = Annotated[int, Opt(ge=1)]
+Count: TypeAlias = Annotated[int, Opt(ge=0)]
 Share: TypeAlias = Annotated[float, Opt(ge=0, le=1)]
 
 

@@ -1,4 +1,4 @@
-"""Resampling that fairness, bias and calibration share: intervals, seeds and Holm by name."""
+"""Intervals by resampling and seeds, of fairness and bias; adjusted p-values by name, of all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ Name = TypeVar("Name", bound=Hashable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resampling:
-    """How intervals are made: by percentile bootstrap over samples, a set with its summary each."""
+    """How intervals are made: by percentile bootstrap over samples.
+
+    A sample is a set of documents with its summary, or of bias an original with all made of it.
+    """
 
     rng: np.random.Generator
     n_resamples: int = 2000
@@ -73,7 +76,7 @@ def _over_samples(result: Estimate | Undefined) -> Estimate | Undefined:
 
 
 def generator(seed: int, name: str) -> np.random.Generator:
-    """Return a generator of the system's own: other systems in the file change nothing."""
+    """Return a generator of its own for `name`: what else is in a file changes nothing."""
     return np.random.default_rng([seed, *name.encode("utf-8")])
 
 

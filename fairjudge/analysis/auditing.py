@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -18,7 +17,7 @@ from fairjudge.calibration.audits import (
 )
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.to_json import audits_json
-from fairjudge.datasets import read_labels, read_references, read_summaries
+from fairjudge.datasets import read_labels
 from fairjudge.domain import Estimate, Judgement, Reference, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.coverage_slices import CoverageSlices, coverage_slices
@@ -160,15 +159,11 @@ def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, A
     return {**found, **bounds}
 
 
-def covered_report(
-    rows: Sequence[Judgement], references: Path | Sequence[Reference], *, skip_bad: bool = False
-) -> dict[str, Any]:
+def covered_report(rows: Sequence[Judgement], references: Sequence[Reference]) -> dict[str, Any]:
     """Return who is covered, by judge and system: slices, and the voices that are left out.
 
     Raises InputError if no judgement is a checklist, or of a single answer or article.
     """
-    if isinstance(references, Path):
-        references = read_references(references, skip_bad=skip_bad).records
     items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.system is not None:
@@ -181,9 +176,6 @@ def covered_report(
             "checklist, or --reference-unit qa_pair or article"
         )
     return {"groups": groups}
-
-
-covered_by = covered_report
 
 
 def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, Any]:
@@ -213,19 +205,13 @@ FEWEST_PAIRS = 30
 
 
 def length_report(
-    rows: Sequence[Judgement],
-    summaries: Path | Iterable[Summary],
-    *,
-    matched_within: float = 0.25,
-    skip_bad: bool = False,
+    rows: Sequence[Judgement], summaries: Iterable[Summary], *, matched_within: float = 0.25
 ) -> dict[str, Any]:
     """Return win rates as judged, at equal length, and among pairs of similar length.
 
     Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
     Raises InputError if there is no pairwise judgement.
     """
-    if isinstance(summaries, Path):
-        summaries = read_summaries(summaries, skip_bad=skip_bad)
     words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
@@ -240,8 +226,6 @@ def length_report(
         ]
     }
 
-
-length_by = length_report
 
 _WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
 

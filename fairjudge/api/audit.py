@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.datasets import read_judgements, read_references, read_summaries
-from fairjudge.declaring import Level, Seed
+from fairjudge.declaring import Level, Opt, Positive, Seed
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 
@@ -145,10 +145,10 @@ def length(judgements: object, summaries: object, *, matched_within: float = 0.2
     >>> import fairjudge as fj
     >>> fj.audit.length("pairs.jsonl", "summaries.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.auditing import length_by
+    from fairjudge.analysis.auditing import length_report
 
     rows, written = read_judgements(judgements).records, read_summaries(summaries).records
-    return Findings("audit length", length_by(rows, written, matched_within=matched_within))
+    return Findings("audit length", length_report(rows, written, matched_within=matched_within))
 
 
 def parse(judgements: object) -> Findings:
@@ -217,11 +217,11 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     >>> [group["system"] for group in fj.audit.covered(result)["groups"]]
     ['thorough', 'one-sided', 'unfaithful']
     """
-    from fairjudge.analysis.auditing import covered_by
+    from fairjudge.analysis.auditing import covered_report
 
     given = judgements.references if isinstance(judgements, JudgeResult) else ()
     sources = given if references is None else read_references(references).records
-    return Findings("audit covered", covered_by(read_judgements(judgements).records, sources))
+    return Findings("audit covered", covered_report(read_judgements(judgements).records, sources))
 
 
 @checks_arguments
@@ -230,8 +230,8 @@ async def aorder(
     summaries: object | None = None,
     *,
     model: Model | str,
-    max_articles: int = 3,
-    n_shuffles: int = 3,
+    max_articles: Positive = 3,
+    n_shuffles: Annotated[int, Opt(ge=2)] = 3,
     run: str | Path | None = None,
 ) -> Findings:
     """Measure what the order of articles in the prompt does to faithfulness ratings.

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from fairjudge.analysis.bias import Representation
 from fairjudge.api.findings import Findings
 from fairjudge.bias.reporting import BiasOptions
+from fairjudge.bias.word_lists import ReferenceKind
 from fairjudge.declaring import Resamples, Seed
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
-
-if TYPE_CHECKING:
-    from fairjudge.analysis.bias import Representation
-    from fairjudge.bias.word_lists import ReferenceKind
 
 
 @checks_arguments

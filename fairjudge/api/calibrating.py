@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
-from fairjudge.declaring import Resamples, Seed, Share
+from fairjudge.declaring import Count, Resamples, Seed, Share
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import as_names, checks_arguments
@@ -193,7 +193,7 @@ def calibrate(
     support: bool = False,
     families: Mapping[str, str] | Sequence[tuple[str, str]] = (),
     margin: Share = 0.2,
-    n_disagreements: int = 20,
+    n_disagreements: Count = 20,
     n_resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> Calibration:
@@ -258,7 +258,7 @@ def calibrate(
                 resampling=Resampling(n_resamples=n_resamples),
                 calibrator=method,
                 epsilon=margin,
-                label_scale=label_scale,
+                label_scale=None if label_scale is None else (label_scale[0], label_scale[1]),
                 n_disagreements=n_disagreements,
                 families=tuple(families.items() if isinstance(families, Mapping) else families),
                 seed=seed,

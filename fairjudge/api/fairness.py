@@ -33,9 +33,9 @@ from fairjudge.datasets.supports import (
     VALUE_SHARES,
     ValueScoreRecord,
 )
-from fairjudge.declaring import Seed
+from fairjudge.declaring import Positive, Seed
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.fairness.support import Support, SupportRecord
+from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from fairjudge.fairness.distributions import Target
     from fairjudge.fairness.proportional_report import ValueScores
     from fairjudge.fairness.share_error import HumanShares
-    from fairjudge.fairness.support import CoverageVariant
     from fairjudge.fairness.values import LabelledCorpus
 
 COVERAGE_SCORERS = ("embedding", "entailment", "matrix", "judgements")
@@ -65,7 +64,7 @@ def coverage(
     units: object | None = None,
     human: object | None = None,
     variant: CoverageVariant = "paper",
-    n_permutations: int = 5000,
+    n_permutations: Positive = 5000,
     error_rate: float | None = None,
     seed: Seed = 0,
     progress: bool | None = None,
@@ -123,7 +122,7 @@ def coverage(
     sources, written = _checked(clusters, summaries, attribute)
     chosen = read_scorer(scorer) if isinstance(scorer, str) else scorer
     if isinstance(chosen, Model):
-        progress = chosen.progress
+        progress = chosen.progress if progress is None else progress
         chosen = ScorerChoice(name="embedding", argument=chosen.local())
     if units is not None:
         check_takes_units(chosen)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from fairjudge.api.tables import Table, to_pandas, with_interval
 from fairjudge.declaring import Resamples, Seed
@@ -165,11 +165,11 @@ class JudgeResult(Sequence[Judgement]):
 
     @cached_property
     def _covered(self) -> dict[str, Any]:
-        from fairjudge.analysis.auditing import covered_by
+        from fairjudge.analysis.auditing import covered_report
 
         if not self.references:
             raise InputError("these judgements came without references: judge with fairjudge.Judge")
-        return covered_by(self.judgements, self.references)
+        return covered_report(self.judgements, self.references)
 
     def to_pandas(self) -> Any:
         """Return the judgements as a ``pandas.DataFrame``, one row a judgement."""
@@ -232,6 +232,7 @@ class Judge:
         jury: JuryRule = "mean",
         **options: Any,
     ) -> None:
+        from fairjudge.judges.juries import JuryRule
         from fairjudge.options.checking import checked
         from fairjudge.options.judging import JudgeOptions
 
@@ -239,6 +240,11 @@ class Judge:
             options["cascade"] = _thresholds(options["cascade"])
         named = {"aspect": aspect, "protocol": protocol, "preset": preset}
         several = model if isinstance(model, Sequence) and not isinstance(model, str) else (model,)
+        if not several or jury not in get_args(JuryRule):
+            rules = ", ".join(map(repr, get_args(JuryRule)))
+            raise ConfigurationError(
+                f"Judge: expected a model or more and a jury of {rules}, found {model!r}, {jury!r}"
+            )
         self.models = tuple(map(as_model, several))
         self.jury: JuryRule = jury
         self.options: JudgeOptions = checked(JudgeOptions, named | options, "Judge")

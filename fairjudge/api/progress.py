@@ -51,11 +51,15 @@ class Bars(BuildProgress):
 
     def told(self, model: Model) -> Model:
         """Return `model` with its retries counted, in a bar of their own from the first one on."""
-        return model.sharing(replace(model, on_retry=self._retried))
+        tell = model.on_retry
 
-    def _retried(self, _kind: str) -> None:
-        self._retries = self._retries or self.counter("retries")(None)
-        self._retries(1)
+        def retried(kind: str) -> None:
+            self._retries = self._retries or self.counter("retries")(None)
+            self._retries(1)
+            if tell is not None:
+                tell(kind)
+
+        return model.sharing(replace(model, on_retry=retried))
 
     def begin(self, n_clusters: int) -> None:
         """See `BuildProgress`."""

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping
+import socket
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -28,6 +30,8 @@ from fairjudge.protocols import ModelRef
 Connection = TypeVar("Connection")
 
 # What clients raise, beside their own, on bodies that are not what the format promises.
+_SAY_THEMSELVES = (ssl.SSLError, socket.gaierror)
+"""Errors of the system whose numbers are not its own."""
 _NOT_AS_PROMISED = (
     ValueError,
     KeyError,
@@ -122,9 +126,16 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
 def _broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
     unsent = any(isinstance(one, BrokenOffError) and one.unsent for one in _causes(error))
     causes = list(_causes(error, handled=True))
-    codes = [one.errno for one in causes if isinstance(one, OSError) and one.errno]
-    said = one_line(os.strerror(codes[-1]) if codes else causes[-1], secrets=secrets)
+    said = one_line(_why_unreached(causes), secrets=secrets)
     return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}", unsent=unsent)
+
+
+def _why_unreached(causes: Sequence[BaseException]) -> object:
+    """Return the deepest cause that the system or the network gave, in plain words."""
+    deepest = next((one for one in reversed(causes) if isinstance(one, OSError)), None)
+    if deepest is None or not deepest.errno or isinstance(deepest, _SAY_THEMSELVES):
+        return deepest or causes[-1]
+    return os.strerror(deepest.errno)
 
 
 def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:

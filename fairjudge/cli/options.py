@@ -198,6 +198,8 @@ def _parameter(option: Declared) -> inspect.Parameter:
             names = get_args(each)
             each, more = str, {"metavar": f"[{'|'.join(names)}]", "parser": _one_of(names)}
         hint = list[each] | None  # type: ignore[valid-type]
+    elif {str, Path} <= set(get_args(hint)):  # text is for Python's callers
+        hint = Path | None
     shown = typer.Option(
         *([said.flag] if said.flag else []),
         help=said.help or None,
@@ -233,7 +235,7 @@ def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
 @taking(given=fields_of(Model))
 def models(*, cache: CacheDir = None, store: Store = None, given: dict[str, Any]) -> Model:
     """Return what all that calls models has in common."""
-    return Model(cache=cache, store=store, **given)
+    return Model(cache=cache, store=store or None, **given)
 
 
 @taking(model=models)

@@ -114,7 +114,6 @@ def _run(asked: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: boo
 
 
 def _show(result: StudyResult, json_file: str | None) -> None:
-
     if json_file != "-":
         say("\nIn short:")
         for text in result.findings:

@@ -21,7 +21,6 @@ _EXPECTED = {
     "none_required": "null",
     "tuple_type": "a list",
     "list_type": "a list",
-    "is_instance_of": "a list",
     "sequence_str": "a list",
     "path_type": "a path",
     "dict_type": "an object",
@@ -67,12 +66,19 @@ def _problem(details: list[ErrorDetails]) -> str:
         return f"expected {_BOUNDS[first['type']].format(bound)}{_found(first['input'])}"
     if first["type"] in _PLAIN:
         return _PLAIN[first["type"]]
-    known = dict.fromkeys(_EXPECTED[item["type"]] for item in details if item["type"] in _EXPECTED)
+    known = dict.fromkeys(_expected(item) for item in details)
+    known.pop("", None)
     if not known:
         return first["msg"]
     *some, last = known
     listed = f"{', '.join(some)} or {last}" if some else last
     return f"expected {listed}{_found(first['input'])}"
+
+
+def _expected(item: ErrorDetails) -> str:
+    if item["type"] == "is_instance_of":
+        return "a list" if item["ctx"]["class"] == "Sequence" else "a path"
+    return _EXPECTED.get(item["type"], "")
 
 
 def _found(value: Any) -> str:

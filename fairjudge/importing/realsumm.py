@@ -39,21 +39,24 @@ def read(source: Source) -> Iterator[Entry]:
             marks = said.split("\t")
             try:
                 _check(marks, wanted)
+                labels = [
+                    make_label(
+                        eid=eid,
+                        system=path.stem,
+                        aspect="coverage",
+                        unit=f"scu:{number}",
+                        annotator="people",
+                        value=_VALUES[mark],
+                        text=words,
+                    )
+                    for number, (mark, words) in enumerate(zip(marks, wanted, strict=True))
+                ]
             except InputError as error:
                 if not source.skip_bad:
                     raise InputError(error.problem, path=path, line=line) from None
                 yield Skipped(line=line, why=f"{path.name}: {error.problem}")
                 continue
-            for number, (mark, words) in enumerate(zip(marks, wanted, strict=True)):
-                yield make_label(
-                    eid=eid,
-                    system=path.stem,
-                    aspect="coverage",
-                    unit=f"scu:{number}",
-                    annotator="people",
-                    value=_VALUES[mark],
-                    text=words,
-                )
+            yield from labels
 
 
 def _check(marks: Sequence[str], wanted: Sequence[str]) -> None:

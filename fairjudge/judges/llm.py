@@ -112,7 +112,7 @@ class LlmJudge(WritingModel):
     max_output_tokens: int = DEFAULT_OUTPUT_TOKENS
     samples: int = 1
     token_probabilities: bool = False
-    variants: Mapping[str, Criterion] = field(default_factory=dict)
+    variants: Mapping[str, Criterion] = field(default_factory=dict, hash=False)
     # Put together once: they go into every request and every judgement.
     _schema: Mapping[str, Any] = field(init=False, repr=False, compare=False)
     _signatures: Mapping[str, str] = field(init=False, repr=False, compare=False)
@@ -181,7 +181,7 @@ class LlmJudge(WritingModel):
         return Reply(text=first.text, cut_off=is_cut_off(first), others=tuple(samples))
 
     def _question(self, task: JudgeTask, place: int) -> CompletionRequest:
-        criterion = self.variants.get(task.variant or "", self.criterion)
+        criterion = self.variants[task.variant or ""] if self.variants else self.criterion
         return self._request(
             task,
             render(criterion.template, criterion.fields_for(task)),

@@ -7,9 +7,10 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
+from inspect import iscoroutinefunction
 from pathlib import Path
-from types import NoneType
-from typing import Annotated, Any, Literal, ParamSpec, TypeVar, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -30,14 +31,17 @@ def checked(kind: type[T], given: Mapping[str, Any], of: str) -> T:
     ConfigurationError
         If it has no option of such a name, or an option is of another type or out of its bounds.
     """
-    known = [one.name for one in fields(kind)]  # type: ignore[arg-type]
+    known = [one.name for one in fields(kind) if one.compare]  # type: ignore[arg-type]
     flags = {one.flag.strip("-").replace("-", "_"): one.name for one in declared(kind)}
     for name in given:
         if name not in known:
             close = [flags[name]] if name in flags else get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]!r}?" if close else f"there are: {', '.join(known)}"
             raise ConfigurationError(f"{of}: no option {name!r}; {hint}")
-    return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
+    try:
+        return kind(**{name: _validated(kind, name, value) for name, value in given.items()})
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{of}: {error}") from None
 
 
 def check_fields(value: Any) -> None:
@@ -66,15 +70,24 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
         found = {name: _plain_hint(call, name) for name in signature.parameters}
         return {name: hint for name, hint in found.items() if hint is not None}
 
+    def check(*args: P.args, **kwargs: P.kwargs) -> None:
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            hint = hints().get(name)
+            if hint is not None and (_is_scalar(hint) or isinstance(value, _PLAIN)):
+                plain = value.item() if getattr(value, "ndim", None) == 0 else value
+                _check(hint, plain, name, strict=isinstance(value, str))
+
     @functools.wraps(call)
     def checking(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
-            if name in hints():
-                plain = value.item() if hasattr(value, "item") else value  # one of numpy's numbers
-                _check(hints()[name], plain, name, strict=isinstance(value, str))
+        check(*args, **kwargs)
         return call(*args, **kwargs)
 
-    return checking
+    @functools.wraps(call)
+    async def checking_first(*args: P.args, **kwargs: P.kwargs) -> Any:
+        check(*args, **kwargs)
+        return await cast("Any", call(*args, **kwargs))
+
+    return cast("Callable[P, R]", checking_first) if iscoroutinefunction(call) else checking
 
 
 def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
@@ -101,6 +114,16 @@ def _is_plain(hint: Any) -> bool:
     if origin is Annotated:
         return _is_plain(get_args(hint)[0])
     return origin is Literal or all(map(_is_plain, get_args(hint)))
+
+
+def _is_scalar(hint: Any) -> bool:
+    """Say whether a plain type is of single values; of several, arrays and sets do as well."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _is_scalar(parts[0])
+    if origin in {Union, UnionType}:
+        return all(map(_is_scalar, parts))
+    return origin is None or origin is Literal
 
 
 def _check(hint: Any, value: Any, name: str, *, strict: bool) -> Any:

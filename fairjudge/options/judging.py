@@ -115,6 +115,10 @@ class JudgeOptions:
         """The temperature that is asked for."""
         return float(self.samples > 1) if self.temperature is None else self.temperature
 
+    def settled(self) -> JudgeOptions:
+        """Return these options with nothing open that has one meaning: the temperature named."""
+        return replace(self, temperature=self.sampling_temperature)
+
     def plan(self) -> JudgingPlan:
         """Return the row of the table of protocols that these options mean."""
         from fairjudge.judges.tasks import resolve_plan

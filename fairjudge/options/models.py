@@ -59,7 +59,8 @@ class Model:
     embedding_model, entailment_model : str, optional
         Local models other than the packaged ones.
     engine : {"local", "ray"}
-        Where items are worked on: in this process, or on the Ray cluster of ``RAY_ADDRESS``.
+        Where `build` and `Judge` work on items: in this process, or on the Ray cluster of
+        ``RAY_ADDRESS``; other calls work in this process.
     progress : bool, optional
         Show progress bars on standard error; by default where that is a terminal.
 
@@ -121,7 +122,7 @@ class Model:
         Opt("Maximum tokens per minute, of prompts and replies.", flag="--tpm", ge=1),
     ] = None
     prices: Annotated[
-        Path | None,
+        str | Path | None,
         Opt(
             "Your own prices (TOML: [[price]] with model, input and output in US dollars per "
             "million tokens, date, source, and where they differ cached_input, cache_write); they "
@@ -136,8 +137,7 @@ class Model:
     """Told in a word what was retried (`fairjudge.backends.retrying.kind_of`)."""
     planner: PlanningBackend | None = field(default=None, compare=False)
     """Answers in place of the model, and asks nobody."""
-    spending: Budget | None = field(default=None, compare=False)
-    """What `budget` returns, where it is shared with other models."""
+    _budget: Budget | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         from fairjudge.options.checking import check_fields
@@ -173,13 +173,19 @@ class Model:
     @property
     def budget(self) -> Budget:
         """What was spent so far, and what may be: one for all runs that this object is given to."""
-        if self.spending is None:
-            object.__setattr__(self, "spending", self.new_budget())
-        return cast("Budget", self.spending)
+        if self._budget is None:
+            object.__setattr__(self, "_budget", self.new_budget())
+        return cast("Budget", self._budget)
 
     def sharing(self, other: Model) -> Model:
         """Return `other` on the budget of this model."""
-        return replace(other, spending=self.budget)
+        return other.on(self.budget)
+
+    def on(self, budget: Budget) -> Model:
+        """Return this model with `budget` in place of its own."""
+        shared = replace(self)
+        object.__setattr__(shared, "_budget", budget)
+        return shared
 
     def new_budget(self) -> Budget:
         """Return a budget of which nothing is spent."""

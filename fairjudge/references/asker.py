@@ -15,8 +15,6 @@ T = TypeVar("T")
 
 SECOND_TEMPERATURE = 0.7
 """At 0 the same model would write the same unreadable reply again."""
-
-
 INTEGERS = {"type": "array", "items": {"type": "integer"}}
 
 

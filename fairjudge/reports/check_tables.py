@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
@@ -61,7 +62,9 @@ def _notes(group: Json, margin: float) -> Iterator[str]:
         f"{counted(group['n_items'], 'anchor')} judged both times, in "
         f"{counted(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
     )
-    if group["verdict"] == "cannot tell" and group["documents_needed"]:
+    if group["n_documents"] < FEWEST_DOCUMENTS:
+        yield f"No verdict is given on fewer than {FEWEST_DOCUMENTS} documents."
+    elif group["verdict"] == "cannot tell" and group["documents_needed"]:
         yield (
             f"About {counted(group['documents_needed'], 'document')} would make the interval "
             "narrow enough for this margin."

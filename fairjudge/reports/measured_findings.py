@@ -230,8 +230,8 @@ def _words(report: Json) -> Iterator[str]:
     if all(one["value"] is None for one in differences.values()):
         yield "Which groups are named is not known: no system has a figure."
     elif told:
-        named = "; ".join(told[:_MAX_NAMED])
-        yield f"Named otherwise than in the {report['reference']}, beyond chance: {named}."
+        listed = "; ".join(told[:_MAX_NAMED])
+        yield f"Named otherwise than in the {report['reference']}, beyond chance: {listed}."
         yield "On natural documents this mixes the summarizer with what the documents are about."
     else:
         yield f"No group is named otherwise than in the {report['reference']}, beyond chance."

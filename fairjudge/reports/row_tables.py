@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import Formatter
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from fairjudge.reports.figures import Json, bounds, interval, p_value, percent, tally
 from fairjudge.reports.tables import Column, TextTable, number
@@ -38,6 +38,10 @@ class _Text(_Cell):
         return super().format_field(value, format_spec)
 
 
+def _no_column(text: str) -> NoReturn:
+    raise ValueError(f"no heading, mark and cell of a column: {text!r}")
+
+
 def table(
     title: str, columns: str, rows: Iterable[Json], *, notes: Iterable[str] = ()
 ) -> TextTable:
@@ -47,7 +51,7 @@ def table(
     stand right, and what it shows of a row: ``"system: {system} | gain> {gain:interval.3}"``.
     ``{row}`` is the row itself.
     """
-    found = [part for column in columns.split("|") if (part := _COLUMN.fullmatch(column))]
+    found = [_COLUMN.fullmatch(column) or _no_column(column) for column in columns.split("|")]
     shows = {":": _Text(), ">": _Cell()}
     return TextTable(
         title=title,

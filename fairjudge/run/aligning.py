@@ -281,7 +281,7 @@ class _Work:
     def _judging(self) -> dict[str, str]:
         """Return what the old judge is, its own files by their content."""
         base = base_criterion(self.options.judging)
-        asked = asdict(replace(self.options.judging, prompt=None, scale=None))
+        asked = asdict(replace(self.options.judging.settled(), prompt=None, scale=None))
         said = {"prompt": base.template.sha256, "scale": repr(base.scale)}
         return {name: str(value) for name, value in asked.items()} | said
 

@@ -123,12 +123,12 @@ class JudgeOutcome(RunOutcome):
 
     def covered(self) -> list[dict[str, Any]]:
         """Return who is covered by each system where checklists say so; a group a system."""
-        from fairjudge.analysis.auditing import covered_by
+        from fairjudge.analysis.auditing import covered_report
 
         if self.plan.protocol != "checklist":
             return []
         lists = [row for row in self.judgements if row.checklist]
-        return covered_by(lists, self.references)["groups"] if lists else []
+        return covered_report(lists, self.references)["groups"] if lists else []
 
     def stability(self) -> dict[str, Any] | None:
         """Return what `stability_report` says of repeats; None where each item was judged once."""

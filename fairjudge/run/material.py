@@ -88,8 +88,7 @@ class Material:
 
     def identity(self) -> dict[str, Any]:
         """Return what ties a run to its options and inputs, whoever judges."""
-        # Derives from what the run holds; a temperature is the same whether named or left open.
-        options = replace(self.options, derive=(), temperature=self.options.sampling_temperature)
+        options = replace(self.options.settled(), derive=())  # derives from what the run holds
         return {
             # own files by their content
             "options": {key: _by_content(value) for key, value in asdict(options).items()},

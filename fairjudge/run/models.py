@@ -236,13 +236,14 @@ def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, options: Model) 
 def first_model(options: Model, stated: Mapping[str, str]) -> Model:
     """Return the model whose signature said `stated`, all else as in `options`, its budget too."""
     limit, seed = stated.get("max_output_tokens"), stated.get("seed")
-    return replace(
-        options.sharing(options),
+    first = replace(
+        options,
         target=stated.get("judge", LOCAL),
         base_url=stated.get("base_url"),
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),
     )
+    return options.sharing(first)
 
 
 def spent_together(spent: Iterable[Spent | None]) -> Spent | None:

@@ -6,8 +6,8 @@ its tasks, behind one gate for the whole cluster; models that are loaded (scorer
 there are) run in its actors, which keep them. What a worker that dies had in hand is done again by
 another one: its answered calls come from the cache.
 
-Rates and budgets hold for all workers together. What is left of a ``budget`` that is shared with
-others takes the place of what ``model`` allows, and what was spent is booked there.
+Rates and budgets hold for all workers together: what is left of the model's budget is what they may
+spend, and what they spent is booked there.
 """
 
 from __future__ import annotations
@@ -118,14 +118,16 @@ def _work(
     """Work on `shards`, in actors where a model is loaded for it."""
     model = work.model
     budget = model.budget
-    left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left, spending=None)
+    left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
     work = replace(work, model=left)
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
     spent = ClusterSpent()
-    with noting_spent(run, lambda: spent.spent(model)):
-        for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
-            record(row)
-    budget.book(**asdict(spent.totals))
+    try:
+        with noting_spent(run, lambda: spent.spent(model)):
+            for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
+                record(row)
+    finally:
+        budget.book(**asdict(spent.totals))
     run.sync()
     return spent.spent(model)
 
@@ -214,7 +216,6 @@ def _run(
         tokens_per_minute=None,
         prices=None,
         on_retry=None,
-        spending=None,
     )
     rated = model.requests_per_minute is not None or model.tokens_per_minute is not None
     worked_on = _in_actors if in_actors else _in_tasks

@@ -31,7 +31,8 @@ def load_bert_score(model: str | None = None) -> BertScore:
     """Load an encoder by hub id or folder; raise as `load_pretrained`."""
     name = model or DEFAULT_MODEL
     loaded = load_pretrained(name, auto_class="AutoModel", method="bert_score-v1")
-    layer = _LAYERS.get(name, int(loaded.model.config.num_hidden_layers))
+    n_layers = int(loaded.model.config.num_hidden_layers)
+    layer = min(_LAYERS.get(name, n_layers), n_layers)
     baseline = 0.0 if Path(name).is_dir() else _BASELINES.get((name, layer), 0.0)
     return BertScore(loaded, layer=layer, baseline=baseline)
 

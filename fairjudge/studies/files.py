@@ -22,6 +22,8 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.checking import checked
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
+from fairjudge.run.sweeping import settings_of
 from fairjudge.scales import load_scale
 
 _O = TypeVar("_O")
@@ -154,7 +156,7 @@ class Study:
     tables: StudyFile
     data: DataTable
     build: tuple[Model, BuildOptions] | None
-    writers: tuple[tuple[SummarizeTable, Model], ...]
+    writers: tuple[tuple[SummarizeOptions, Model], ...]
     judges: tuple[JudgePart, ...]
 
     def asking(self, change: Callable[[Model], Model]) -> Study:
@@ -166,7 +168,7 @@ class Study:
         return replace(
             self,
             build=None if self.build is None else (of(self.build[0]), self.build[1]),
-            writers=tuple((table, of(model)) for table, model in self.writers),
+            writers=tuple((options, of(model)) for options, model in self.writers),
             judges=tuple(
                 replace(one, models=tuple(of(model) for model in one.models)) for one in self.judges
             ),
@@ -220,7 +222,9 @@ def _resolved(path: Path, tables: StudyFile, cache: Path | None) -> Study:
         checked(BuildOptions, tables.build.options, "[build]"),
     )
     judges = tuple(_judge(path, one, place, model) for place, one in enumerate(tables.judge, 1))
-    writers = tuple((one, model(one.model, "[[summarize]]")) for one in tables.summarize)
+    writers = tuple(
+        (_writing(one), model(one.model, f"[[summarize]] {one.system}")) for one in tables.summarize
+    )
     study = Study(
         path=path, tables=tables, data=data, build=build or None, writers=writers, judges=judges
     )
@@ -232,7 +236,7 @@ def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, Mode
     if LOCAL_MODEL in tables.models:
         raise ConfigurationError("[models.local]: 'local' is the bundled model; choose a name")
     made = {LOCAL_MODEL: Model(LOCAL_MODEL, cache=cache)}
-    ours = {"target", "cache", "max_cost", "max_calls", "prices", "progress"}
+    ours = {"target", "cache", "store", "max_cost", "max_calls", "prices", "progress"}
     prices = _beside(path, tables.budget.prices)
     for name, table in tables.models.items():
         of = f"[models.{name}]"
@@ -241,6 +245,13 @@ def _models(path: Path, tables: StudyFile, cache: Path | None) -> dict[str, Mode
         asked = {**table.options, "target": table.backend, "cache": cache, "prices": prices}
         made[name] = checked(Model, asked, of)
     return made
+
+
+def _writing(table: SummarizeTable) -> SummarizeOptions:
+    of = f"[[summarize]] {table.system}"
+    options = checked(SummarizeOptions, {"system": table.system, **table.options}, of)
+    settings_of(options)  # refuses sweeps that cannot be read
+    return options
 
 
 def _judge(path: Path, table: JudgeTable, place: int, model: Any) -> JudgePart:
@@ -290,7 +301,7 @@ def _check(study: Study) -> None:
     """Refuse what would fail half-way."""
     _check_data(study)
     _check_names("[[judge]]", [one.name for one in study.judges])
-    _check_names("[[summarize]]", [table.system for table, _ in study.writers])
+    _check_names("[[summarize]]", [str(one.system) for one, _ in study.writers])
     has_questions = study.build is not None or study.data.references is not None
     for one in study.judges:
         if one.options.needs_questions and not has_questions:

@@ -48,8 +48,8 @@ def _steps(at: Layout) -> Iterator[Step]:
     study = at.study
     if study.build is not None:
         yield build_step(at, *study.build)
-    for table, model in study.writers:
-        yield summarize_step(at, table, model)
+    for options, model in study.writers:
+        yield summarize_step(at, options, model)
     if len(at.summary_files) > 1:
         yield gather_step(at)
     asked = list[Path]()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from fairjudge import __version__
@@ -157,7 +157,7 @@ def run_study(
     make_folder(folder)
     with locked(folder):
         left = budget_left(asked, folder)
-        asked = asked.asking(lambda model: replace(model, spending=left))
+        asked = asked.asking(lambda model: model.on(left))
         place = Workplace(progress=progress, skip_bad=skip_bad)
         steps, record = steps_of(asked, folder), StudyRecord(folder)
         record.keep([step.name for step in steps])

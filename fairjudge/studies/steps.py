@@ -12,7 +12,6 @@ from fairjudge.datasets import check_distinct, read_summaries, write_records
 from fairjudge.errors import InputError, RunError
 from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.options.building import BuildOptions
-from fairjudge.options.checking import checked
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.reports.findings import next_step, of_leaderboard, standing
@@ -20,7 +19,7 @@ from fairjudge.run.building import build_file
 from fairjudge.run.judging import JudgeOutcome
 from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
-from fairjudge.studies.files import JudgePart, Study, SummarizeTable
+from fairjudge.studies.files import JudgePart, Study
 from fairjudge.studies.record import Done
 from fairjudge.text.printable import counted
 
@@ -83,7 +82,7 @@ class Layout:
     @property
     def summary_files(self) -> tuple[Path, ...]:
         """The summaries, given and written."""
-        written = (self.written(table.system) for table, _ in self.study.writers)
+        written = (self.written(str(one.system)) for one, _ in self.study.writers)
         return (*self.study.data.summaries, *written)
 
     @property
@@ -136,11 +135,10 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
     )
 
 
-def summarize_step(at: Layout, table: SummarizeTable, model: Model) -> Step:
+def summarize_step(at: Layout, options: SummarizeOptions, model: Model) -> Step:
     """Return the step that writes one system's summaries."""
-    clusters, output = at.clusters, at.written(table.system)
-    asked = {"system": table.system, **table.options}
-    options = checked(SummarizeOptions, asked, f"[[summarize]] {table.system}")
+    system = str(options.system)
+    clusters, output = at.clusters, at.written(system)
 
     def work(place: Workplace, run: Path) -> Done:
         outcome = summarize_file(
@@ -150,16 +148,16 @@ def summarize_step(at: Layout, table: SummarizeTable, model: Model) -> Step:
             model=model,
             run=run,
             skip_bad=place.skip_bad,
-            progress=place.progress.counter(f"summaries by {table.system}"),
+            progress=place.progress.counter(f"summaries by {system}"),
         )
         n, n_failed = len(outcome.summaries), len(outcome.failed)
         if outcome.failed and not n:
             why = outcome.failed[0].why
-            raise RunError(f"no summary by {table.system}: {why.reason}: {why.detail}")
+            raise RunError(f"no summary by {system}: {why.reason}: {why.detail}")
         return Done(told=counted(n, "summary", "summaries"), n_items=n + n_failed, n_lost=n_failed)
 
     return Step(
-        name=f"summarize {table.system}",
+        name=f"summarize {system}",
         reads=(clusters,),
         makes=(output,),
         settings={"options": asdict(options), "model": model.identity()},
@@ -203,7 +201,7 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
         reads=(*files[:2], *filter(None, own)),
         makes=files[2:],
         settings={
-            "options": asdict(options),
+            "options": asdict(options.settled()),
             "jury": part.jury,
             "models": [model.identity() for model in part.models],
             "seed": seed,

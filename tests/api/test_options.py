@@ -36,10 +36,10 @@ def test_every_bounded_option_is_held_to_its_bounds_in_python(kind):
     bounded = [one for one in declared(kind) if one.opt.ge is not None]
     assert bounded
     for option in bounded:
-        with pytest.raises(ConfigurationError, match=f"^{option.name}: expected .* or more"):
+        with pytest.raises(ConfigurationError, match=f"call: {option.name}: expected .* or more"):
             checked(kind, {**needed, option.name: option.opt.ge - 1}, "call")
     for option in (one for one in bounded if one.opt.le is not None):
-        with pytest.raises(ConfigurationError, match=f"^{option.name}: expected .* or less"):
+        with pytest.raises(ConfigurationError, match=f"call: {option.name}: expected .* or less"):
             checked(kind, {**needed, option.name: option.opt.le + 1}, "call")
 
 

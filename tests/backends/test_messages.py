@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
+
 import openai
 import pytest
 
@@ -27,9 +30,21 @@ def test_a_secret_is_taken_out_before_the_line_is_cut():
     assert one_line("key sk-123 key", secrets=["sk-123", ""]) == "key [key] key"
 
 
-def test_a_broken_connection_names_its_deepest_cause():
+@pytest.mark.parametrize(
+    ("cause", "said"),
+    [
+        (OSError("the name is not known"), "the name is not known"),
+        (ConnectionRefusedError(111, "Connect call failed"), "Connection refused"),
+        (socket.gaierror(-2, "Name or service not known"), "[Errno -2] Name or service not known"),
+        (ssl.SSLCertVerificationError(1, "certificate has expired"), "certificate has expired"),
+        (ssl.SSLEOFError(8, "EOF occurred"), "EOF occurred"),
+    ],
+)
+def test_a_broken_connection_names_its_deepest_cause(cause, said):
+    cause.__context__ = RuntimeError("no running event loop")
     error = BrokenOffError("broke off", unsent=True)
-    error.__cause__ = OSError("the name is not known")
+    error.__cause__ = cause
     found = map_sdk_error(error, sdk=openai, where="the server", secrets=())
     assert isinstance(found, ConnectionFailedError)
-    assert str(found).endswith("or it broke off: the name is not known")
+    assert "or it broke off: " in str(found)
+    assert str(found).endswith(said)

@@ -108,3 +108,13 @@ def test_a_constant_judge_cannot_tell_and_the_margin_is_above_0():
     assert (found.verdict, found.documents_needed, found.before) == ("cannot tell", None, None)
     with pytest.raises(ConfigurationError, match="margin"):
         drift(anchors([1], [1], [1]), margin=0.0, rng=rng)
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(4, "cannot tell"), (5, "worse")])
+def test_few_documents_that_all_change_alike_are_no_verdict(n, verdict):
+    """All answers were right and none is: the change is -1 in each document, without spread."""
+    human = np.ones(n)
+    found = drift(anchors(human, np.zeros(n), human), margin=0.05, rng=np.random.default_rng(0))
+    assert found.agreement.value == -1.0
+    assert found.verdict == verdict
+    assert found.documents_needed >= 5
