@@ -64,9 +64,9 @@ class Spent:
     tokens: Tokens = field(default_factory=Tokens)
 
 
-def nothing_spent(options: Model) -> Spent | None:
+def nothing_spent(model: Model) -> Spent | None:
     """Return what a start spent that asked nobody, None for the embedded default."""
-    return None if options.llm is None else Spent(n_calls=0, n_cached=0, cost_usd=0.0)
+    return None if model.llm is None else Spent(n_calls=0, n_cached=0, cost_usd=0.0)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -74,7 +74,7 @@ class Models:
     """The models of a run; local ones are loaded when they are first asked for."""
 
     llm: Llm | None
-    _options: Model
+    _model: Model
     _ledger: _Ledger | None = None
     _cache: AnyCache | None = None
     _embedder: Embedder | None = field(default=None)
@@ -86,7 +86,7 @@ class Models:
         if self._embedder is None:
             from fairjudge.scorers.embedding import load_embedder
 
-            self._embedder = load_embedder(self._options.embedding_model)
+            self._embedder = load_embedder(self._model.embedding_model)
         return self._embedder
 
     def trained(self) -> TrainedModels:
@@ -98,11 +98,11 @@ class Models:
         return self._trained
 
     def entailment(self) -> EntailmentModel | None:
-        """Return the entailment model, None where the options name none."""
-        if self._entailment is None and self._options.entailment_model is not None:
+        """Return the entailment model, None where the model names none."""
+        if self._entailment is None and self._model.entailment_model is not None:
             from fairjudge.scorers.entailment import load_entailment
 
-            self._entailment = load_entailment(self._options.entailment_model)
+            self._entailment = load_entailment(self._model.entailment_model)
         return self._entailment
 
     def sync(self) -> None:
@@ -148,16 +148,16 @@ class _Ledger:
 
 @asynccontextmanager
 async def open_models(
-    options: Model,
+    model: Model,
     *,
     limits: Sequence[Limit] | None = None,
 ) -> AsyncIterator[Models]:
-    """Open what `options` name, and close it afterwards; retries are counted in one line then.
+    """Open what `model` names, and close it afterwards; retries are counted in one line then.
 
     Parameters
     ----------
     limits : sequence of Limit, optional
-        What several processes share, in place of the budget and concurrency of `options`.
+        What several processes share, in place of the budget and concurrency of `model`.
 
     Raises
     ------
@@ -167,20 +167,20 @@ async def open_models(
     CacheError
         If a reply could not be kept: no call begins after that, and those under way are answered.
     """
-    target = options.llm
+    target = model.llm
     if target is None:
-        yield Models(llm=None, _options=options)
+        yield Models(llm=None, _model=model)
         return
-    if options.planner is not None:
-        yield Models(llm=_llm(options.planner, target, options), _options=options)
+    if model.planner is not None:
+        yield Models(llm=_llm(model.planner, target, model), _model=model)
         return
-    ledger = _Ledger(options.budget, on_retry=options.on_retry)
+    ledger = _Ledger(model.budget, on_retry=model.on_retry)
     ledger.budget.check_priced(target)
-    cache = open_cache(options.cache_folder, store=options.address, warn=print_warning)
+    cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
     try:
         client = open_backend(
             target,
-            timeout_seconds=options.timeout,
+            timeout_seconds=model.timeout,
             warn=print_warning,
             secret=cache.secret(),
         )
@@ -188,14 +188,14 @@ async def open_models(
         cache.close()
         raise
     limiter = AdaptiveLimiter(
-        limit=options.concurrency,
-        requests_per_minute=options.requests_per_minute,
-        tokens_per_minute=options.tokens_per_minute,
-        max_wait_seconds=options.max_wait,
+        limit=model.concurrency,
+        requests_per_minute=model.requests_per_minute,
+        tokens_per_minute=model.tokens_per_minute,
+        max_wait_seconds=model.max_wait,
     )
     count = TokenCount()
     if limits is None:
-        outer: list[Limit] = [Concurrency(options.concurrency), count]
+        outer: list[Limit] = [Concurrency(model.concurrency), count]
         inner: list[Limit] = [BudgetLimit(ledger.budget), limiter]
     else:
         outer, inner = [count], [limiter, *limits]
@@ -205,7 +205,7 @@ async def open_models(
         caching = _caching(cache, unkept=unkept)
         warming: list[Middleware] = [Warming()] if asks_a_server(target) else []
         retrying = Retrying(
-            policy=RetryPolicy(max_wait_seconds=options.max_wait),
+            policy=RetryPolicy(max_wait_seconds=model.max_wait),
             ends_unmet=True,
             retried=ledger.retried,
             warn=print_warning,
@@ -213,10 +213,10 @@ async def open_models(
         backend = Pipeline(client, caching, *warming, Limiting(*outer), retrying, Limiting(*inner))
         ledger.cached = lambda: caching.hits
         ledger.tokens = lambda: count.tokens
-        llm = _llm(backend, target, options)
+        llm = _llm(backend, target, model)
         try:
             with answering_first(limiter, tell=_say):
-                yield Models(llm=llm, _options=options, _ledger=ledger, _cache=cache)
+                yield Models(llm=llm, _model=model, _ledger=ledger, _cache=cache)
             if ledger.retries:
                 _say(f"{target}: {retries_text(ledger.retries)}")
         finally:
@@ -224,26 +224,26 @@ async def open_models(
             cache.close()
 
 
-def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, options: Model) -> Llm:
+def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, model: Model) -> Llm:
     return Llm(
         backend=backend,
         target=target,
-        sampling=options.sampling,
+        sampling=model.sampling,
         decides=backend if decides(target) else None,
     )
 
 
-def first_model(options: Model, stated: Mapping[str, str]) -> Model:
-    """Return the model whose signature said `stated`, all else as in `options`, its budget too."""
+def first_model(model: Model, stated: Mapping[str, str]) -> Model:
+    """Return the model whose signature said `stated`, all else as in `model`, its budget too."""
     limit, seed = stated.get("max_output_tokens"), stated.get("seed")
     first = replace(
-        options,
+        model,
         target=stated.get("judge", LOCAL),
         base_url=stated.get("base_url"),
         max_output_tokens=None if limit is None else int(limit),
         seed=None if seed is None else int(seed),
     )
-    return options.sharing(first)
+    return model.sharing(first)
 
 
 def spent_together(spent: Iterable[Spent | None]) -> Spent | None:
