@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,15 +30,14 @@ class Kept:
 
 
 def guarantee_report(
-    judged: Path,
-    labels: Path,
+    judged: object,
+    labels: object,
     *,
     agreement: float,
     confidence: float,
     within: float,
     annotators: Sequence[str] = ("*",),
     seed: int = 0,
-    skip_bad: bool = False,
 ) -> Kept:
     """Find the threshold of confidence from one judge's file and people's labels.
 
@@ -54,15 +52,16 @@ def guarantee_report(
         If the file holds no or several judges, aspects or protocols, or the scales differ, or the
         labels are too few or were drawn with unequal chances.
     """
-    rows = read_judgements(judged, skip_bad=skip_bad).records
-    groups = join(rows, read_labels(labels, skip_bad=skip_bad).records, annotators=annotators)
+    given, people_said = read_judgements(judged), read_labels(labels)
+    rows = given.records
+    groups = join(rows, people_said.records, annotators=annotators)
     if len(groups) != 1:
         raise InputError(
-            f"expected one judge, aspect and protocol, found {len(groups)}", path=judged
+            f"expected one judge, aspect and protocol, found {len(groups)}", path=given.path
         )
     (joined,) = groups
     if joined.chances is not None:
-        raise InputError("the labels must be a random draw of the items", path=labels)
+        raise InputError("the labels must be a random draw of the items", path=people_said.path)
     found = answers(rows)
     labelled = [key for key in joined.keys if key in found]
     rest = [key for key in found if key not in set(labelled)]
@@ -78,7 +77,7 @@ def guarantee_report(
         rng=np.random.default_rng(seed),
     )
     if isinstance(fit, Undefined):
-        raise InputError(f"no promise can be made: {fit.why}", path=labels)
+        raise InputError(f"no promise can be made: {fit.why}", path=people_said.path)
     threshold = np.inf if fit.threshold is None else fit.threshold
     return Kept(
         promise=promise_of(rows, threshold=fit.threshold),

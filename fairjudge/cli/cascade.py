@@ -71,20 +71,27 @@ def cascade(
         fairjudge cascade --local pairs.jsonl --labels labels.jsonl --guarantee 0.9 -o kept.json
     """
     from fairjudge.api.findings import Findings
+    from fairjudge.datasets import read_judgements, read_labels
     from fairjudge.records import write_output
 
+    if guarantee is None and judged is None:
+        raise typer.BadParameter("--judged is needed, or --guarantee")
+    if guarantee is None and ask is not None:
+        raise typer.BadParameter("--ask needs --guarantee")
+    cheap = display.read(read_judgements, local, skip_bad=skip_bad)
+    costly = display.read(read_judgements, judged, skip_bad=skip_bad) if judged else None
+    people = display.read(read_labels, labels, skip_bad=skip_bad)
     if guarantee is not None:
         from fairjudge.analysis.guarantees import guarantee_report
 
         kept = guarantee_report(
-            local,
-            labels,
+            cheap,
+            people,
             agreement=guarantee,
             confidence=confidence,
             within=within,
             annotators=tuple(annotators or ("*",)),
             seed=seed,
-            skip_bad=skip_bad,
         )
         write_output(output, json.dumps(asdict(kept.promise)) + "\n")
         if ask is not None:
@@ -92,20 +99,15 @@ def cascade(
             write_output(ask, "".join(line + "\n" for line in lines))
         display.found(Findings("cascade --guarantee", kept.report), json_file)
         return
-    if judged is None:
-        raise typer.BadParameter("--judged is needed, or --guarantee")
-    if ask is not None:
-        raise typer.BadParameter("--ask needs --guarantee")
     from fairjudge.run.routing import cascade_report
 
     report = cascade_report(
-        local,
-        judged,
-        labels,
+        cheap,
+        costly,
+        people,
         tolerance=tolerance,
         agreement_tolerance=agreement_tolerance,
         seed=seed,
-        skip_bad=skip_bad,
     )
     thresholds = {"low": report["low"], "high": report["high"]}
     write_output(output, json.dumps(thresholds) + "\n")

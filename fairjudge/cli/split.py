@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.options.models import Model
@@ -28,13 +29,13 @@ def split(
     Where the LLM's units cannot be read or lose much of the summary, its sentences are written,
     and 'split_by' and 'why' say so.
     """
+    from fairjudge.datasets import read_summaries
     from fairjudge.run.splitting import split_file
 
     found = split_file(
-        summaries,
+        display.read(read_summaries, summaries, skip_bad=skip_bad),
         output,
         model=replace(model, target=backend),
-        skip_bad=skip_bad,
     )
     n_units = sum(len(one.units) for _, one in found)
     n_left = sum(one.why is not None for _, one in found)

@@ -24,12 +24,11 @@ def cascade_report(
     tolerance: float,
     agreement_tolerance: float,
     seed: int,
-    skip_bad: bool = False,
 ) -> dict[str, Any]:
     """Return thresholds, the calls saved and the agreement lost."""
-    people = read_labels(labels, skip_bad=skip_bad).records
-    cheap_rows = read_judgements(local, argument="local", skip_bad=skip_bad)
-    costly_rows = read_judgements(judged, argument="judged", skip_bad=skip_bad)
+    people = read_labels(labels).records
+    cheap_rows = read_judgements(local, argument="local")
+    costly_rows = read_judgements(judged, argument="judged")
     cheap, costly = _single(cheap_rows, people), _single(costly_rows, people)
     source = costly_rows.path
     if (cheap.aspect, cheap.protocol) != (costly.aspect, costly.protocol):

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from fairjudge.datasets import read_summaries, write_jsonl
+from fairjudge.datasets import Loaded, write_jsonl
 from fairjudge.domain import Summary
 from fairjudge.judges.units import Split, split_units
 from fairjudge.options.models import Model
@@ -16,10 +16,10 @@ from fairjudge.run.runs import check_writable
 
 
 def split_file(
-    summaries: Path, output: Path, *, model: Model, skip_bad: bool
+    summaries: Loaded[Summary], output: Path, *, model: Model
 ) -> tuple[tuple[Summary, Split], ...]:
     """Split the summaries and write ``{eid, system, units, split_by}``, one a line."""
-    loaded = read_summaries(summaries, skip_bad=skip_bad).records
+    loaded = summaries.records
     check_writable(output)
 
     async def split_all() -> list[Split]:
