@@ -114,9 +114,7 @@ def align(
             "a document has the value of more than half of its articles. Repeatable.",
         ),
     ] = None,
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
-    ] = 0.95,
+    level: opt.Level = 0.95,
     split_seed: Annotated[
         int, typer.Option(help="Of the split into examples, development and test.")
     ] = 0,

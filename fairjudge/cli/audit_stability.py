@@ -21,9 +21,7 @@ def stability(
         str,
         typer.Option(metavar="FIELD", help="Field that names the prompt of a judgement."),
     ] = "variant",
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
-    ] = 0.95,
+    level: opt.Level = 0.95,
     seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,

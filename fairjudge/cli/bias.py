@@ -46,8 +46,6 @@ _Census: TypeAlias = Annotated[
     Path | None,
     typer.Option(help="Folder with the 1990 US census' dist.female.first and dist.male.first."),
 ]
-_Seed: TypeAlias = Annotated[int, typer.Option(help="Of all random draws.")]
-_Resamples: TypeAlias = Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")]
 
 
 @app.command("words")
@@ -69,8 +67,8 @@ def words(
             "--controls", help="Add the Random, Lead, Topic and Sexist summarizers for comparison."
         ),
     ] = False,
-    resamples: _Resamples = 2000,
-    seed: _Seed = 0,
+    resamples: opt.Resamples = 2000,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -123,8 +121,8 @@ def entities(
         str | None,
         typer.Option(help="spaCy pipeline by name or folder, instead of the packaged English one."),
     ] = None,
-    resamples: _Resamples = 2000,
-    seed: _Seed = 0,
+    resamples: opt.Resamples = 2000,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -169,8 +167,8 @@ def distinguishability(
             help="Leave scikit-learn's English stop words out of the counts, as the paper's code.",
         ),
     ] = False,
-    resamples: _Resamples = 2000,
-    seed: _Seed = 0,
+    resamples: opt.Resamples = 2000,
+    seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
@@ -217,7 +215,7 @@ def making(
     n_names: Annotated[
         int, typer.Option(min=1, help="How many popular census names of each gender to use.")
     ] = 100,
-    seed: _Seed = 0,
+    seed: opt.Seed = 0,
 ) -> dict[str, Any]:
     """Return how inputs are made, as `fairjudge.analysis.bias.make_inputs` takes it."""
     return {

@@ -64,7 +64,7 @@ def calibrate(
             "annotators, 0.1 for a crowd.",
         ),
     ] = 0.2,
-    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")] = 2000,
+    resamples: opt.Resamples = 2000,
     seed: opt.Seed = 0,
     list_unmatched: Annotated[
         bool, typer.Option("--list-unmatched", help="Name all unmatched items in the JSON.")

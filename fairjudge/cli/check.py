@@ -30,9 +30,7 @@ def check(
         float,
         typer.Option(min=0.001, max=1.0, help="The largest loss of agreement to put up with."),
     ] = 0.05,
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
-    ] = 0.95,
+    level: opt.Level = 0.95,
     strict: Annotated[
         bool, typer.Option("--strict", help="Fail also where the anchors cannot tell.")
     ] = False,

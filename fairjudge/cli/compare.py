@@ -15,9 +15,7 @@ def compare(
     first: Annotated[Path, typer.Argument(help="Judgements of one run.")],
     second: Annotated[Path, typer.Argument(help="Judgements of the same items in another run.")],
     *,
-    level: Annotated[
-        float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
-    ] = 0.95,
+    level: opt.Level = 0.95,
     seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,

@@ -27,7 +27,7 @@ def compare(
     baseline: Annotated[
         str, typer.Option(help="The system that all others are compared with, by name.")
     ],
-    resamples: Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")] = 2000,
+    resamples: opt.Resamples = 2000,
     seed: opt.Seed = 0,
     json_file: opt.Json = None,
 ) -> None:

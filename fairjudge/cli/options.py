@@ -77,6 +77,10 @@ Engine: TypeAlias = Annotated[
     ),
 ]
 Seed: TypeAlias = Annotated[int, typer.Option(min=0, help="Seed of all resampling.")]
+Resamples: TypeAlias = Annotated[int, typer.Option(min=100, help="Bootstrap resamples.")]
+Level: TypeAlias = Annotated[
+    float, typer.Option(min=0.5, max=0.999, help="Confidence of intervals.")
+]
 MaxUnscored: TypeAlias = Annotated[
     float,
     typer.Option(min=0.0, max=1.0, help="Exit with 3 if a larger share than this is unscored."),
