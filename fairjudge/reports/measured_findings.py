@@ -130,7 +130,7 @@ def _covered(report: Json) -> Iterator[str]:
         if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
             n, group = left_out[ordered[0]]
             yield (
-                f"All {len(ordered)} systems leave out {n} of "
+                f"All {counted(len(ordered), 'system')} leave out {n} of "
                 f"{counted(group['n'], 'group')} of answers{says}."
             )
             continue
