@@ -7,7 +7,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
-from inspect import iscoroutinefunction
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get_args, get_origin
@@ -87,7 +86,7 @@ def checks_arguments(call: Callable[P, R]) -> Callable[P, R]:
         check(*args, **kwargs)
         return await cast("Any", call(*args, **kwargs))
 
-    return cast("Callable[P, R]", checking_first) if iscoroutinefunction(call) else checking
+    return cast("Callable[P, R]", checking_first) if inspect.iscoroutinefunction(call) else checking
 
 
 def as_names(given: str | Sequence[str]) -> tuple[str, ...]:
