@@ -36,7 +36,6 @@ def position_report(
     *,
     labels: object | None,
     close_within: float,
-    skip_bad: bool = False,
 ) -> dict[str, Any]:
     """Return position bias by judge and aspect, pair of systems and closeness.
 
@@ -47,7 +46,7 @@ def position_report(
     pairs = [row for row in rows if row.protocol == "pairwise" and not is_derived(row)]
     if not pairs:
         raise InputError("position bias needs pairwise judgements, and there are none")
-    by_label = _label_quality(labels, skip_bad=skip_bad)
+    by_label = _label_quality(labels)
     groups: list[dict[str, Any]] = []
     for aspect in dict.fromkeys(row.aspect for row in pairs):
         some = [row for row in pairs if row.aspect == aspect]
@@ -59,11 +58,11 @@ def position_report(
     return {"groups": groups}
 
 
-def _label_quality(labels: object | None, *, skip_bad: bool) -> dict[str, Quality]:
+def _label_quality(labels: object | None) -> dict[str, Quality]:
     if labels is None:
         return {}
     values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for label in read_labels(labels, skip_bad=skip_bad):
+    for label in read_labels(labels):
         if label.system is not None and not isinstance(label.value, str):
             values[label.aspect][label.eid, label.system].append(label.value)
     return {

@@ -55,11 +55,10 @@ def measure_words(
     lists: Path | WordLists | None = None,
     reference: ReferenceKind = "source",
     controls: bool = False,
-    skip_bad: bool = False,
     options: BiasOptions,
 ) -> WordReport:
     """Measure word-list inclusion of files or values; `controls` adds the four controls."""
-    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
+    sources, texts, notes = _read(clusters, summaries)
     words = _word_lists(lists)
     if controls:
         if not {"female", "male"} <= words.keys():
@@ -77,11 +76,10 @@ def measure_entities(
     names: Path | None = None,
     lookup: Path | None = None,
     pipeline: str | None = None,
-    skip_bad: bool = False,
     options: BiasOptions,
 ) -> EntityReport:
     """Take files or values, find people where they are not annotated, and measure."""
-    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
+    sources, texts, notes = _read(clusters, summaries)
     guess = _name_groups(census, names, lookup)
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
     if plain and guess is None:
@@ -112,11 +110,10 @@ def measure_distinguishability(
     representation: Representation = "both",
     embedding_model: str | None = None,
     drop_stop_words: bool = False,
-    skip_bad: bool = False,
     options: BiasOptions,
 ) -> DistinguishabilityReport:
     """Take files or values, embed the masked summaries where asked for, and measure."""
-    sources, texts, notes = _read(clusters, summaries, skip_bad=skip_bad)
+    sources, texts, notes = _read(clusters, summaries)
     embedder = None
     if representation != "counts":
         from fairjudge.scorers.embedding import load_embedder
@@ -133,11 +130,9 @@ def measure_distinguishability(
     return replace(report, notes=(*notes, *report.notes))
 
 
-def measure_inputs(
-    clusters: object, *, lists: Path | WordLists | None = None, skip_bad: bool = False
-) -> InputReport:
+def measure_inputs(clusters: object, *, lists: Path | WordLists | None = None) -> InputReport:
     """Take a file or values and find the words that go with each group."""
-    loaded = read_clusters(clusters, skip_bad=skip_bad)
+    loaded = read_clusters(clusters)
     return replace(
         report_inputs(loaded.records, lists=_word_lists(lists)), notes=_bad_lines(loaded)
     )
@@ -213,11 +208,12 @@ def make_inputs(
 
 
 def _read(
-    clusters: object, summaries: object, *, skip_bad: bool
+    clusters: object,
+    summaries: object,
 ) -> tuple[tuple[Cluster, ...], tuple[Summary, ...], tuple[str, ...]]:
     """Return the records, and notes on the lines that were left out."""
-    sources = read_clusters(clusters, skip_bad=skip_bad)
-    texts = read_summaries(summaries, skip_bad=skip_bad)
+    sources = read_clusters(clusters)
+    texts = read_summaries(summaries)
     return sources.records, texts.records, (*_bad_lines(sources), *_bad_lines(texts))
 
 

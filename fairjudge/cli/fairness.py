@@ -84,6 +84,7 @@ def coverage(
     from fairjudge.api import fairness
     from fairjudge.datasets import read_clusters, read_records, read_summaries
     from fairjudge.datasets.supports import SUPPORTS, UNITS
+    from fairjudge.reports.kinds import tables_of
 
     cuts = fair_opt.read_bins(bins)
     choice = parse_scorer(scorer, fairness.COVERAGE_SCORERS)
@@ -109,7 +110,7 @@ def coverage(
     if save_supports is not None:
         found.save_supports(save_supports)
     report = found.to_dict()
-    display.report(report, json_file, found.tables())
+    display.report(report, json_file, tables_of("fairness coverage", report))
     _finish(report, max_unscored)
 
 
@@ -174,6 +175,7 @@ def proportional(
     from fairjudge.api import fairness
     from fairjudge.datasets import read_clusters, read_records, read_summaries
     from fairjudge.datasets.supports import VALUE_SHARES
+    from fairjudge.reports.kinds import tables_of
 
     cuts = fair_opt.read_bins(bins)
     given = fairness.read_value_scorer(scorer, skip_bad=skip_bad)
@@ -194,7 +196,7 @@ def proportional(
         progress=display.shown(quiet=quiet),
     )
     report = found.to_dict()
-    display.report(report, json_file, found.tables())
+    display.report(report, json_file, tables_of("fairness proportional", report))
     _finish(report, max_unscored)
 
 
