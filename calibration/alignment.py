@@ -20,7 +20,7 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, same_length
 from fairjudge.stats.bootstrap import bootstrap_many, weighted_mean
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 SHARES = (0.2, 0.4)
 """Shares of the documents that are examples and development; the rest is the test."""
@@ -113,8 +113,8 @@ def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
     names = sorted(set(documents), key=place)
     if len(names) < FEWEST_DOCUMENTS:
         raise InputError(
-            f"{counted(len(names), 'labelled document')}: align needs {FEWEST_DOCUMENTS} or more, "
-            "to have examples, development and a test apart from each other"
+            f"{pluralize(len(names), 'labelled document')}: align needs {FEWEST_DOCUMENTS} or "
+            "more, to have examples, development and a test apart from each other"
         )
     first, second = (round(share * len(names)) for share in np.cumsum(SHARES).tolist())
     return Parts(
@@ -267,7 +267,7 @@ def check_enough(n_development: int) -> None:
     """
     if n_development < FEWEST_LABELS:
         raise InputError(
-            f"development has {counted(n_development, 'labelled item')}: align needs "
+            f"development has {pluralize(n_development, 'labelled item')}: align needs "
             f"{FEWEST_LABELS} or more there; label more summaries or more documents"
         )
 

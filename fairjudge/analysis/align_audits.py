@@ -21,7 +21,7 @@ from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.fairness.values import label_corpus
 from fairjudge.results import to_json
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _LENGTH_GROUPS = 4
 
@@ -157,7 +157,7 @@ def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool)
     if not is_there:
         yield f"{name}: fewer than 2 groups of documents in the test"
     if left := len(documents - groups.keys()):
-        left_out = counted(left, "document")
+        left_out = pluralize(left, "document")
         yield f"{name}: {left_out} without a value that most of the articles have, left out"
 
 

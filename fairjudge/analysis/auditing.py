@@ -25,7 +25,7 @@ from fairjudge.judges.leaderboards import is_derived
 from fairjudge.judges.probes import PROBES
 from fairjudge.results import figure, to_json
 from fairjudge.stats.clustered import clustered_mean
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 Quality = Mapping[tuple[str, str], float]
 """The human value of each (eid, system)."""
@@ -241,7 +241,7 @@ def _length_group(
     ]
     counts = {"n": len(used), "n_left_out": len(rows) - len(used)}
     if len(used) < FEWEST_PAIRS or len({row.eid for row in used}) < 2:
-        n_pairs = counted(len(used), "judged pair")
+        n_pairs = pluralize(len(used), "judged pair")
         why = f"too little: {n_pairs} with both lengths; {FEWEST_PAIRS} are needed"
         return {**counts, "why": why, "win_rates": []}
     documents = tuple(row.eid for row in used)

@@ -39,7 +39,7 @@ from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.domain import Cluster, Judgement, Reference, Summary
@@ -227,7 +227,7 @@ def _units(given: object, summaries: Loaded[Summary]) -> Units:
     if missing:
         first = missing[0]
         raise InputError(
-            f"no units here for {counted(len(missing), 'summary', 'summaries')}, such as that of "
+            f"no units here for {pluralize(len(missing), 'summary', 'summaries')}, such as that of "
             f"{first.system!r} on {first.eid!r}; split the same summaries",
             path=read.path,
         )

@@ -11,7 +11,7 @@ import typer
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.domain import Judgement
@@ -152,7 +152,7 @@ def apply(
     )
     write_records(output, applied.judgements)
     said = [
-        f"{counted(applied.n_calibrated, 'judgement')} calibrated",
+        f"{pluralize(applied.n_calibrated, 'judgement')} calibrated",
         f"{applied.n_outside} of them outside the scores that people labelled",
         f"{applied.n_other} of another judge, aspect or protocol left as they were",
         f"{applied.n_unscored} unscored",

@@ -13,7 +13,7 @@ from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.judges.aggregate import SystemScore
@@ -36,7 +36,7 @@ def show_judged(
         if outcome.without_tasks:
             say(
                 f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
-                f"{counted(outcome.n_missing, 'item')} without a result"
+                f"{pluralize(outcome.n_missing, 'item')} without a result"
             )
         say_written(output, outcome)
     found = [one.to_json() for one in told]

@@ -29,7 +29,7 @@ from fairjudge.prompting import (
 )
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, clean_text
 from fairjudge.scales import Level, Scale
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 CandidateKind: TypeAlias = Literal["anchors", "examples", "scale"]
 KINDS: tuple[CandidateKind, ...] = ("anchors", "examples", "scale")
@@ -93,7 +93,7 @@ def few_shot(base: Criterion, items: Sequence[RatedItem]) -> Iterator[Candidate]
         shown = [items[place] for place in places]
         name = f"examples-{len(shown)}"
         n_notes = sum(bool(item.notes) for item in shown)
-        about = f"{counted(len(shown), 'example')} from {wording.about}, {n_notes} with notes"
+        about = f"{pluralize(len(shown), 'example')} from {wording.about}, {n_notes} with notes"
         parts = _with_examples(base, shown)
         yield _candidate(base, "examples", name=name, about=about, parts=parts)
 
@@ -160,7 +160,7 @@ def _under_their_material(items: Sequence[RatedItem], scale: Scale) -> Fenced:
         for place, item in enumerate(some):
             above = against if place == 0 else []
             texts.append("\n\n".join([*above, _said(item, labelled=bool(against))]))
-            mean = f"{told(item.value)}, mean of {counted(item.n_labels, 'label')}"
+            mean = f"{told(item.value)}, mean of {pluralize(item.n_labels, 'label')}"
             same = ", judged against the same as the item above" if against and place else ""
             titles.append(f"{mean}, nearest answer: {nearest(scale, item.share).answer}{same}")
     return Fenced("item", tuple(texts), tuple(titles))
@@ -272,8 +272,8 @@ def anchors_messages(
         "rule": Fenced("rule", (rule.replace("{{support_rule}}", SUPPORT_RULE),)),
         "scale": Fenced("scale", (base.scale.described,)),
         "items": _under_their_material(shown, base.scale),
-        "sets": counted(n_sets, "set"),
-        "levels": counted(n_anchors(base), wording.line),
+        "sets": pluralize(n_sets, "set"),
+        "levels": pluralize(n_anchors(base), wording.line),
         "anchor_words": str(_ANCHOR_WORDS),
         "answer_format": 'Reply with JSON alone: {"sets": [{"anchors": ["...", "..."]}]}',
     }

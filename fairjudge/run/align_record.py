@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from fairjudge.datasets import read_json
 from fairjudge.errors import InputError, RunError
 from fairjudge.records import write_atomically
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 FILE = "align.json"
 
@@ -111,7 +111,7 @@ def check_sealed(
         return
     if not any(all(getattr(one, n) == value for n, value in known.items()) for one in before):
         raise RunError(
-            f"documents of this test were opened {counted(len(before), 'time')} before (last for "
+            f"documents of this test were opened {pluralize(len(before), 'time')} before (last for "
             f"{before[-1].chosen!r}, {before[-1].when}): a test that chooses is a test no more. "
             "Label new documents, or reopen it by --reopen, which is counted and stated"
         )

@@ -44,7 +44,7 @@ from fairjudge.run.material import check_material
 from fairjudge.run.models import Llm, Models, Spent, open_models, spent_together
 from fairjudge.run.progress import Progress, untold
 from fairjudge.run.runs import digest, make_folder, noting_spent
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _ANCHORS = "anchors"
 """Rows of sets of anchors that a model wrote, so that no later start asks for others."""
@@ -151,7 +151,7 @@ class _Work:
             sets = await self._anchors(base, llm, models) if "anchors" in kinds else ()
         found = tuple(made_of(base, self.options, self.material, sets))
         missing = self.options.rewordings - len(sets) if "anchors" in kinds else 0
-        why = [f"{counted(missing, 'set')} of anchors could not be read"] if missing > 0 else []
+        why = [f"{pluralize(missing, 'set')} of anchors could not be read"] if missing > 0 else []
         if not found:
             raise RunError(f"no candidate to try: {'; '.join(why) or 'nothing was asked for'}")
         return found, why
@@ -356,8 +356,8 @@ def _check_answered(rows: Sequence[Judgement], *, part: str, name: str) -> None:
     if why["budget"] or failed > _MAX_FAILED * len(rows):
         told = ", ".join(f"{reason}: {why[reason]}" for reason in ("budget", "backend"))
         raise RunError(
-            f"{part}, {name}: {counted(why['budget'] + failed, 'judgement')} of {len(rows)} got no "
-            f"reply ({told}); nothing is decided, and the same command goes on from here"
+            f"{part}, {name}: {pluralize(why['budget'] + failed, 'judgement')} of {len(rows)} got "
+            f"no reply ({told}); nothing is decided, and the same command goes on from here"
         )
 
 

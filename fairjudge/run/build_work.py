@@ -18,7 +18,7 @@ from fairjudge.outcomes import RETRYABLE
 from fairjudge.references.ports import ArticleBuilder, Builder
 from fairjudge.run.built import n_by_reason
 from fairjudge.run.runs import resume, start
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 from fairjudge.text.usable import Skipped, usable
 
 _NO_QUESTION = (
@@ -34,7 +34,7 @@ def taking_part(
     articles, skipped = usable(cluster.articles)
     why = why_not_buildable(cluster)
     if why is None and len(articles) < 2:
-        n_all = counted(len(cluster.articles), "article")
+        n_all = pluralize(len(cluster.articles), "article")
         why = f"cluster {cluster.eid!r}: {len(articles)} of {n_all} with news enough"
     return articles, skipped, why
 

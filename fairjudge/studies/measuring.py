@@ -31,7 +31,7 @@ from fairjudge.studies.files import (
 )
 from fairjudge.studies.record import Done
 from fairjudge.studies.steps import Layout, Step, Workplace, asking
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "audit stability"}
 
@@ -141,7 +141,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
                 write_records(path, found.apply(file.records).judgements)
         groups = figures["groups"]
         return Done(
-            told=f"{counted(len(groups), 'judge')}, {counted(len(found.calibrators), 'curve')}",
+            told=f"{pluralize(len(groups), 'judge')}, {pluralize(len(found.calibrators), 'curve')}",
             findings=tuple(
                 f"{one['judge']} against people, {one['aspect']} by {one['protocol']}: "
                 f"{verdict(one)}."
