@@ -46,7 +46,7 @@ from fairjudge.calibration.replaceability import (
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
-from fairjudge.matching import with_ids_of
+from fairjudge.records.matching import with_ids_of
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
 

@@ -25,7 +25,7 @@ from fairjudge.calibration.ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
-from fairjudge.matching import Match, match, with_ids_of
+from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
 _Table: TypeAlias = Mapping[ItemKey, Mapping[str, float]]

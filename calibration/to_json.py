@@ -14,7 +14,7 @@ from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
-from fairjudge.results import Json, figure, to_json
+from fairjudge.records.results import Json, figure, to_json
 from fairjudge.text.counting import pluralize
 
 MAX_LISTED = 20

@@ -15,8 +15,8 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.labels import by_group
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
-from fairjudge.matching import name_of
-from fairjudge.results import to_json
+from fairjudge.records.matching import name_of
+from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clustered_mean, within
 
 Outcome: TypeAlias = Literal["passed", "worse", "cannot tell", "unscored"]

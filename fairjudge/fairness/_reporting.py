@@ -11,7 +11,7 @@ from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.judge_error import Band, Corrected, Sensitivity
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
-from fairjudge.results import SHORT, Json, figure
+from fairjudge.records.results import SHORT, Json, figure
 from fairjudge.text.counting import pluralize
 
 SampleT = TypeVar("SampleT")
