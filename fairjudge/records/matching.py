@@ -156,12 +156,11 @@ def _number(value: str) -> str:
 
 
 def _respelled(row: R, replaced: Mapping[str, Mapping[str, str]]) -> R:
-    changes = {
-        name: spelling[value]
-        for name, spelling in replaced.items()
-        if (value := getattr(row, name, None)) in spelling
-    }
-    return row.model_copy(update=changes) if changes else row
+    given = {name: getattr(row, name, None) for name in replaced}
+    changes = {name: replaced[name].get(str(value), value) for name, value in given.items()}
+    if changes == given:
+        return row
+    return row.model_copy(update={name: v for name, v in changes.items() if v != given[name]})
 
 
 def no_match(join: Mapping[str, Any]) -> str:
