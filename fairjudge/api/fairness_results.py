@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from fairjudge.fairness.coverage_report import CoverageReport
     from fairjudge.fairness.proportional_report import ProportionalReport
     from fairjudge.fairness.support import Support
+    from fairjudge.records.matching import Match
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,6 +32,7 @@ class CoverageFairness:
 
     report: CoverageReport
     supports: Sequence[Support]
+    joins: Sequence[Match[tuple[str, str]]] = ()
 
     def save_supports(self, path: str | Path) -> None:
         """Write the supports to a .jsonl file, for ``scorer="matrix:FILE"``."""
@@ -61,7 +63,7 @@ class CoverageFairness:
         """Return what ``fairjudge fairness coverage --json`` writes."""
         from fairjudge.fairness.coverage_json import coverage_json
 
-        return with_findings("fairness coverage", coverage_json(self.report))
+        return with_findings("fairness coverage", coverage_json(self.report) | _joined(self.joins))
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -82,6 +84,7 @@ class ProportionalFairness:
     """
 
     report: ProportionalReport
+    joins: Sequence[Match[tuple[str, str]]] = ()
 
     def table(self) -> Table:
         """Return ``bur``, ``uer``, ``auc`` and ``sof`` of each system, as shares; 0 is fair."""
@@ -100,7 +103,8 @@ class ProportionalFairness:
         """Return what ``fairjudge fairness proportional --json`` writes."""
         from fairjudge.fairness.proportional_json import proportional_json
 
-        return with_findings("fairness proportional", proportional_json(self.report))
+        figures = proportional_json(self.report) | _joined(self.joins)
+        return with_findings("fairness proportional", figures)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -111,6 +115,10 @@ class ProportionalFairness:
 
     def _repr_html_(self) -> str:
         return pages(self.tables())
+
+
+def _joined(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
+    return {"joins": [one.to_json() for one in joins]} if joins else {}
 
 
 def _measure(measures: object, name: str) -> object:

@@ -21,6 +21,7 @@ from fairjudge.calibration.to_json import audits_json
 from fairjudge.datasets import read_labels
 from fairjudge.domain import Estimate, Judgement, Reference, Summary, Undefined
 from fairjudge.errors import InputError
+from fairjudge.records.matching import join_samples
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
 from fairjudge.scores.leaderboards import is_derived
@@ -46,7 +47,7 @@ def position_report(
     pairs = [row for row in rows if row.protocol == "pairwise" and not is_derived(row)]
     if not pairs:
         raise InputError("position bias needs pairwise judgements, and there are none")
-    by_label = _label_quality(labels)
+    by_label, joins = _label_quality(labels, pairs)
     groups: list[dict[str, Any]] = []
     for aspect in dict.fromkeys(row.aspect for row in pairs):
         some = [row for row in pairs if row.aspect == aspect]
@@ -55,20 +56,28 @@ def position_report(
         groups += audits_json(audits)["groups"]
     for group in groups:
         group["shift"] = _shift(pairs, judge=group["judge"], aspect=group["aspect"])
-    return {"groups": groups}
+    return {"groups": groups, **({"joins": joins} if joins else {})}
 
 
-def _label_quality(labels: object | None) -> dict[str, Quality]:
+def _label_quality(
+    labels: object | None, pairs: Sequence[Judgement]
+) -> tuple[dict[str, Quality], list[dict[str, Any]]]:
+    """Return people's mean value of each summary, by aspect, and how labels and pairs match."""
     if labels is None:
-        return {}
+        return {}, []
+    aspects = {row.aspect for row in pairs}
+    given = read_labels(labels)
+    rated = [one for one in given if one.aspect in aspects and one.system is not None]
+    rows, found = join_samples(rated, pairs, names=("labelled summary", "summary of a pair"))
     values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for label in read_labels(labels):
+    for label in rows:
         if label.system is not None and not isinstance(label.value, str):
             values[label.aspect][label.eid, label.system].append(label.value)
-    return {
+    means: dict[str, Quality] = {
         aspect: {item: fmean(some) for item, some in items.items()}
         for aspect, items in values.items()
     }
+    return means, [found.to_json()]
 
 
 def _carried_quality(rows: Sequence[Judgement]) -> Quality:
@@ -211,6 +220,12 @@ def length_report(
     Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
     Raises InputError if there is no pairwise judgement.
     """
+    paired = [row for row in rows if row.protocol == "pairwise"]
+    joins = []
+    if paired:
+        names = ("summary", "summary of a pair")
+        summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
+        joins.append(found.to_json())
     words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
@@ -222,7 +237,8 @@ def length_report(
         "groups": [
             {"judge": judge, "aspect": aspect, **_length_group(some, words, matched_within)}
             for (judge, aspect), some in pairs.items()
-        ]
+        ],
+        "joins": joins,
     }
 
 

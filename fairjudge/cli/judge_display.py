@@ -82,10 +82,11 @@ class _JudgedAspect:
 
     def findings(self) -> tuple[str, ...]:
         """Return what is said first."""
-        from fairjudge.reports.findings import Board, board_findings, first_of
+        from fairjudge.reports.findings import Board, board_findings, first_of, n_level
 
         outcome = self.outcome
-        ranked = [one.system for one in outcome.scores if one.ranked and one.n_clusters]
+        scores = [one for one in outcome.scores if one.ranked and one.n_clusters]
+        ranked = [one.system for one in scores]
         return board_findings(
             Board(
                 aspect=outcome.plan.aspect,
@@ -96,6 +97,7 @@ class _JudgedAspect:
                 n_items=len(outcome.judgements),
                 reasons=outcome.unscored_reasons,
                 by_default=any(one.scored_by == "embedding" for one in outcome.ratings),
+                n_level=n_level(scores),
             )
         )
 
