@@ -18,7 +18,7 @@ from fairjudge.records.results import to_json
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
-_NAMES = ("item of the first run", "item of the second run")
+_NAMES = ("first-run item", "second-run item")
 Aspect: TypeAlias = tuple[str, str]
 """Aspect and protocol."""
 
