@@ -25,6 +25,7 @@ from fairjudge.records.matching import join_samples
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
 from fairjudge.scores.leaderboards import is_derived
+from fairjudge.scores.missing import missing_of
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
 
@@ -178,6 +179,10 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Reference]) -
             items[row.judge, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
     groups = [_covered_group(judge, system, one) for (judge, system), one in found.items() if one.n]
+    listed = [row for row in rows if row.protocol == "checklist"]
+    if not groups and listed:
+        why = missing_of(listed).in_words()
+        raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
     if not groups:
         raise InputError(
             "no judgement is a checklist, or of a single answer or article: judge with --protocol "

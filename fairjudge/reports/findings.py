@@ -65,15 +65,14 @@ def of_leaderboard(found: Leaderboard) -> Board:
         for one in ranked[1:]
         if not (isinstance(one.behind, Estimate) and (one.behind.low or 0.0) > 0)
     ]
-    n_unscored = sum(one.score.n_unscored for one in found.standings)
     return Board(
         aspect=found.aspect,
         systems=[one.score.system for one in ranked],
         as_good=None if n_clusters < FEWEST_CLUSTERS else as_good,
         not_ranked=[one.score.system for one in found.standings if not one.score.ranked],
         n_clusters=n_clusters,
-        n_items=sum(one.score.n_judged + one.score.n_unscored for one in found.standings),
-        reasons={"unscored": n_unscored} if n_unscored else {},
+        n_items=found.missing.n_items,
+        reasons=found.missing.reasons,
         by_default=bool(found.n_by_default),
         n_level=n_level(one.score for one in ranked),
     )
