@@ -146,7 +146,7 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
         runs=tuple(found.runs),
         costs=tuple(found.costs),
         signatures=Counter(row.signature for row in found.judgements if row.signature),
-        leaderboards=[_whole(one, found) for one in leaderboards(found.judgements, seed=seed)],
+        leaderboards=tuple(_whole(one, found) for one in leaderboards(found.judgements, seed=seed)),
         panels=panels,
         browse=browse_data(
             found,

@@ -59,8 +59,9 @@ class JudgeOutcome(RunOutcome):
 
     ``judgements`` may be read anew from the run each time; ``ratings`` are what scores stand on.
     ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
-    least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists say under other protocols; they
-    are written after ``judgements``. ``references`` are what was judged against, for checklists.
+    least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
+    say under other protocols; they are written after ``judgements``. ``references`` are what was
+    judged against, for checklists.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words

@@ -71,8 +71,9 @@ class Leaderboard:
 
     ``unit`` is what was judged: summary, sentence, article or answer. ``scale_range`` is None where
     a value lies outside the protocol's usual range, so that the scale is not known.
-    ``missing`` are the items without a score, ``n_by_default`` of the judgements are the embedded default's. ``derived``: they say what
-    checklists do under this protocol, and nobody was asked for them.
+    ``missing`` are the items without a score; ``n_by_default`` of the judgements are the embedded
+    default's. ``derived``: they say what checklists do under this protocol, and nobody was asked
+    for them.
     """
 
     judge: str

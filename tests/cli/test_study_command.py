@@ -375,7 +375,8 @@ def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, 
     assert "4 of 12 items (33%) are without a score: 4 not applicable." in page
     judged = ("judge", "--references", "study/references.jsonl", "--summaries",
               "study/summaries.jsonl", "--aspect", "coverage", "--protocol", "checklist",
-              "--backend", "openai:stub-model", "--base-url", server.v1, "-o", "j.jsonl")  # fmt: skip
+              "--backend", "openai:stub-model", "--base-url", server.v1,
+              "-o", "j.jsonl")  # fmt: skip
     done = cli(*judged, "--json", "j.json", "--max-unscored", "1")
     assert done.code == 0, done.err
     assert "4 of 12 items (33%) are without a score: 4 not applicable." in done.out
