@@ -27,7 +27,7 @@ from fairjudge.calibration.curves import (
 )
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
-from fairjudge.results import to_json
+from fairjudge.records.results import to_json
 from fairjudge.stats._arrays import (
     BoolArray,
     FloatArray,

@@ -11,6 +11,14 @@ from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from fairjudge.analysis.annotated_files import read_annotated
+from fairjudge.analysis.name_files import (
+    popular_names,
+    read_census,
+    read_lookup,
+    read_name_lists,
+    read_word_lists,
+)
 from fairjudge.bias.analysis import (
     DistinguishabilityReport,
     InputReport,
@@ -29,14 +37,6 @@ from fairjudge.bias.reporting import BiasOptions
 from fairjudge.bias.templates import make_template
 from fairjudge.bias.word_lists import HELM_GENDER, ReferenceKind, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
-from fairjudge.datasets.annotated import read_annotated
-from fairjudge.datasets.names import (
-    popular_names,
-    read_census,
-    read_lookup,
-    read_name_lists,
-    read_word_lists,
-)
 from fairjudge.domain import Cluster, Record, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.scorers.people import PeopleFinder, load_people_finder

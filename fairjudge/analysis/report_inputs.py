@@ -23,7 +23,7 @@ from fairjudge.datasets import (
 from fairjudge.datasets.recognising import Recognised, recognise
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.records import kept_rows
+from fairjudge.records.folder import kept_rows
 from fairjudge.reports.content import Cost, Panel, Run, Source
 from fairjudge.text.counting import pluralize
 

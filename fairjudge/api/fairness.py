@@ -13,6 +13,13 @@ from fairjudge.analysis.fairness import (
     read_terms,
     value_scores_of,
 )
+from fairjudge.analysis.support_files import (
+    SUPPORTS,
+    UNITS,
+    VALUE_SCORES,
+    VALUE_SHARES,
+    ValueScoreRecord,
+)
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Units, model_supports
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.judging import JudgeResult
@@ -26,18 +33,11 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._problems import describe
-from fairjudge.datasets.supports import (
-    SUPPORTS,
-    UNITS,
-    VALUE_SCORES,
-    VALUE_SHARES,
-    ValueScoreRecord,
-)
-from fairjudge.declaring import Positive, Seed
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Positive, Seed
 from fairjudge.options.models import Model, as_model
 from fairjudge.text.counting import pluralize
 

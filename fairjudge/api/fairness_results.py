@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairjudge.analysis.support_files import write_supports
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
-from fairjudge.datasets.supports import write_supports
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasures

@@ -13,8 +13,8 @@ from fairjudge.bias.people import Person
 from fairjudge.bias.resampling import Counts
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
-from fairjudge.resampling import Resampling, generator
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling, generator
 from fairjudge.text.counting import pluralize
 
 Exclusion: TypeAlias = Literal["empty_summary", "empty_source", "no_people_known", "no_group"]

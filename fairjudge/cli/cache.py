@@ -17,14 +17,14 @@ from fairjudge.cli.terminal import say
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
-    from fairjudge.cache_files import AnyCache
+    from fairjudge.cache.files import AnyCache
 
 app = Application(help="Manage the cache of model responses.", no_args_is_help=True)
 
 
 @contextmanager
 def _opened(folder: Path | None, store: str | None) -> Iterator[AnyCache]:
-    from fairjudge.run.models import open_cache
+    from fairjudge.engine.models import open_cache
 
     cache = open_cache(
         folder,
@@ -82,7 +82,7 @@ def export_(
     store: opt.Store = None,
 ) -> None:
     """Write every sound reply to a file, to share or to keep."""
-    from fairjudge.cache_files import export_cache
+    from fairjudge.cache.files import export_cache
 
     with _opened(cache, store) as opened:
         n_written = export_cache(opened, exported)
@@ -97,7 +97,7 @@ def import_(
     store: opt.Store = None,
 ) -> None:
     """Add the replies of an exported file; what the cache has already stays."""
-    from fairjudge.cache_files import import_cache
+    from fairjudge.cache.files import import_cache
 
     with _opened(cache, store) as opened:
         report = import_cache(opened, file)

@@ -92,7 +92,7 @@ def calibrate(
     """
     from fairjudge.api import calibrating
     from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
-    from fairjudge.records import write_output
+    from fairjudge.records.folder import write_output
     from fairjudge.reports.kinds import tables_of
     from fairjudge.reports.tables import to_markdown
 
@@ -168,7 +168,7 @@ def _family(text: str) -> tuple[str, str]:
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
-    from fairjudge.analysis.auditing import position_report
+    from fairjudge.auditing.reports import position_report
     from fairjudge.reports.calibration_page import calibration_page
 
     position = (

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from fairjudge.api.findings import Findings
     from fairjudge.api.progress import Bars
     from fairjudge.datasets import Loaded
+    from fairjudge.engine.built import Built
+    from fairjudge.engine.models import Spent
     from fairjudge.run.building import BuildOutcome
-    from fairjudge.run.built import Built
     from fairjudge.run.judging import JudgeOutcome
-    from fairjudge.run.models import Spent
     from fairjudge.run.summaries import SummarizeOutcome
 
 Noun = tuple[str] | tuple[str, str]
@@ -42,7 +42,7 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     if target == "-":
         typer.echo(text, nl=False)
         return
-    from fairjudge.records import write_output
+    from fairjudge.records.folder import write_output
 
     write_output(Path(target), text)
 

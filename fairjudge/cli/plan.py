@@ -184,8 +184,8 @@ def load_batch(
     Write the batch by 'fairjudge plan ... --batch calls.jsonl', have it run, load its results, and
     run the same 'judge' command with the same --cache: it asks only for what is missing.
     """
+    from fairjudge.engine.models import open_cache, print_warning
     from fairjudge.run.batches import import_batch
-    from fairjudge.run.models import open_cache, print_warning
 
     kept = open_cache(cache, store=opt.store_address(store), warn=print_warning)
     try:

@@ -224,9 +224,9 @@ def init(
 
         fairjudge study init data/ -o study.toml
     """
+    from fairjudge.engine.runs import check_writable
     from fairjudge.errors import InputError
-    from fairjudge.records import write_output
-    from fairjudge.run.runs import check_writable
+    from fairjudge.records.folder import write_output
     from fairjudge.studies.initial import find_data, study_text
 
     if output.exists() and not force:

@@ -116,7 +116,7 @@ def _system(report: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _measured(report: Mapping[str, Any], measure: str) -> bool:
-    """Whether a fairness command measured all this; which measures there are, versions differ in."""
+    """Whether a fairness command wrote it; its measures differ from version to version."""
     return report.get("measure") == measure and {"attribute", "systems"} <= report.keys()
 
 

@@ -12,7 +12,7 @@ from fairjudge.errors import InputError
 from fairjudge.fairness.judge_error import Corrected, Sensitivity
 from fairjudge.fairness.measures import Band, FairnessMeasures
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
-from fairjudge.results import SHORT, Json, figure
+from fairjudge.records.results import SHORT, Json, figure
 from fairjudge.text.counting import pluralize
 
 SampleT = TypeVar("SampleT")

@@ -42,8 +42,8 @@ from fairjudge.fairness.judge_error import (
 from fairjudge.fairness.measures import SampleNumbers, by_rows
 from fairjudge.fairness.support import CoverageVariant, Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
-from fairjudge.resampling import Resampling, generator
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling, generator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

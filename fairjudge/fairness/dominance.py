@@ -14,10 +14,10 @@ from fairjudge.errors import StatisticsError
 from fairjudge.fairness.coverage_parity import contributions, means
 from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.fairness.support import CoverageVariant
-from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import resample_counts
+from fairjudge.stats.resampling import Resampling
 from fairjudge.text.counting import pluralize
 
 _Statistic: TypeAlias = Callable[[str, FloatArray], FloatArray]

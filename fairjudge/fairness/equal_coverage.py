@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
 from fairjudge.text.counting import pluralize
 
 ALPHA = 0.05

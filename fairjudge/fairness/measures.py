@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.measures import Measure, Measures
-from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.measures import Measure, Measures
+from fairjudge.stats.resampling import Resampling
 
 DataT = TypeVar("DataT")
 CorpusT = TypeVar("CorpusT")

@@ -27,8 +27,8 @@ from fairjudge.fairness.shares import (
     under_represented,
     unfair_error,
 )
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import BoolArray, FloatArray
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
 
 ShareMeasure: TypeAlias = FairnessMeasure[Shares, Shares, ShareErrors]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairjudge.errors import InputError
+from fairjudge.files import read_file
 from fairjudge.importing.records import Entry, Skipped, make_label
 from fairjudge.importing.sources import Source
-from fairjudge.inputs import read_file
 from fairjudge.text.counting import pluralize
 
 _UNITS, _LABELS, _IDS = "SCUs.txt", "labels", "ids.txt"

@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 from fairjudge.domain import Answer, Article, Stance, Unscored
 from fairjudge.judges.criteria import fence_articles
-from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list
+from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import Asker
 from fairjudge.references.llm import MAX_ANSWER_WORDS

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
 from fairjudge.reports.fairness_tables import is_fairer, label_of
 from fairjudge.reports.figures import Json, interval, named, why
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.text.counting import pluralize
 
 _ALPHA = 0.05

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import FAMILIES
-from fairjudge.measures import Measure
 from fairjudge.reports import bias_tables, fairness_tables
 from fairjudge.reports.content import Content
 from fairjudge.reports.fairness_tables import Family, label_of
@@ -16,6 +15,7 @@ from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
 from fairjudge.reports.row_tables import rows_within
+from fairjudge.stats.measures import Measure
 from fairjudge.text.counting import pluralize
 
 _MAX_WORDS = 25

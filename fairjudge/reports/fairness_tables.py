@@ -9,10 +9,10 @@ from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.measures import FairnessMeasures
 from fairjudge.fairness.proportional import PROPORTIONAL
 from fairjudge.fairness.registry import shown_measures
-from fairjudge.measures import Measure
 from fairjudge.reports.figures import Json, bounds, interval, named, p_value, sentence, tally, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
+from fairjudge.stats.measures import Measure
 from fairjudge.text.counting import pluralize
 
 Family: TypeAlias = FairnessMeasures[Any, Any, Any]

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Estimate
-from fairjudge.judges.leaderboards import FEWEST_CLUSTERS, Leaderboard
 from fairjudge.reports.figures import named
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS, Leaderboard
 from fairjudge.text.counting import pluralize
 
 _MAX_NAMED = 3

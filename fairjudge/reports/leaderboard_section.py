@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from fairjudge.judges.leaderboards import (
+from fairjudge.records.results import figure
+from fairjudge.reports.figures import Json, forest, row
+from fairjudge.reports.findings import board_findings, of_leaderboard
+from fairjudge.reports.parts import Group, Heading, Paragraph, Part
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import Column, TextTable
+from fairjudge.scores.leaderboards import (
     MEANING,
     WEIGHTING,
     Leaderboard,
@@ -13,12 +19,6 @@ from fairjudge.judges.leaderboards import (
     not_ranked,
     weak_judge,
 )
-from fairjudge.reports.figures import Json, forest, row
-from fairjudge.reports.findings import board_findings, of_leaderboard
-from fairjudge.reports.parts import Group, Heading, Paragraph, Part
-from fairjudge.reports.row_tables import table
-from fairjudge.reports.tables import Column, TextTable
-from fairjudge.results import figure
 from fairjudge.text.counting import pluralize
 
 FEW_DOCUMENTS = 15

@@ -12,7 +12,7 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.datasets import Loaded, read_judgements, read_labels
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.errors import InputError
-from fairjudge.results import figure
+from fairjudge.records.results import figure
 from fairjudge.text.counting import pluralize
 
 

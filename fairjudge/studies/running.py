@@ -11,8 +11,8 @@ from fairjudge import __version__
 from fairjudge.api.progress import Bars
 from fairjudge.api.showing import pages, texts
 from fairjudge.backends.budgeting import Budget
+from fairjudge.engine.runs import make_folder
 from fairjudge.reports.tables import TextTable, columns
-from fairjudge.run.runs import make_folder
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
 from fairjudge.studies.record import Done, StudyRecord, key_of, locked, spent_before

@@ -10,7 +10,6 @@ from typing import Any
 from fairjudge.api.progress import Bars
 from fairjudge.datasets import check_distinct, read_summaries, write_records
 from fairjudge.errors import InputError, RunError
-from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
@@ -19,6 +18,7 @@ from fairjudge.run.building import build_file
 from fairjudge.run.judging import JudgeOutcome
 from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
+from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.studies.files import JudgePart, Study
 from fairjudge.studies.record import Done
 from fairjudge.text.counting import pluralize
