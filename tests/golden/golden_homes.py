@@ -1,13 +1,13 @@
 """Where the golden values' sources live; whoever moves one of them changes its line here alone."""
 
 from fairjudge import __version__
+from fairjudge.aligning.candidates import other_scales
 from fairjudge.annotation.items import build_items
 from fairjudge.annotation.items import digest as items_digest
 from fairjudge.annotation.tasks import label_task
 from fairjudge.backends.keys import prompt_key, request_key
 from fairjudge.datasets import read_references, read_summaries
 from fairjudge.judges.asking import AskedAspect
-from fairjudge.judges.candidates import other_scales
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.parsing import PARSER_VERSION
 from fairjudge.protocols import (
