@@ -35,7 +35,13 @@ def _reading() -> Iterator[tuple[str, str]]:
     yield "backends", "backends"
     yield "backends-json", "backends --json -"
     yield "prompts", "prompts list"
-    for name in ("coverage-single.v2", "faithfulness-pairwise", "checklist", "together", "repair"):
+    for name in (
+        "coverage-single.v2",
+        "faithfulness-pairwise",
+        "coverage-checklist",
+        "together",
+        "repair",
+    ):
         yield f"prompt-{name}", f"prompts show judge/{name}"
     for name in ("build", "summarize", "judge", "calibrate", "audit", "fairness", "bias", "study"):
         yield f"no-option-{name}", f"{name} --no-such-option"
@@ -68,7 +74,10 @@ def _reading() -> Iterator[tuple[str, str]]:
         "export-one-system",
         "export rated_both.jsonl -o - --to csv --system ada --judge openai:good",
     )
-    yield "export-otel-back", "import export-inspect-scores-rated_good.out -o - --json {name}.json"
+    yield (
+        "export-one-inspect",
+        "export rated_good.jsonl -o {name}.jsonl --to inspect-scores --system ada",
+    )
 
 
 def _judging() -> Iterator[tuple[str, str]]:
@@ -156,8 +165,8 @@ def _writing() -> Iterator[tuple[str, str]]:
         f"{write} --sweep temperature=0.5,1 --sweep sentences=2 --sweep fair=leaning",
     )
     yield "summarize-fair", f"{write} --fair leaning --words 50 --system mine"
-    yield "split-local", "split few_summaries.jsonl -o {name}.jsonl --json {name}.json -q"
-    yield "split-llm", "split few_summaries.jsonl -o {name}.jsonl --json {name}.json -q {llm}"
+    yield "split-local", "split few_summaries.jsonl -o {name}.jsonl -q"
+    yield "split-llm", "split few_summaries.jsonl -o {name}.jsonl -q {llm}"
     for name, asked in {
         "build": "few.jsonl",
         "likert": f"{FEW} {BY} likert",
@@ -238,6 +247,8 @@ def _measuring() -> Iterator[tuple[str, str]]:
         "guarantee-within",
         f"cascade --local rated_good.jsonl {LABELLED} --guarantee 0.8 --within 1 -o -",
     )
+    for name in ("cascade", "cascade-tolerant", "guarantee-rated"):
+        yield _judge(f"by-{name}", f"{BY} likert --cascade {name}.kept.json")
     align = "--references clusters.jsonl --summaries summaries.jsonl --labels labels.jsonl"
     yield (
         "align-plan",
@@ -372,7 +383,7 @@ def _others() -> Iterator[tuple[str, str]]:
         "report-jsons",
         (
             "report rated_good.jsonl fair-coverage.json fair-proportional.json position-good.json "
-            "stability-good.json calibrate-rated-good.json rank.json bias-words.json -o {name}.html"
+            "calibrate-rated-good.json rank.json bias-words.json -o {name}.html"
         ),
     )
     yield "study-plan", "study study.toml --plan -o {name} --json {name}.json"

@@ -58,10 +58,11 @@ def cluster(eid: str) -> dict[str, Any]:
     """Return four articles, half of them by either side."""
     articles = []
     for n, topic in enumerate(TOPICS):
+        who = ("she", "he")[drawn(f"who {eid} {n}", 2)]
         text = (
             f"The old bridge of {eid} closed on Monday. The city council blames the heavy rain of "
             f"the past weeks. Engineers had warned about the cracks for many years. "
-            f"The {topic} matters most, says the mayor, and she wants it settled by June."
+            f"The {topic} matters most, says the mayor, and {who} wants it settled by June."
         )
         articles.append(
             {
@@ -92,7 +93,7 @@ def summary(eid: str, system: str) -> dict[str, str]:
     n = quality(eid, system)
     said = " ".join(f"The {topic} matters, says {system}." for topic in TOPICS[: max(1, n - 1)])
     her = " She is the mayor." if drawn(f"her {eid} {system}", 2) else " He is the mayor."
-    return {"eid": eid, "system": system, "text": f"The old bridge of {eid} closed. {said}{her}"}
+    return {"eid": eid, "system": system, "text": f"The bridge is closed. {said}{her}"}
 
 
 def write_labels(events: list[str]) -> None:
@@ -256,15 +257,17 @@ def write_files() -> None:
     )
     Path("lists.json").write_text(json.dumps({"F": ["she", "her"], "M": ["he", "his"]}))
     names = [
-        {
-            "group": "north",
-            "gender": "female",
-            "first_names": ["Ada", "Eva"],
-            "last_names": ["Ash"],
-        },
-        {"group": "south", "gender": "male", "first_names": ["Bob", "Cid"], "last_names": ["Oak"]},
+        _names("north", "female", ("Eva", "Ida", "Una", "Ira"), "Ash"),
+        _names("north", "male", ("Tom", "Max", "Leo", "Guy"), "Elm"),
+        _names("south", "female", ("Amy", "Joy", "Kim", "Liv"), "Oak"),
+        _names("south", "male", ("Bob", "Cid", "Dan", "Ned"), "Yew"),
     ]
     Path("names.json").write_text(json.dumps(names))
-    text = ("Ada", "Ash", "closed", "the", "bridge", ".", "She", "was", "glad", ".")
-    written = {"id": "doc1", "tokens": text, "people": [[0, 2]], "chains": [[[0, 2], [6, 7]]]}
+    text = ("Ada", "Ash", "met", "Ben", "Birch", "at", "the", "bridge", ".", "She", "was", "glad")
+    chains = [[[0, 2], [9, 10]], [[3, 5]]]
+    written = {"id": "doc1", "tokens": text, "people": [[0, 2], [3, 5]], "chains": chains}
     write_lines("documents.jsonl", [written | {"id": f"doc{n}"} for n in range(3)])
+
+
+def _names(group: str, gender: str, first: tuple[str, ...], last: str) -> dict[str, Any]:
+    return {"group": group, "gender": gender, "first_names": first, "last_names": [last]}

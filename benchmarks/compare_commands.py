@@ -9,7 +9,8 @@ stub model on loopback, and keeps exit code, output and every file that a line w
 
 ``compare`` lists what differs, JSON by JSON. All lines of a checkout run in one process, one after
 another, in one folder: later ones read what earlier ones wrote. Masked are the port of the stub,
-the folders, dates, durations and names of run folders, which are hashes with the port in them.
+the folders, dates, durations, marks around untrusted text, and names of run
+folders, which are hashes with the port in them.
 A new line is one more entry of `LINES`: a name and a command, in which ``{llm}`` stands for the
 stub's options; the table is in ``_command_lines.py``.
 """
@@ -149,7 +150,7 @@ def _masked(text: str, masks: tuple[str, ...]) -> str:
     text = re.sub(
         r"\b(judge|build|summarize|split|align|audit-\w+)-[0-9a-f]{12}\b", r"\1-RUN", text
     )
-    text = re.sub(r"\b(sources|started|runs)-[0-9a-f]{12}\b", r"\1-HASH", text)
+    text = re.sub(r"(</?\w+) [0-9a-f]{12}\b", r"\1 MARK", text)
     text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "WHEN", text)
     return re.sub(
         r'("(?:seconds|duration|wall_seconds|startTime|timeUnixNano)": ?)"?[\d.e+-]+"?',
