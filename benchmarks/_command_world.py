@@ -257,10 +257,8 @@ def write_files() -> None:
     )
     Path("lists.json").write_text(json.dumps({"F": ["she", "her"], "M": ["he", "his"]}))
     names = [
-        _names("north", "female", ("Eva", "Ida", "Una", "Ira"), "Ash"),
-        _names("north", "male", ("Tom", "Max", "Leo", "Guy"), "Elm"),
-        _names("south", "female", ("Amy", "Joy", "Kim", "Liv"), "Oak"),
-        _names("south", "male", ("Bob", "Cid", "Dan", "Ned"), "Yew"),
+        _names("women", "female", "Eva Ida Una Ira Amy Joy Kim Liv Zoe Fay", "Ash Oak Fir"),
+        _names("men", "male", "Tom Max Leo Guy Bob Cid Dan Ned Roy Abe", "Elm Yew Box"),
     ]
     Path("names.json").write_text(json.dumps(names))
     text = ("Ada", "Ash", "met", "Ben", "Birch", "at", "the", "bridge", ".", "She", "was", "glad")
@@ -269,5 +267,6 @@ def write_files() -> None:
     write_lines("documents.jsonl", [written | {"id": f"doc{n}"} for n in range(3)])
 
 
-def _names(group: str, gender: str, first: tuple[str, ...], last: str) -> dict[str, Any]:
-    return {"group": group, "gender": gender, "first_names": first, "last_names": [last]}
+def _names(group: str, gender: str, first: str, last: str) -> dict[str, Any]:
+    whole = {"first_names": first.split(), "last_names": last.split()}
+    return {"group": group, "gender": gender, **whole}
