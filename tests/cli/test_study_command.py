@@ -333,7 +333,7 @@ def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
     assert cli("study", written).code == 0
     page = Path("study/report.html").read_text()
     short = page[page.index('id="short"') : page.index('id="systems"')]
-    assert "in coverage, but 2 clusters cannot tell systems apart." in short
+    assert "stand level in coverage; 2 clusters cannot tell systems apart." in short
     assert "Fewer than 5 summaries a system tell nothing about kind." in short
     assert "Who is covered, by openai:stub-model" in page
 
