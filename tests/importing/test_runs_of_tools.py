@@ -243,7 +243,7 @@ def test_mlflow_assessments(written):
     assert [(one.eid, one.annotator, one.value) for one in found.labels] == [("tr-1", "ann", 0.0)]
     assert [one.why for one in found.skipped] == [
         "feedback that is no number; --options gives words their values",
-        "a label that is no number",
+        "a label that is no number; --options gives words their values",
         "a later assessment overrides it",
     ]
     assert found.n_rows == len(found_list)
