@@ -31,7 +31,7 @@ from fairjudge.backends.http import (
     error_for_status,
     one_line,
 )
-from fairjudge.backends.ports import Warn
+from fairjudge.backends.ports import Warn, asked_again
 from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.errors import (
     BackendError,
@@ -180,11 +180,17 @@ async def _reply_of(
     """Return the reply of `chat`.
 
     Some integrations share one HTTP client among all event loops of a process. Each connection that
-    it kept from a loop that is closed fails before anything is sent, and is then dropped.
+    it kept from a loop that is closed fails once; the request may be sent before that, so that each
+    repetition counts as a call.
     """
     for _ in range(_MAX_KEPT_CONNECTIONS):
         try:
             return await chat.ainvoke(messages, stop=list(stop) or None)
+        except RuntimeError as error:
+            if "Event loop is closed" not in str(error):
+                raise
+        asked_again()
+    return await chat.ainvoke(messages, stop=list(stop) or None)
         except RuntimeError as error:
             if "Event loop is closed" not in str(error):
                 raise

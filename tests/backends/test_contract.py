@@ -120,6 +120,8 @@ def key(monkeypatch, request):
 
 @pytest.fixture
 def target(stub, provider):
+    # Some clients of LangChain's are shared by a process, and would keep connections over the test.
+    stub.keeps_open = provider != "langchain"
     return resolve_target(f"{provider}:{WRAPPED.get(provider, '')}judge", base_url=stub.v1)
 
 
@@ -235,7 +237,7 @@ async def test_the_ways_a_reply_can_end(stub, backend, target):
             await asked(backend, target)
 
 
-@pytest.mark.parametrize("provider", given("openai", "anthropic", "litellm", "langchain"))
+@pytest.mark.parametrize("provider", given("openai", "anthropic", "litellm"))
 def test_one_backend_serves_one_event_loop_after_another(stub, target):
     backend = open_backend(target)
 

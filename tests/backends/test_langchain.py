@@ -27,6 +27,12 @@ from fairjudge.protocols import ModelRef
 KEY = "sk-planted-0123456789"
 
 
+@pytest.fixture(autouse=True)
+def no_kept_connections(stub):
+    """Clients of LangChain's are shared by a process, and would keep connections over a test."""
+    stub.keeps_open = False
+
+
 @pytest.fixture
 def said():
     return []
@@ -131,6 +137,37 @@ async def test_repeats_that_are_not_counted_are_said(stub, monkeypatch, said):
     open_backend(chat_target(chat), chat=chat, warn=said.append)
     (line,) = said
     assert "max_retries=0" in line
+
+
+def test_one_model_serves_one_event_loop_after_another(stub):
+    """In a process of its own: the client that LangChain shares keeps connections to its end."""
+    stub.keeps_open = True
+    code = (
+        "import asyncio, sys\n"
+        "from langchain_openai import ChatOpenAI\n"
+        "from fairjudge.backends import open_backend\n"
+        "from fairjudge.backends.budgeting import Budget, BudgetLimit\n"
+        "from fairjudge.backends.limiting import Limiting\n"
+        "from fairjudge.backends.ports import Pipeline\n"
+        "from fairjudge.backends.langchain import chat_target\n"
+        "from fairjudge.protocols import CompletionRequest, Message\n"
+        "chat = ChatOpenAI(model='judge', base_url=sys.argv[1], max_retries=0, api_key='k')\n"
+        "target = chat_target(chat)\n"
+        "messages = (Message(role='user', content='Rate it.'),)\n"
+        "budget = Budget()\n"
+        "async def ask():\n"
+        "    limits = Limiting(BudgetLimit(budget))\n"
+        "    backend = Pipeline(open_backend(target, chat=chat), limits)\n"
+        "    request = CompletionRequest(target=target, messages=messages)\n"
+        "    return [(await backend.complete(request)).text for _ in range(2)]\n"
+        "print([asyncio.run(ask()) for _ in range(2)], budget.n_calls)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, stub.v1], check=True, capture_output=True, text=True
+    )
+    # A connection that was kept from the first loop costs a call more, which is counted.
+    assert ran.stdout.strip() == f"{[['Score: 3'] * 2] * 2} {len(stub.calls)}"
+    assert len(stub.calls) in {4, 5}
 
 
 class TestIdentity:
