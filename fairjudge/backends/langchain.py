@@ -191,10 +191,6 @@ async def _reply_of(
                 raise
         asked_again()
     return await chat.ainvoke(messages, stop=list(stop) or None)
-        except RuntimeError as error:
-            if "Event loop is closed" not in str(error):
-                raise
-    return await chat.ainvoke(messages, stop=list(stop) or None)
 
 
 def _without_addresses(value: Any) -> Any:
