@@ -1,7 +1,7 @@
 """The HTTP transport of the vendors' SDKs: bounded replies over aiohttp's connections.
 
 An SDK takes any httpx client, and that any transport; this one costs less processor time than
-httpx's own pool (.7 against 1.3 to 2 ms a call, `benchmarks/transport.py`), bounds the size of
+httpx's own pool (.7 against 1.3 to 2 ms a call, `benchmarks/throughput.py`), bounds the size of
 replies, follows no redirect to another origin, and takes no reply for that to another request.
 """
 

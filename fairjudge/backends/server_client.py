@@ -158,10 +158,12 @@ def _why_unreached(error: Exception) -> object:
     Some libraries raise it while they handle another, without naming it as the cause. Where there
     is none, the deepest cause that is named: what was only being handled may be unrelated.
     """
-    causes = list(_causes(error, handled=True))
+    causes = [one for one in _causes(error, handled=True) if str(one)]
     deepest = next((one for one in reversed(causes) if isinstance(one, OSError)), None)
     if deepest is None:
-        return list(_causes(error))[-1]
+        return next(
+            (one for one in reversed(list(_causes(error))) if str(one)), type(error).__name__
+        )
     if not deepest.errno or isinstance(deepest, _HAS_OWN_MESSAGE):
         return deepest
     return os.strerror(deepest.errno)

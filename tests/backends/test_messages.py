@@ -38,6 +38,8 @@ def test_a_secret_is_taken_out_before_the_line_is_cut():
         (socket.gaierror(-2, "Name or service not known"), "[Errno -2] Name or service not known"),
         (ssl.SSLCertVerificationError(1, "certificate has expired"), "certificate has expired"),
         (ssl.SSLEOFError(8, "EOF occurred"), "EOF occurred"),
+        (TimeoutError(), "broke off"),
+        (ValueError("an odd address"), "an odd address"),
     ],
 )
 def test_a_broken_connection_names_its_deepest_cause(cause, said):
