@@ -24,6 +24,7 @@ from fairjudge.auditing.reports import (
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
+from fairjudge.records.matching import with_ids_of
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
@@ -86,6 +87,9 @@ def report_on(found: Inputs, *, title: str, seed: int) -> Report:
     InputError
         If that is nothing to show.
     """
+    found.labels = list(with_ids_of(found.labels, found.judgements))
+    written = with_ids_of(found.summaries.values(), found.judgements)
+    found.summaries = {(one.eid, one.system): one for one in written}
     if not found.judgements and not found.clusters and not found.panels:
         raise InputError("nothing to report on: give judgements, references or a command's --json")
     return Report(html=report_page(_content(found, title=title, seed=seed)), title=title)

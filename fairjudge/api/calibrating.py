@@ -241,17 +241,22 @@ def calibrate(
     from fairjudge.calibration.analysis import Settings, analyse
     from fairjudge.calibration.curves import CALIBRATORS
     from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
+    from fairjudge.records.matching import join_samples
 
     if method not in CALIBRATORS:
         known = ", ".join(map(repr, CALIBRATORS))
         raise ConfigurationError(f"method: expected one of {known}, found {method!r}")
     if support and (summaries is None or clusters is None):
         raise ConfigurationError("support: needs summaries and clusters")
-    written = () if summaries is None else read_summaries(summaries).records
+    judged = read_judgements(judgements)
+    written: Sequence[Summary] = ()
+    if summaries is not None:
+        names, given = ("summary", "judged item"), read_summaries(summaries)
+        written, _ = join_samples(given, judged, names=names, complete=(), path=given.path)
     sources = () if clusters is None else read_clusters(clusters).records
     return Calibration(
         analyse(
-            read_judgements(judgements),
+            judged,
             read_labels(labels),
             settings=Settings(
                 annotators=as_names(annotators),

@@ -6,6 +6,7 @@ Sixty summaries of thirty events by two systems; the judge agrees with both peop
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -176,3 +177,38 @@ def test_a_label_for_each_spelling_is_left_as_it_is():
     found = fj.calibrate(rows, both, n_resamples=100)
     assert len(found.groups[0].joined.match.only_right) == 2 * N
     assert found.to_dict()["findings"][0].startswith("Only 60 of 120 labelled items match")
+
+
+def test_summaries_beside_the_judgements_meet_them_too(cli):
+    write_jsonl(Path("labels.jsonl"), labels())
+    asked = ("calibrate", "j.jsonl", "--labels", "labels.jsonl", "--summaries", "s.jsonl")
+
+    def summaries(eid: str) -> None:
+        rows = [{"eid": eid.format(one["eid"]), "system": one["system"],
+                 "text": "word " * one["value"]} for one in items()]  # fmt: skip
+        write_jsonl(Path("s.jsonl"), rows)
+
+    summaries("{}.0")
+    done = cli(*asked, "--json", "-")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["groups"][0]["baselines"]
+    summaries("doc-{}")
+    done = cli(*asked)
+    assert done.code == 1
+    assert "'doc-0'" in done.err
+
+
+def test_a_report_shows_the_labels_whose_ids_became_floats(cli):
+    write_jsonl(Path("labels.jsonl"), labels())
+    write_jsonl(Path("floats.jsonl"), labels("{}.0"))
+    for name in ("labels", "floats"):
+        done = cli("report", "j.jsonl", "--labels", f"{name}.jsonl", "-o", f"{name}.html")
+        assert done.code == 0, done.err
+    data = [
+        re.search(r'"labels":(\[.*?\]\])', Path(f"{name}.html").read_text())
+        for name in ("labels", "floats")
+    ]
+    assert data[0] is not None
+    assert data[1] is not None
+    assert "ann" in data[0][1]
+    assert data[0][1] == data[1][1]
