@@ -146,7 +146,7 @@ MASKS: tuple[tuple[str, str], ...] = (
     (r"\b(judge|build|summarize|split|align|audit-\w+)-[0-9a-f]{12}\b", r"\1-RUN"),
     (r"(</?\w+) [0-9a-f]{12}\b", r"\1 MARK"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "WHEN"),
-    (r'("(?:seconds|\w*[tT]imeUnixNano)": ?)"?[\d.e+-]+"?', r'\1"DURATION"'),
+    (r'("(?:size_bytes|seconds|\w*[tT]imeUnixNano)": ?)"?[\d.e+-]+"?', r'\1"VARIES"'),
     # Hashes with the port in them, or of files with a time in them.
     (r'("(?:key|checksum|candidates)": ?)"[0-9a-f]{16,64}"', r'\1"HASH"'),
     (r'("[^"]+\.(?:jsonl?|html)": ?)"[0-9a-f]{64}"', r'\1"HASH"'),
