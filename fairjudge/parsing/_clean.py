@@ -16,11 +16,11 @@ _SAME = {
     "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
     "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "⇒": "→",
     "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
-    "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
+    "🥇": "1", "🥈": "2", "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
     "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
 }  # fmt: skip
 _TABLE = str.maketrans(_SAME)
-_STARS = frozenset("★☆⭐🌟✭✩✰")
+_SIGNS = frozenset("★☆⭐🌟✭✩✰🥇🥈")
 _KEYCAP = "\u20e3"
 
 _OPEN = re.compile(
@@ -43,6 +43,7 @@ _BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
 _FENCE_WORD = re.compile(
     r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
 )
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
 _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])")
 _QUOTED_ANSWER_WORDS = 3
 
@@ -106,6 +107,8 @@ def normalised(text: str) -> str:
         text = "".join(_ascii_digit(sign) for sign in text)
     if "```" in text:
         text = blank_all(_FENCE_WORD, text)
+    if "~~" in text:
+        text = blank_all(_STRUCK, text)
     if "_" in text:
         text = blank_all(_EMPHASIS, text)
     return text.translate(_TABLE).replace(_KEYCAP, " ")
@@ -125,7 +128,22 @@ def _ascii_digit(sign: str) -> str:
     plain = unicodedata.normalize("NFKC", sign)
     if len(plain) == 1 and plain.isascii():
         return plain
-    return " " if unicodedata.category(sign) == "So" and sign not in _STARS else sign
+    return " " if unicodedata.category(sign) == "So" and sign not in _SIGNS else sign
+
+
+_BOX = r"(?:\[(?:\s?|[xX✓✔])\]|\((?:\s?|[xX✓✔•])\)|[☐☑☒○●◉◯⬜])"
+BOXED = re.compile(rf"(?P<box>{_BOX})(?P<said>\s?(?:(?!{_BOX})[^\n])*)")
+"""A box, and what stands on its line up to the next one."""
+_EMPTY = re.compile(r"\[\s?\]|\(\s?\)|[☐○◯⬜]")
+
+
+def ticked(text: str) -> list[re.Match[str]]:
+    """Return the boxes that are ticked in a text of two or more boxes, each before its answer."""
+    boxes = list(BOXED.finditer(text))
+    line = text[text.rfind("\n", 0, boxes[0].start()) + 1 : boxes[0].start()] if boxes else "x"
+    if len(boxes) < 2 or line.strip(" -*•>#"):
+        return []
+    return [box for box in boxes if not _EMPTY.fullmatch(box["box"])]
 
 
 def without_told_quotations(text: str) -> str:

@@ -61,7 +61,7 @@ _RUBRIC = re.compile(
 )
 _BY = re.compile(r"\s{1,3}(?:by|from)\s(?!the\s(?:scale|given|range))\w", re.IGNORECASE)
 _AND = (
-    r"and|but|so|thus|hence|therefore|which|for|earn|result|lead|giv|making|scor|receiv|deserv"
+    r"and|but|so|thus|hence|therefore|which|for\b|earn|result|lead|giv|making|scor|receiv|deserv"
     r"|merit|warrant"
 )
 _TOLD = (

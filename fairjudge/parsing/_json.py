@@ -26,13 +26,14 @@ _MAX_FAILURES = 50
 class JsonValue:
     """An object or array, or the value under a verdict's key; and the stretch of text it takes.
 
-    ``several`` says that other verdicts stand beside this one.
+    ``several`` says that other verdicts stand beside this one, ``top`` what it is out of.
     """
 
     start: int
     end: int
     value: Any
     several: bool = False
+    top: str = ""
 
 
 def json_values(
@@ -42,7 +43,7 @@ def json_values(
 
     Each of those costs time in proportion to all of `text`: after `max_failures` it gives up.
     """
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
     at, n_failed = 0, 0
     while n_failed < max_failures and (match := opening.search(text, at)):
         start = match.start()
@@ -56,6 +57,14 @@ def json_values(
             yield JsonValue(start=start, end=at, value=value)
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of `pairs`; values that contradict each other under one key are a list."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        found[key] = [found[key], value] if found.get(key, value) != value else value
+    return found
+
+
 def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
     """Yield the verdicts of every JSON object in `text`, in order: texts, numbers, true and false.
 
@@ -67,16 +76,18 @@ def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
             failed = True
         elif values := list(_verdicts_in(one.value, aspect.lower())):
             found = True
-            several = len(set(map(str, values))) > 1
-            yield replace(one, value=values[-1], several=several)
+            several = len({str(value) for value, _ in values}) > 1
+            value, top = values[-1]
+            yield replace(one, value=value, several=several, top=top)
     if failed and not found:
         yield from _broken(text)
 
 
-def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
-    """Yield what stands under the first key of `_KEYS` that `value` has; look one object deeper.
+def _verdicts_in(value: Any, aspect: str) -> Iterator[tuple[str | float | bool, str]]:
+    """Yield what stands under the first key of `_KEYS` that `value` has, and what it is out of.
 
-    Without one, what stands under the aspect's name or under its only rating ("fluency_score").
+    Without one, what stands under the aspect's name or under its only rating ("fluency_score");
+    else what the objects in it hold.
     """
     if not isinstance(value, dict):
         return
@@ -85,7 +96,8 @@ def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
     key = next((key for key in (*_KEYS, aspect) if key in lowered), None)
     if key is None and (len(rated) == 1 or len(lowered) == 1):
         key = rated[0] if rated else next(iter(lowered))
-        key = None if isinstance(lowered[key], str) and not rated else key
+        unnamed = isinstance(lowered[key], str) and not rated
+        key = None if unnamed or _OF_FAULTS.search(key) else key
     if key is None:
         for item in lowered.values():
             yield from _verdicts_in(item, aspect)
@@ -93,13 +105,22 @@ def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
     item = lowered[key]
     if isinstance(item, dict):
         yield from _verdicts_in(item, aspect)
-    elif isinstance(item, str | int | float):
-        yield item
-    elif isinstance(item, list):
-        yield from (each for each in item if isinstance(each, str | int | float))
+        return
+    top = next((_LAST_NUMBER.search(str(lowered[k])) for k in _TOPS if k in lowered), None)
+    for each in item if isinstance(item, list) else [item]:
+        if isinstance(each, str | int | float):
+            yield each, top[1] if top else ""
 
 
-_ASIDE = ("max", "min", "confidence", "sub", "previous")
+_ASIDE = ("max", "min", "confidence", "sub", "previous", "summary")
+_TOPS = ("max", "max_score", "max_rating", "maximum", "maximum_score", "out_of", "scale", "range")
+"""Keys of the highest score that there is."""
+_LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
+_OF_FAULTS = re.compile(
+    r"confiden|certain|error|hallucinat|miss|wrong|unsupported|contradict|omi(?:t|ss)|incorrect"
+    r"|inconsist|unfaithful|fabricat|fault|wors|loser|reject|weak|max|min|count|num|^n_|^(?:not|no)_"
+)
+"""Names of what is no verdict, or says the contrary of one."""
 
 
 def _broken(text: str) -> Iterator[JsonValue]:

@@ -14,13 +14,15 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
-from fairjudge.parsing._answers import Answer
+from fairjudge.parsing._answers import Answer, answer_at
 from fairjudge.parsing._clean import (
+    BOXED,
     blank,
     blank_all,
     first_turn,
     lowered,
     normalised,
+    ticked,
     without_quotations,
     without_reasoning,
     without_told_quotations,
@@ -32,7 +34,7 @@ from fairjudge.parsing._wording import REVISED, TURNED
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -103,8 +105,11 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
 def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     """Return every statement of a reply; places are those of the reply."""
     thought = without_told_quotations(thought)
-    text = normalised(thought)
     found: list[Statement] = []
+    if boxes := ticked(thought):
+        found += [Statement(answer=_in_box(thought, boxes, scale), rank=Rank.FINAL)]
+        thought = blank_all(BOXED, thought)
+    text = normalised(thought)
     for verdict in json_verdicts(thought, aspect=aspect):
         if not reported(text, verdict.start) and not amid_a_sentence(text, verdict.end):
             found.append(_from_json(verdict, thought, scale))
@@ -121,6 +126,18 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     return found
 
 
+def _in_box(text: str, boxes: list[re.Match[str]], scale: Scale) -> Answer:
+    """Return the answer whose box is ticked; of two boxes, that they are several."""
+    start, end = boxes[0].span("said")
+    answer = Answer(start=start, end=end, value=None, problem="several")
+    if len(boxes) == 1:
+        said = normalised(boxes[0]["said"])
+        found = answer_at(said, len(said) - len(said.lstrip()), scale)
+        if found and not said[found.end :].strip(" .,:;|-"):
+            return replace(answer, value=found.value, problem=found.problem)
+    return answer
+
+
 _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
@@ -130,6 +147,8 @@ def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Statement:
     value = verdict.value
     said = f"{value:g}" if isinstance(value, float) else str(value)
     place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
+    if verdict.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
+        said += f"/{verdict.top}"
     answer = Answer(start=place, end=place + len(said), value=None, problem="several")
     if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
         inner = _chosen(_found(said, scale, ""), said)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from fairjudge.parsing import _wording as wording
-from fairjudge.parsing._answers import Answer, answer_at
+from fairjudge.parsing._answers import Answer, answer_at, is_foreign
 from fairjudge.parsing._clean import lowered
 from fairjudge.parsing._context import (
     COMMA,
@@ -22,7 +22,7 @@ from fairjudge.parsing._context import (
     reported,
     supposed_before,
 )
-from fairjudge.parsing._pairs import pair_statements
+from fairjudge.parsing._pairs import pair_statements, ranked
 from fairjudge.scales import Scale
 
 
@@ -264,7 +264,7 @@ class _Reader:
     def bare(self, place: int) -> Iterator[Statement]:
         """Read "4/5" and "3 stars" wherever they stand, and an answer that closes the reply."""
         answer = answer_at(self.text, place, self.scale)
-        if answer is None or self._in_items(place):
+        if answer is None or self._in_items(place) or is_foreign(self.text, answer, self.scale):
             return
         if self._stands_bare(answer, place) and self._is_own(answer, place):
             yield from self._weighed(answer, Rank.MENTIONED)
@@ -334,6 +334,9 @@ class _Reader:
 def _preferences(text: str, scale: Scale) -> Iterator[Statement]:
     """Yield the preference that the prose concludes with; several that disagree are no verdict."""
     offered = {level.value for level in scale.levels}
+    if first := ranked(text):
+        answer = Answer(start=first.start, end=first.end, value=first.position)
+        yield Statement(answer=answer, rank=Rank.STATED)
     found = [s for s in pair_statements(text) if s.position in offered]
     if not found:
         return
