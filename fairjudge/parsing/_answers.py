@@ -21,9 +21,9 @@ _NUMBER = re.compile(
     (?:\s{{0,2}}\(\d{{1,2}}\))?
     (?:\s{{0,3}}-?\s?(?P<counted>stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
     (?:\s{{0,3}}(?:/|\(?\bout\s{{1,3}}of\b(?:\sa\s(?:possible|maximum|total)(?:\sof)?\b)?|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
-                 |\bsur\b|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
+                 |\bsur\b|\bsobre\b|من|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
        (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b)(?:\s?\(\d{{1,2}}\)|(?<=\d)\))?)?
-    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sterne?|pts|분|점|分|星|点)(?![^\W\d](?<!で)))?
+    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sterne?|pts|분|점|分|星|点)(?![^\W\d](?<![で입])))?
     (?:\s{{0,3}}\(?(?:on|in|using)\s(?:an?|the)\s(?:given\s)?(?:scale\s(?:of|from)\s(?:\d{{1,3}}\s?(?:to|-)\s?)?
        (?P<scale>\d{{1,3}}|(?:{_WORD})\b)|(?P<points>\d{{1,3}}|(?:{_WORD}))-?\s?point\sscale)\)?)?
     """,
@@ -132,6 +132,52 @@ def is_foreign(text: str, answer: Answer, scale: Scale) -> bool:
     """Whether `answer` is a word of another language or a colloquial one, which prose may hold."""
     word = text[answer.start : answer.end].strip("([\"'<{# ").lower()
     return scale.kind == "choice" and word in {*_languages.YES, *_languages.NO}
+
+
+_FAULTY = r"(?:missing|absent|omitted|lacking|wrong|false|incorrect|unsupported|uncovered|left\sout)"
+_CLAIM = re.compile(
+    rf"\b(?P<none>nothing|none)?(?:it|this|that|answer|claim|statement|information)?(?:\s(?:is|was|are)|'s)"
+    rf"(?P<not>n't|\snot)?\s(?:\w+ly\s)?(?:(?P<bad>{_FAULTY})|covered|mentioned|stated|present|conveyed|supported|included|correct)\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=8)
+def _tokens(scale: Scale) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:^|[.?!;,]|(?P<named>:)|\s-(?=\s))[\s\"]{{0,9}}(?P<said>{'|'.join(w for w, _ in _binary_words(scale))})"
+        r"(?=[\s\"]{0,3}(?:[.,;!:\n]|$))",
+        re.IGNORECASE | re.MULTILINE,
+    )
+
+
+def is_opposed(text: str, answer: Answer, scale: Scale, *, named: bool) -> bool:
+    """Whether a bare yes or no stands beside its contrary ("Yes, no"), or ("Place: no") a `named` one."""
+    words = dict(_binary_words(scale))
+    found = _tokens(scale).finditer(text) if words else ()
+    said = {words[match["said"].lower()] for match in found if named or not match["named"]}
+    return bool(said - {answer.value})
+
+
+def is_contradicted(text: str, answer: Answer, scale: Scale) -> bool:
+    """Whether the sentence around a yes or no says its contrary: "No, it isn't absent"."""
+    if not _binary_words(scale) or answer.value is None:
+        return False
+    asked = re.search(r"([^.?!\n]{0,200})\?\s{0,3}$", text[max(0, answer.start - 210) : answer.start])
+    rest = re.match(r"[^.!?\n]{0,200}", text[answer.end :])
+    claim = _CLAIM.search(rest[0]) if rest else None
+    if claim:
+        faults = [claim["none"], claim["not"], claim["bad"]]
+        return (sum(map(bool, faults)) % 2 == 1) == (answer.value == 1.0)
+    return bool(asked and re.search(rf"\b{_FAULTY}\b", asked[1], re.IGNORECASE))
+
+
+@lru_cache(maxsize=8)
+def _binary_words(scale: Scale) -> tuple[tuple[str, float], ...]:
+    if set(scale.answers) != {"yes", "no"}:
+        return ()
+    no = [(word, 0.0) for word in ("no", *_languages.NO)]
+    return (*no, *((word, 1.0) for word in ("yes", *_languages.YES)))
 
 
 def _pair_words(scale: Scale) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_CONTINUES = re.compile(r"[-/:.,]\d|-\w|:\w|(?!です)\w|'\w|\+|%")
+_CONTINUES = re.compile(r"[-/:.,]\d|-\w|:\w|(?!です|입니다)\w|'\w|\+|%")
 _ENDS = re.compile(
     r"""
     \s*$ | \s*\n | \s{0,3}[.,;:!?)\]}"'|>](?=\W|$) | \s{1,3}-{1,2}\s | \s{0,3}\(
@@ -12,13 +12,13 @@ _ENDS = re.compile(
         |which|is|seems|feels|to\s(?:reflect|this|the|it)|again|instead|now|therefore|so|if|had|were
         |would\sbe\s(?:fair|appropriate|right|suitable|more)|at\s(?:best|most)|by|it\sis|weil|da|für|à|pour|para
         |parce|porque|perché|depending)\b
-    | です | \$ | \s{0,3}<[/|] | \s{1,5}[-]\s | \s{1,5}[^\s\w]
+    | です | 입니다 | \$ | \s{0,3}<[/|] | \s{1,5}[-]\s | \s{1,5}[^\s\w]
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _STRICT_END = re.compile(r"""\s*$ | \s*\n | \s{0,3}[.,;!?)\]}"'](?=\W|$) | \s{1,3}\(""", re.VERBOSE)
 OR = re.compile(
-    r"\s{0,3}(?:,\s{0,3}or|or|to|and|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
+    r"\s{0,3}(?:,\s{0,3}or|or|to|and|&|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
     r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?"
     r"|\s{0,3}(?:-{1,2}>|→)\s{0,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
 )
@@ -44,7 +44,7 @@ _DENIED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"(?:^|[,;:]|\b(?:and|but|that|because|since))\s{0,3}(?:if(?!\s(?:forced|pressed|i\s(?:had|have|must)))|unless|were\s(?:it|the|this)|had\s(?:it|the|this)"
+    r"(?:^|[,;:]|\b(?:and|but|that|because|since))\s{0,3}(?:if(?!\s(?:forced|pressed|i\s(?:had|have|must)))|unless|assuming|provided|were\s(?:it|the|this)|had\s(?:it|the|this)"
     r"|wenn|falls)\s[^.!?;\n]*,[^.!?;\n]*$",
     re.IGNORECASE,
 )

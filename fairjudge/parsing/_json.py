@@ -68,13 +68,15 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
     """Yield the verdicts of every JSON object in `text`, in order: texts, numbers, true and false.
 
-    Each with the stretch of text that its object takes.
+    Each with the stretch of text that its object takes; None for an object without one.
     """
     found = failed = False
     for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
         if one is None:
             failed = True
-        elif values := list(_verdicts_in(one.value, aspect.lower())):
+        elif not (values := list(_verdicts_in(one.value, aspect.lower()))):
+            yield replace(one, value=None)
+        else:
             found = True
             several = len({str(value) for value, _ in values}) > 1
             value, top = values[-1]

@@ -42,7 +42,7 @@ _TIE = re.compile(
     r"|\bno\s(?:\w+\s)?(?:difference|winner|preference)\b|\bneither\b.{0,60}\b(?:better|best|more|superior|stronger|preferred|outperforms?)\b"
     r"|\bthey\stie\b|\bindistinguishable\b|\bidentical(?:ly)?\b|\b(?:are|is)\s(?:\w+ly\s)?(?:comparable|the\ssame)\b|\bsimilar\s(?:in\s)?quality|^\W*(?:a\s)?(?:tie|draw)\W*$|\bsimilarly\s(?:good|bad|faithful|consistent|relevant|accurate|complete|well|poor)"
     r"|\bsame\s(?:level|extent|degree|quality|number|amount|facts)\b|\b(?:as|just\sas)\s(?:good|faithful|accurate|consistent|relevant|complete|comprehensive)\sas\b"
-    rf"|(?<!\w)(?:{words.TIE})",
+    rf"|(?<![a-zà-ÿа-яё])(?:{words.TIE})",
     re.IGNORECASE,
 )
 _FAULT = (
@@ -53,24 +53,25 @@ _WORSE = re.compile(
     rf"\b(?:worse|worst|inferior|weaker|poorer|loses|loser|lags|rejected|eliminated?|runner-up|second\sbest)\b|\bless\s(?!{_FAULT})\w+"
     rf"|\bfewer\s(?!(?:\w+\s)?{_FAULT})\w+|\bnot\s(?:as|so)\s\w+|\b(?:more|most)\s(?:\w+\s){{0,2}}{_FAULT}|\b{_FAULT}\smore\b|\bmak\w+\smore\s{_FAULT}"
     r"|\b(?:beaten|outperformed|surpassed|bested|outdone|edged\sout)\sby\b"
-    rf"|\b(?:comes?|came|ranks?|ranked|takes?|finishes|places?|in)\s(?:in\s)?(?:second|2nd|last)\b(?!\s(?:one|{words.NOUN}))|\b(?:second|2nd|last)\splace\b|(?<!\w)(?:{words.WORSE})",
+    rf"|\b(?:comes?|came|ranks?|ranked|takes?|finishes|places?|in)\s(?:in\s)?(?:second|2nd|last)\b(?!\s(?:one|{words.NOUN}))|\b(?:second|2nd|last)\splace\b|(?<![a-zà-ÿа-яё])(?:{words.WORSE})",
     re.IGNORECASE,
 )
 _BETTER = re.compile(
     rf"\b(?:better|best|superior|stronger|preferred|preferable|wins?|won|winner(?!')|ahead|outperforms?|beats?|surpasses|edges?|higher|greater|closer|clearer|favou?red|prevails)\b"
     rf"|\bmore\s(?!(?:\w+\s){{0,2}}{_FAULT})\w+|\bless\s{_FAULT}|\b{_FAULT}\sless\b|\bfewer\s(?:\w+\s)?{_FAULT}|\bmost\s\w+"
-    rf"|\b(?:comes?|came|ranks?|ranked|takes?|finishes|places?|in)\s(?:in\s)?(?:first|1st)\b(?!\s(?:one|{words.NOUN}))|\b(?:first|1st)\splace\b|(?<!\w)(?:{words.BETTER})",
+    rf"|\b(?:comes?|came|ranks?|ranked|takes?|finishes|places?|in)\s(?:in\s)?(?:first|1st)\b(?!\s(?:one|{words.NOUN}))|\b(?:first|1st)\splace\b|(?<![a-zà-ÿа-яё])(?:{words.BETTER})",
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
     r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|goes\sto|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?"
-    r"|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|(?:better|stronger|superior)\sof\sthe\s\w+|stronger\s\w+|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=))"
+    r"|(?:winner|preference|choice|verdict|answer|(?:worse|worst|weaker|inferior|loser)(?:\s\w+)?|(?:more|most)\s\w+(?:\s\w+)?|(?:better|stronger|superior)\sof\sthe\s\w+|stronger\s\w+|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=))"
     r"[\s:]{1,3}(?:(?:the|is|to|be|for|towards?)\s){0,2}$",
     re.IGNORECASE,
 )
+_IS_NOT = re.compile(r"\s(?:is|was)(?:n't|\snot)\b", re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:not|cannot|never|hardly|scarcely|barely|nor|nothing|nobody|none|few|wrong|false|untrue|fails?|doubt\w*|hesitat\w+"
-    r"|unclear|whether|if|unless|may|might|could|can|deny|disagree|refuse|far\sfrom|anything\sbut|short\sof|without|stretch"
+    r"|unclear|whether|if(?!\s(?:only\sjust|forced|pressed|i\s(?:had|have|must)))|unless|may|might|could|can|deny|disagree|refuse|far\sfrom|anything\sbut|short\sof|without|stretch"
     r"|no\s(?:one|way|means|reason|evidence|better|worse)|would\shave|which\s(?:one\s)?is|tempted)\b|n't\b",
     re.IGNORECASE,
 )
@@ -104,13 +105,13 @@ _TURNS = re.compile(
     re.IGNORECASE,
 )
 _COMPARED = re.compile(
-    rf"(?:\b{words.NOUN}\s)?(?<!\w)(?P<left>[AB12])\s?(?P<sign>>{{1,3}}|<{{1,3}}|={{1,2}}(?!\s?\d/)|≈)\s?(?:{words.NOUN}\s)?(?P<right>[AB12])(?![\w/])"
+    rf"(?:\b{words.NOUN}\s)?(?<![\w<>=])(?<![<>=]\s)(?P<left>[AB12])\s?(?P<sign>>{{1,3}}|<{{1,3}}|={{1,2}}(?!\s?\d/)|≈)\s?(?:{words.NOUN}\s)?(?P<right>[AB12])(?![\w/])"
     r"(?!\s?[<>=]|\?|,)",
     re.IGNORECASE,
 )
 _LABELLED = re.compile(
-    r"^[\W\d_]{0,12}(?P<label>[^\W\d][^:=\n.!?;,]{0,40}?|1st[^:=\n]{0,8}|2nd[^:=\n]{0,8})\s{0,2}[:=]\s{0,4}"
-    rf"(?P<name>{_NAME})[\s.!)\"]{{0,9}}(?=$|\n|,|;|\s(?:2nd|second)\b)",
+    r"^[\W_]{0,12}(?P<label>(?:\d(?=[a-z]))?[^\W\d][^:=\n.!?;,]{0,40}?)\s{0,2}[:=]\s{0,4}"
+    rf"(?P<name>{_NAME})[\s.!)\"]{{0,9}}(?=$|\n|,\s(?!{_NAME})|;|\s(?:2nd|second)\b)",
     re.IGNORECASE | re.MULTILINE,
 )
 _RANKED = re.compile(
@@ -119,7 +120,7 @@ _RANKED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BOTH_SCORED = re.compile(
-    r"\W*(?:summary|assistant|response|option|model|output)?\s?(?P<a>[12AB])\W{1,4}(?P<m>\d{1,3}(?:\.\d)?)(?:\s?/\s?(?P<d>\d{1,3}))?(?![.)]?\s?[^\W\d])\W{1,6}"
+    r"\W*(?:summary|assistant|response|option|model|output)?\s?(?P<a>[12AB])\W{1,4}(?P<m>\d{1,3}(?:\.\d)?)(?:\s?/\s?(?P<d>\d{1,3}))?(?![.)]?[ ]?[^\W\d])\W{1,6}"
     r"(?:summary|assistant|response|option|model|output)?\s?(?P<b>[12AB])\W{1,4}(?P<n>\d{1,3}(?:\.\d)?)(?:\s?/\s?(?P<e>\d{1,3}))?\W*",
     re.IGNORECASE,
 )
@@ -140,7 +141,7 @@ class Statement:
 
     start: int
     end: int
-    position: Position
+    position: Position | None
     concludes: bool
     turns: bool
     labelled: bool = False
@@ -169,18 +170,20 @@ def pair_statements(text: str) -> Iterator[Statement]:
 
 
 def ranked(text: str) -> Statement | None:
-    """Return who stands first in a ranking, or has more in a reply of two scores and no more."""
+    """Return who stands first in a ranking, or has more in a reply of two scores and no more.
+
+    Of two that are equal it is not said which is preferred.
+    """
     scored = _BOTH_SCORED.fullmatch(text)
     if scored and scored["a"].lower() != scored["b"].lower() and scored["d"] == scored["e"]:
         first, second = float(scored["m"]), float(scored["n"])
-        if first == second:
-            return None
-        return _sure(scored, _named(scored["a" if first > second else "b"]))
+        better = _named(scored["a" if first > second else "b"])
+        return _sure(scored, None if first == second else better)
     match = _RANKED.search(text)
     return _sure(match, _named(match["name"] or match["listed"])) if match else None
 
 
-def _sure(match: re.Match[str], position: Position, *, labelled: bool = False) -> Statement:
+def _sure(match: re.Match[str], position: Position | None, *, labelled: bool = False) -> Statement:
     start, end = match.span()
     return Statement(
         start=start, end=end, position=position, concludes=True, turns=True, labelled=labelled
@@ -225,15 +228,17 @@ def _by_sign(match: re.Match[str]) -> Position | None:
 
 def _preference(clause: str) -> Position | None:
     tie = _TIE.search(clause)
-    if tie:
-        return None if _is_denied(clause, tie) else "tie"
+    if tie and not _is_denied(clause, tie):
+        return "tie"
     sides = list(_SIDE.finditer(clause))
     for side in sides:
         before = clause[max(0, side.start() - 60) : side.start()]
         chosen = _CHOSEN.search(before)
-        if chosen and not _WORSE.search(clause):
+        worst = bool(chosen and _WORSE.search(chosen[0]))
+        if chosen and (worst or not _WORSE.search(clause)):
             at = side.start() - len(before) + chosen.start()
-            return None if _reaches(clause, at) else _position(side)
+            denied = _reaches(clause, at) or _IS_NOT.match(clause, side.end())
+            return None if denied else _position(side, flipped=worst)
     subjects = [s for s in sides if not _is_object(clause, s)]
     ends = [subject.end() for subject in subjects]
     for pattern, better in ((_WORSE, False), (_BETTER, True)):

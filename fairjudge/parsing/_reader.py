@@ -111,7 +111,8 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
         thought = blank_all(BOXED, thought)
     text = normalised(thought)
     for verdict in json_verdicts(thought, aspect=aspect):
-        if not reported(text, verdict.start) and not amid_a_sentence(text, verdict.end):
+        is_told = verdict.value is None or reported(text, verdict.start)
+        if not is_told and not amid_a_sentence(text, verdict.end):
             found.append(_from_json(verdict, thought, scale))
         text = blank(text, verdict.start, verdict.end)
     text = without_quotations(text)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 
 from fairjudge.parsing import _wording as wording
-from fairjudge.parsing._answers import Answer, answer_at, is_foreign
+from fairjudge.parsing._answers import Answer, answer_at, is_contradicted, is_foreign, is_opposed
 from fairjudge.parsing._clean import lowered
 from fairjudge.parsing._context import (
     COMMA,
@@ -22,6 +22,7 @@ from fairjudge.parsing._context import (
     reported,
     supposed_before,
 )
+from fairjudge.parsing._pairs import Statement as Preference
 from fairjudge.parsing._pairs import pair_statements, ranked
 from fairjudge.scales import Scale
 
@@ -58,12 +59,16 @@ def statements(
     """Yield what a cleaned text states; `items` are the stretches of its lists. Linear."""
     small = lowered(text)
     reader = _Reader(text=text, small=small, scale=scale, items=items, aspect=aspect.lower())
-    yield from reader.alone()
+    if scale.kind != "pair":
+        yield from reader.alone()
+        yield from reader.named_lines()
+    elif first := ranked(text):
+        yield _stating(first, Rank.STATED)
+    else:
+        yield from reader.alone()
     yield from reader.labelled()
     if scale.kind == "pair":
         yield from _preferences(text, scale)
-    else:
-        yield from reader.named_lines()
     for match in wording.FORM.finditer(small):
         found = list(reader.stated(match.end(), Rank.FINAL))
         closing = _CLOSING_TAG.match(small, match.end())
@@ -80,6 +85,8 @@ def statements(
     for match in wording.MENTIONED.finditer(small):
         yield from reader.worded(match, Rank.MENTIONED)
     for match in wording.SECOND_THOUGHT.finditer(small):
+        if scale.protocol == "binary" and _NO.search(match[0]):
+            continue
         yield from reader.worded(match, Rank.SAID, revises=True)
     for match in wording.BARE.finditer(small):
         yield from reader.bare(match.end())
@@ -104,8 +111,8 @@ class _Reader:
         answer = answer_at(text, edge.end() if edge else 0, scale)
         ended = answer and (not continues(text, answer.end) or text[answer.end] == ":")
         leads = answer and ended and _AFTER_LEAD.match(text, answer.end)
-        if answer and leads and not self._enumerated(answer):
-            yield from self._weighed(answer, Rank.STATED)
+        if answer and leads and not self._enumerated(answer) and not _asks(text, answer):
+            yield from self._weighed(answer, Rank.STATED, bare=True)
         yield from self._last_line()
         if scale.kind != "number":
             yield from self._last_sentence()
@@ -131,7 +138,7 @@ class _Reader:
         above = stripped[:start].rstrip()
         former = self._whole_line(above, above.rfind("\n") + 1) if above.strip() else None
         if last and not (former and former.value != last.value):
-            yield Statement(answer=last, rank=Rank.STATED)
+            yield from self._weighed(last, Rank.STATED, bare=True)
 
     def _whole_line(self, text: str, start: int) -> Answer | None:
         edge = wording.EDGE.match(text, start)
@@ -149,7 +156,7 @@ class _Reader:
         name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
         told = reported(stripped, answer.start) or wording.COUNTED.search(name)
         if not told and not wording.OF_ELSE.search(name):
-            yield Statement(answer=answer, rank=Rank.MENTIONED)
+            yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
     def labelled(self) -> Iterator[Statement]:
         """Read "Verdict: 4", "My final score for this = 4", "Fluency score: 4"."""
@@ -236,7 +243,7 @@ class _Reader:
             below = _BELOW.search(self.text[max(0, place - 9) : answer.start])
             alone = not below or _LINE_ENDS.match(self.text, answer.end)
             complete = self._second(answer) or self._may_follow(answer)
-            if alone and complete and not self._compared(answer):
+            if alone and complete and not self._compared(answer) and not _asks(self.text, answer):
                 yield from self._weighed(answer, rank)
             return
         match = wording.FOREIGN.match(self.text, place)
@@ -266,8 +273,9 @@ class _Reader:
         answer = answer_at(self.text, place, self.scale)
         if answer is None or self._in_items(place) or is_foreign(self.text, answer, self.scale):
             return
-        if self._stands_bare(answer, place) and self._is_own(answer, place):
-            yield from self._weighed(answer, Rank.MENTIONED)
+        asked = _asks(self.text, answer)
+        if not asked and self._stands_bare(answer, place) and self._is_own(answer, place):
+            yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
     def _stands_bare(self, answer: Answer, place: int) -> bool:
         text, length = self.text, answer.end - answer.start
@@ -282,6 +290,8 @@ class _Reader:
             return not foreign and ends(text, answer.end)
         if self.scale.kind == "choice" and length > 1:
             asked = _ASKED.search(text[max(0, place - 5) : place])
+            if asked and text[answer.end : answer.end + 1] == ":":
+                return True
             if ends(text, answer.end, strictly=length < 4 or bool(asked)):
                 return length > 3 or bool(asked) or ends(text, answer.end, strictly=True)
         return self._closes(answer)
@@ -316,6 +326,10 @@ class _Reader:
             if other and other.value != answer.value and ends(text, other.end):
                 return other
         place = _after(COMMA, text, answer.end)
+        if place is not None and scale.kind == "pair" and dashed is False:
+            other = answer_at(text, place, scale)
+            if other and other.value != answer.value and _REST_OF_LINE.match(text, other.end):
+                return other
         other = None if place is None else answer_at(text, place, scale)
         if other is None or other.value == answer.value:
             return None
@@ -324,29 +338,47 @@ class _Reader:
         further = _after(COMMA, text, other.end) or _after(OR, text, other.end)
         return other if further is not None and answer_at(text, further, scale) else None
 
-    def _weighed(self, answer: Answer, rank: Rank, *, revises: bool = False) -> Iterator[Statement]:
-        """Yield the answer, or that it is one of several."""
+    def _weighed(
+        self, answer: Answer, rank: Rank, *, revises: bool = False, bare: bool = False
+    ) -> Iterator[Statement]:
+        """Yield the answer, or that it is one of several; a `bare` one has no label."""
+        named = rank is Rank.MENTIONED
+        if bare and is_opposed(self.text, answer, self.scale, named=named):
+            return
         other = self._second(answer)
         one = _several(answer, other.end) if other else answer
+        if is_contradicted(self.text, answer, self.scale):
+            one = _several(answer, answer.end)
         yield Statement(answer=one, rank=rank, revises=revises)
 
 
 def _preferences(text: str, scale: Scale) -> Iterator[Statement]:
     """Yield the preference that the prose concludes with; several that disagree are no verdict."""
     offered = {level.value for level in scale.levels}
-    if first := ranked(text):
-        answer = Answer(start=first.start, end=first.end, value=first.position)
-        yield Statement(answer=answer, rank=Rank.STATED)
-    found = [s for s in pair_statements(text) if s.position in offered]
+    stated = [s for s in pair_statements(text) if s.position in offered]
+    yield from (_stating(s, Rank.FINAL) for s in stated if s.labelled)
+    found = [s for s in stated if not s.labelled]
     if not found:
         return
     concluding = [s for s in found if s.concludes]
     last = (concluding or found)[-1]
     several = len({s.position for s in concluding or found}) > 1
-    answer = Answer(start=last.start, end=last.end, value=last.position)
+    one = _stating(last, Rank.MENTIONED)
     if several and not (concluding and last.turns):
-        answer = _several(answer, answer.end)
-    yield Statement(answer=answer, rank=Rank.FINAL if last.labelled else Rank.MENTIONED)
+        one = replace(one, answer=_several(one.answer, last.end))
+    yield one
+
+
+def _stating(said: Preference, rank: Rank) -> Statement:
+    answer = Answer(start=said.start, end=said.end, value=said.position)
+    return Statement(
+        answer=answer if said.position else _several(answer, said.end), rank=rank
+    )
+
+
+def _asks(text: str, answer: Answer) -> bool:
+    """Whether the answer is put as a question: "Winner: 1? 2?"."""
+    return bool(re.match(r"[)\]\"' ]{0,3}\?", text[answer.end : answer.end + 4]))
 
 
 def _after(pattern: re.Pattern[str], text: str, end: int) -> int | None:
@@ -363,8 +395,8 @@ _AFTER_LEAD = re.compile(
 )
 _REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
 _MARK = re.compile(r"(?:^|\n|\s)[ (*#>-]{0,6}(?=(?:\w{1,12}\s)?#?\w{1,12}(?:[.):]\s|\n|$))")
-_LINE_ENDS = re.compile(r"[ .!)|]{0,20}$|\s{1,4}-{1,2}\s(?=[^\W\d])", re.MULTILINE)
-_DENIED_AFTER = re.compile(r"\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d")
+_LINE_ENDS = re.compile(r"[ .!)|\]]{0,20}$|\s{1,4}-{1,2}\s(?=[^\W\d])", re.MULTILINE)
+_DENIED_AFTER = re.compile(r"\s(?:if|unless|assuming|provided)\b|\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d")
 _CLOSING_TAG = re.compile(r"[^<\n]{0,40}</\w{1,20}>")
 _ANOTHER = re.compile(r"\b(?:other|another|previous)\b")
 _BELOW = re.compile(r"\n[\s\W]*$")
@@ -379,6 +411,7 @@ _CLOSING = re.compile(r"(?:\sit\sis)?[\s.!)\"']{0,20}$", re.IGNORECASE)
 _SENTENCE_START = re.compile(
     r"(?:(?<!e\.g)[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE
 )
+_NO = re.compile(r"\bno\b")
 _ASKED = re.compile(r"\?\s{1,3}$")
 _WINDOW = 90
 _WINDOW_END = re.compile(r"[!?;\n]|\.(?!\d)(?!\.)")

@@ -10,7 +10,7 @@ _ALONE = r"(?<![^\W\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 _HEAD = (
     r"(?:verdicts?|scores?|ratings?|rate|final|overall|answer|grade|judge?ment|decision|choice"
     r"|preference|preferred|winner|conclusion|result|label|evaluation|assessment|stars|vote"
-    r"|selection|pick|classification|option"
+    r"|selection|pick|classification|option|awarded|mine"
     r"|(?:better|best)(?:\s(?:summary|one|response|answer|output))?"
     r"|(?:最终|综合|总体?|最終|総合)?(?:评分|分数|得分|打分|评价|答案|结论|裁决|判断|評価|スコア|点数)|总分|점수|평가|평점"
     r"|puntuación(?:\sfinal)?|puntaje|calificación|(?:gesamt)?(?:bewertung|note|urteil)|endnote|punktzahl|wertung"
@@ -39,11 +39,11 @@ OWN = re.compile(
 )
 # Labels and a sign, as "Verdict: 4", "Score for consistency (1-5) = 4", "Overall.....4"
 LABELLED = re.compile(
-    rf"{_ALONE}(?P<head>{_HEAD}){_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}(?:[:=→]|\.{{3,40}})\s{{0,8}}"
+    rf"{_ALONE}(?P<head>{_HEAD}){_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}(?:[:=→]|\.{{3,40}})\s{{0,20}}"
 )
 # What was asked for in so many forms: "[[B]]", "[RESULT] 4", "<score>4", "\boxed{4}"
 FORM = re.compile(
-    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<{_HEAD}>\s{{0,8}}"
+    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<(?:final_)?{_HEAD}>\s{{0,8}}"
 )
 # A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3
 RECKONED = re.compile(
@@ -78,7 +78,7 @@ MENTIONED = re.compile(
     rf"|(?:{_CRITERION}|,)\s(?:scor(?:e|ing)|rating)\s(?:(?:of|at|is)\s)?(?={NUMERAL})"
     rf"|{_CRITERION}\s?(?:of|at|=|:)\s(?={NUMERAL})|{_CRITERION},?\s(?={NUMERAL}\s{{0,2}}[.!]?\s{{0,9}}$)"
     r"|note\sde\s(?=\d[\d.,]{0,3}\s?(?:/|sur\b))|(?:mérite|otorgo|doy)\s(?:un[ea]?\s)?(?:puntuación\sde\s)?)"
-    r"|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|スコアは"
+    r"|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|(?:スコア|評価|点数)は|(?:评分|分数|得分|评价)[是为]|(?:점수|평점)[는은]\s?"
 )
 BARE = re.compile(
     rf"(?<![\w.,/:$€£★-])(?={NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|as|call\sit)[,:]?\s{{1,3}}|\?\s{{1,3}}"
@@ -94,8 +94,9 @@ FIRST_PERSON = re.compile(
     rf"|(?:let\sme|let's|let\sus)\s{_VERB}\b"
     r"|(?P<revises>(?:\bi(?:'d|'ll|'m|\s(?:would|will|must|have\sto|am|now|therefore|thus))?\s(?:\w{1,12}\s)?|let\sme\s|let's\s|^\W{0,9})"
     r"(?:lower|rais|revis|chang|adjust|downgrad|upgrad|reduc|bump|drop|increas|correct|updat|mov|amend)(?:e|es|ed|ing|ping|ped|s)?"
-    r"\s(?:it|that|this|my|the\s(?:score|rating|verdict|grade)))\b"
-    r"|settl(?:e|ed|ing)\son\b|ich\sgebe\b|je\sdonne\b|le\sdoy\b|я\sбы\sпоставил)"
+    r"\s(?:it|that|this|my|the\s(?:score|rating|verdict|grade))"
+    r"|(?:score|rating|grade|verdict)(?:\sof\s\d)?\s(?:(?:is|was|went|goes|has\sbeen|drops|falls|rises)\s?)(?:lowered|raised|revised|changed|adjusted|reduced|down|up)?(?=\s(?:from|to|down|up)\b))\b"
+    r"|settl(?:e|ed|ing)\son\b|ich\s(?:gebe|vergebe)\b|je\sdonne\b|le\sdoy\b|я\sбы\sпоставил)"
 )
 SECOND_THOUGHT = re.compile(
     r"\b(?:actually|on\s(?:second\sthoughts?|reflection|reconsideration)|upon\sreflection|wait|hmm+"
@@ -124,7 +125,8 @@ _MODIFIERS = re.compile(r"[^\W\d](?:[\w'/&-]|[ ](?=[^\W\d])){0,60}[ ]$")
 # What may stand before an answer that begins a line
 EDGE = re.compile(
     r"(?:[\s#>→(\[\"'•|_=:$]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])"
-    r"|(?:definitely|clearly|it's|it\sis|so|therefore|thus|hence),?\s(?=(?:the\s)?(?:summary|option|first|second)\b|[A-E]\W))?",
+    r"|(?:definitely|clearly|it's|it\sis|so|therefore|thus|hence),?\s(?=(?:the\s)?(?:summary|option|first|second)\b|[A-E]\W)"
+    r"|(?:an?\s)?(?:solid|strong|clear|firm|definite|resounding|weak)\s)?",
     re.IGNORECASE,
 )
 # Lines and rows of a table that name a quality
