@@ -145,7 +145,7 @@ _CLAIM = re.compile(
 @lru_cache(maxsize=8)
 def _tokens(scale: Scale) -> re.Pattern[str]:
     return re.compile(
-        rf"(?:^|[.?!;,]|(?P<named>:)|\s-(?=\s))[\s\"]{{0,9}}(?P<said>{'|'.join(w for w, _ in _binary_words(scale))})"
+        rf"(?:^|[.?!;,]|(?P<named>:)|\s-(?=\s)|\b(?:but|aber|mais|pero|and|und|et)(?=\s))[\s\"]{{0,9}}(?P<said>{'|'.join(w for w, _ in _binary_words(scale))})"
         r"(?=[\s\"]{0,3}(?:[.,;!:\n]|$))",
         re.IGNORECASE | re.MULTILINE,
     )
@@ -165,6 +165,8 @@ def is_contradicted(text: str, answer: Answer, scale: Scale) -> bool:
         return False
     asked = re.search(r"([^.?!\n]{0,200})\?\s{0,3}$", text[max(0, answer.start - 210) : answer.start])
     rest = re.match(r"[^.!?\n]{0,200}", text[answer.end :])
+    if rest and answer.value == 1.0 and re.fullmatch(r",?(?:\s\w+){0,2}\snot", rest[0]):
+        return True
     claim = _CLAIM.search(rest[0]) if rest else None
     if claim:
         faults = [claim["none"], claim["not"], claim["bad"]]

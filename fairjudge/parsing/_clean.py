@@ -10,7 +10,7 @@ import re
 import unicodedata
 
 _SAME = {
-    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "。": ".", "．": ".",
+    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "、": ",", "،": ",", "。": ".", "．": ".",
     "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">",
     "％": "%",
     "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
@@ -44,6 +44,7 @@ _FENCE_WORD = re.compile(
     r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
 )
 _STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+_MARKUP = re.compile(r"</?(?:b|i|p|em|strong|span|div)>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])")
 _QUOTED_ANSWER_WORDS = 3
 
@@ -107,6 +108,8 @@ def normalised(text: str) -> str:
         text = "".join(_ascii_digit(sign) for sign in text)
     if "```" in text:
         text = blank_all(_FENCE_WORD, text)
+    if "</" in text:
+        text = blank_all(_MARKUP, text)
     if "~~" in text:
         text = blank_all(_STRUCK, text)
     if "_" in text:

@@ -7,7 +7,7 @@ import re
 _CONTINUES = re.compile(r"[-/:.,]\d|-\w|:\w|(?!です|입니다)\w|'\w|\+|%")
 _ENDS = re.compile(
     r"""
-    \s*$ | \s*\n | \s{0,3}[.,;:!?)\]}"'|>](?=\W|$) | \s{1,3}-{1,2}\s | \s{0,3}\(
+    \s*$ | \s*\n | ,(?=[^\W\d]) | \s{0,3}[.,;:!?)\]}"'|>](?=\W|$) | \s{1,3}-{1,2}\s | \s{0,3}\(
     | \s{1,5}(?:for|on|because|since|as|due|given|based|with|and|but|overall|in|here|rather|from|too
         |which|is|seems|feels|to\s(?:reflect|this|the|it)|again|instead|now|therefore|so|if|had|were
         |would\sbe\s(?:fair|appropriate|right|suitable|more)|at\s(?:best|most)|by|it\sis|weil|da|für|à|pour|para
@@ -31,6 +31,8 @@ _DENIED = re.compile(
        |\brather\sthan|\bbelow|\babove|\bthan|\bat\sleast|\bat\smost|\bunder|\bover|\bwithout)
     \s+(?:(?:quite|really|be|have|been|a|an|the|it|this|for|get|give|giving|given|getting|reach|reaching
        |earn|earning|deserve|deserving|receive|receiving|warrant|merit|worth|enough|go|perfect|full|to|say|that|\w+ly)\s+){0,6}$
+    | \b(?:don't|didn't|wouldn't|couldn't|can't|cannot|(?:would|do|did|can|could)\snot)
+      \s(?:think|believe|say|call|agree|see|consider|find|justify|claim)\b[^,;]*$
     | \b(?:prevent\w*|keep\w*|stop\w*|bar\w*)\s(?:\w+\s){0,3}from\s+(?:\w+\s+){0,4}$
     | \b(?:would|could|might|should)\s+have\s+(?:\w+\s+){0,3}$
     | \b(?:could|might|may)\s(?:\w+\s){0,3}$

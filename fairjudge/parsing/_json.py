@@ -12,7 +12,7 @@ _KEYS = (
     "verdict", "final_verdict", "score", "final_score", "overall_score", "rating", "overall_rating",
     "answer", "final_answer", "label", "winner", "preference", "preferred",
     "preferred_summary", "better_summary", "choice", "decision",
-    "grade", "stars", "judgment", "judgement", "result", "overall", "better", "value",
+    "grade", "stars", "points", "judgment", "judgement", "result", "overall", "better", "value",
 )  # fmt: skip
 _BROKEN = re.compile(
     rf"""["'](?:{"|".join(_KEYS[:-5])})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)""",
@@ -98,7 +98,7 @@ def _verdicts_in(value: Any, aspect: str) -> Iterator[tuple[str | float | bool, 
     key = next((key for key in (*_KEYS, aspect) if key in lowered), None)
     if key is None and (len(rated) == 1 or len(lowered) == 1):
         key = rated[0] if rated else next(iter(lowered))
-        unnamed = isinstance(lowered[key], str) and not rated
+        unnamed = isinstance(lowered[key], str) and len(lowered[key]) > 12 and not rated
         key = None if unnamed or _OF_FAULTS.search(key) else key
     if key is None:
         for item in lowered.values():
@@ -119,7 +119,7 @@ _TOPS = ("max", "max_score", "max_rating", "maximum", "maximum_score", "out_of",
 """Keys of the highest score that there is."""
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
 _OF_FAULTS = re.compile(
-    r"confiden|certain|error|hallucinat|miss|wrong|unsupported|contradict|omi(?:t|ss)|incorrect"
+    r"reason|explan|confiden|certain|error|hallucinat|miss|wrong|unsupported|contradict|omi(?:t|ss)|incorrect"
     r"|inconsist|unfaithful|fabricat|fault|wors|loser|reject|weak|max|min|count|num|^n_|^(?:not|no)_"
 )
 """Names of what is no verdict, or says the contrary of one."""

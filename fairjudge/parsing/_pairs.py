@@ -47,10 +47,10 @@ _TIE = re.compile(
 )
 _FAULT = (
     r"(?:errors?|mistakes|hallucinat\w*|inaccura\w*|unsupported|omissions?|irrelevan\w*|misleading|vague\w*|fabricat\w*"
-    r"|incorrect|inconsisten\w*|factual\serrors|issues|problems|contradict\w*|unfaithful|speculative|redundan\w*|repetiti\w*|biased|flaws|false|wrong|incomplete)"
+    r"|incorrect|inconsisten\w*|factual\serrors|issues|problems|contradict\w*|unfaithful|speculative|redundan\w*|repetiti\w*|biased|flaws|false|wrong|bad|incomplete)"
 )
 _WORSE = re.compile(
-    rf"\b(?:worse|worst|inferior|weaker|poorer|loses|loser|lags|rejected|eliminated?|runner-up|second\sbest)\b|\bless\s(?!{_FAULT})\w+"
+    rf"\b(?:worse|worst|inferior|weaker|poorer|loses|loser|lags|rejected|eliminated?|runner-up|second\sbest|bottom)\b|\b(?:less|least)\s(?!{_FAULT})\w+"
     rf"|\bfewer\s(?!(?:\w+\s)?{_FAULT})\w+|\bnot\s(?:as|so)\s\w+|\b(?:more|most)\s(?:\w+\s){{0,2}}{_FAULT}|\b{_FAULT}\smore\b|\bmak\w+\smore\s{_FAULT}"
     r"|\b(?:beaten|outperformed|surpassed|bested|outdone|edged\sout)\sby\b"
     rf"|\b(?:comes?|came|ranks?|ranked|takes?|finishes|places?|in)\s(?:in\s)?(?:second|2nd|last)\b(?!\s(?:one|{words.NOUN}))|\b(?:second|2nd|last)\splace\b|(?<![a-zà-ÿа-яё])(?:{words.WORSE})",
@@ -72,7 +72,7 @@ _IS_NOT = re.compile(r"\s(?:is|was)(?:n't|\snot)\b", re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:not|cannot|never|hardly|scarcely|barely|nor|nothing|nobody|none|few|wrong|false|untrue|fails?|doubt\w*|hesitat\w+"
     r"|unclear|whether|if(?!\s(?:only\sjust|forced|pressed|i\s(?:had|have|must)))|unless|may|might|could|can|deny|disagree|refuse|far\sfrom|anything\sbut|short\sof|without|stretch"
-    r"|no\s(?:one|way|means|reason|evidence|better|worse)|would\shave|which\s(?:one\s)?is|tempted)\b|n't\b",
+    r"|no\s(?:one|way|means|reason|evidence|better|worse)|would(?!\s(?:say|choose|prefer|pick|select|go|argue|rate|conclude|vote|favou?r))|said\sto|tr(?:y|ies)\sto|was(?=\sbetter)|only(?=\sbetter)|almost|nearly|some\s(?:say|claim|think)|which\s(?:one\s)?is|tempted)\b|n't\b",
     re.IGNORECASE,
 )
 _NOT_ELSEWHERE = re.compile(words.NOT, re.IGNORECASE)
@@ -110,7 +110,7 @@ _COMPARED = re.compile(
     re.IGNORECASE,
 )
 _LABELLED = re.compile(
-    r"^[\W_]{0,12}(?P<label>(?:\d(?=[a-z]))?[^\W\d][^:=\n.!?;,]{0,40}?)\s{0,2}[:=]\s{0,4}"
+    r"(?:^|[;,]\s)[\W_]{0,12}(?P<label>(?:\d(?=[a-z]))?[^\W\d][^:=\n.!?;,]{0,40}?)\s{0,2}[:=]\s{0,4}"
     rf"(?P<name>{_NAME})[\s.!)\"]{{0,9}}(?=$|\n|,\s(?!{_NAME})|;|\s(?:2nd|second)\b)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -111,7 +111,8 @@ class _Reader:
         answer = answer_at(text, edge.end() if edge else 0, scale)
         ended = answer and (not continues(text, answer.end) or text[answer.end] == ":")
         leads = answer and ended and _AFTER_LEAD.match(text, answer.end)
-        if answer and leads and not self._enumerated(answer) and not _asks(text, answer):
+        apart = answer and (self._enumerated(answer) or self._compared(answer))
+        if answer and leads and not apart and not _asks(text, answer):
             yield from self._weighed(answer, Rank.STATED, bare=True)
         yield from self._last_line()
         if scale.kind != "number":
@@ -122,6 +123,11 @@ class _Reader:
         text, sign = self.text, self.text[answer.end : answer.end + 1]
         if answer.explicit or sign not in {".", ")", ":", "\n"}:
             return False
+        if self.scale.kind == "pair":
+            place = answer.end + len(text[answer.end :]) - len(text[answer.end :].lstrip(".): "))
+            named = answer_at(text, place, self.scale)
+            if text[place : place + 1].isdigit() or (named and named.value != answer.value):
+                return True
         for mark in _MARK.finditer(text[answer.end :]):
             other = answer_at(text, answer.end + mark.end(), self.scale)
             if other is None or other.value in {None, answer.value}:
@@ -155,6 +161,7 @@ class _Reader:
         before = lowered(stripped[max(0, answer.start - 60) : answer.start])
         name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
         told = reported(stripped, answer.start) or wording.COUNTED.search(name)
+        told = told or (name and self.scale.kind == "pair")
         if not told and not wording.OF_ELSE.search(name):
             yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
@@ -403,7 +410,7 @@ _BELOW = re.compile(r"\n[\s\W]*$")
 _NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*\s[a-z]")
 _BOUND = re.compile(r"(?:^|\s)[<>≤≥]\s?$")
 _LESS = re.compile(r"\s?[<>]\s?\d")
-_COMPARED = re.compile(r"\s?(?:[>=≈]|<(?![/|]))")
+_COMPARED = re.compile(r"\s?(?:[>=≈≥≤≠≻]|!=|<(?![/|]))")
 _SUBJECT = re.compile(
     r"\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
 )

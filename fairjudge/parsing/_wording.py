@@ -10,7 +10,7 @@ _ALONE = r"(?<![^\W\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 _HEAD = (
     r"(?:verdicts?|scores?|ratings?|rate|final|overall|answer|grade|judge?ment|decision|choice"
     r"|preference|preferred|winner|conclusion|result|label|evaluation|assessment|stars|vote"
-    r"|selection|pick|classification|option|awarded|mine"
+    r"|selection|pick|classification|option|awarded|mine|corrected|adjusted|revised|updated"
     r"|(?:better|best)(?:\s(?:summary|one|response|answer|output))?"
     r"|(?:最终|综合|总体?|最終|総合)?(?:评分|分数|得分|打分|评价|答案|结论|裁决|判断|評価|スコア|点数)|总分|점수|평가|평점"
     r"|puntuación(?:\sfinal)?|puntaje|calificación|(?:gesamt)?(?:bewertung|note|urteil)|endnote|punktzahl|wertung"
@@ -74,11 +74,11 @@ MENTIONED = re.compile(
     r"|(?:score|rating)\s(?:drops|falls|goes|rises|comes)\s(?:down\s|up\s)?to\s"
     r"|(?:bring|drop|reduc|lower|rais|limit)(?:e|es|ed|ing|ping|s)?\s(?:the|its|this)\s(?:\w+\s)?(?:score|rating)\s(?:down\s|up\s)?to\s"
     r"|(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}"
-    r"|(?:but|just|only|then)\san?\s"
+    r"|(?<!anything\s)(?<!nothing\s)(?:but|just|only|then)\san?\s"
     rf"|(?:{_CRITERION}|,)\s(?:scor(?:e|ing)|rating)\s(?:(?:of|at|is)\s)?(?={NUMERAL})"
     rf"|{_CRITERION}\s?(?:of|at|=|:)\s(?={NUMERAL})|{_CRITERION},?\s(?={NUMERAL}\s{{0,2}}[.!]?\s{{0,9}}$)"
     r"|note\sde\s(?=\d[\d.,]{0,3}\s?(?:/|sur\b))|(?:mérite|otorgo|doy)\s(?:un[ea]?\s)?(?:puntuación\sde\s)?)"
-    r"|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|(?:スコア|評価|点数)は|(?:评分|分数|得分|评价)[是为]|(?:점수|평점)[는은]\s?"
+    r"|(?<!\w)[给打](?=\d)|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|(?:スコア|評価|点数)は|(?:评分|分数|得分|评价)[是为]|(?:점수|평점)[는은]\s?"
 )
 BARE = re.compile(
     rf"(?<![\w.,/:$€£★-])(?={NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|as|call\sit)[,:]?\s{{1,3}}|\?\s{{1,3}}"
@@ -95,8 +95,9 @@ FIRST_PERSON = re.compile(
     r"|(?P<revises>(?:\bi(?:'d|'ll|'m|\s(?:would|will|must|have\sto|am|now|therefore|thus))?\s(?:\w{1,12}\s)?|let\sme\s|let's\s|^\W{0,9})"
     r"(?:lower|rais|revis|chang|adjust|downgrad|upgrad|reduc|bump|drop|increas|correct|updat|mov|amend)(?:e|es|ed|ing|ping|ped|s)?"
     r"\s(?:it|that|this|my|the\s(?:score|rating|verdict|grade))"
-    r"|(?:score|rating|grade|verdict)(?:\sof\s\d)?\s(?:(?:is|was|went|goes|has\sbeen|drops|falls|rises)\s?)(?:lowered|raised|revised|changed|adjusted|reduced|down|up)?(?=\s(?:from|to|down|up)\b))\b"
-    r"|settl(?:e|ed|ing)\son\b|ich\s(?:gebe|vergebe)\b|je\sdonne\b|le\sdoy\b|я\sбы\sпоставил)"
+    r"|(?:score|rating|grade|verdict)(?:\sof\s\d)?(?:\s(?:is|was|went|goes|has\sbeen|drops|falls|rises|lowered|raised|revised|changed|adjusted|reduced|updated|down|up)){1,3}(?=\s(?:from|to|down|up)\b))\b"
+    r"|settl(?:e|ed|ing)\son\b|ich\s(?:gebe|vergebe|würde)\b|je\s(?:donne(?:rais)?|met(?:s|trais))\b|le\s(?:doy|pongo)\b"
+    r"|\bdou\snota\b|ставлю\b|я\sбы\sпоставил)"
 )
 SECOND_THOUGHT = re.compile(
     r"\b(?:actually|on\s(?:second\sthoughts?|reflection|reconsideration)|upon\sreflection|wait|hmm+"
@@ -125,7 +126,7 @@ _MODIFIERS = re.compile(r"[^\W\d](?:[\w'/&-]|[ ](?=[^\W\d])){0,60}[ ]$")
 # What may stand before an answer that begins a line
 EDGE = re.compile(
     r"(?:[\s#>→(\[\"'•|_=:$]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])"
-    r"|(?:definitely|clearly|it's|it\sis|so|therefore|thus|hence),?\s(?=(?:the\s)?(?:summary|option|first|second)\b|[A-E]\W)"
+    r"|(?:definitely|clearly|surely|certainly|it's|it\sis|so|therefore|thus|hence),?\s(?=(?:the\s)?(?:summary|option|first|second|yes|no|true|false)\b|[A-E]\W)"
     r"|(?:an?\s)?(?:solid|strong|clear|firm|definite|resounding|weak)\s)?",
     re.IGNORECASE,
 )
@@ -142,7 +143,7 @@ COUNTED = re.compile(
 )
 # After these a number or letter is a name or a part of something
 NOT_AN_ANSWER = re.compile(
-    r"(?:(?<!the\s)(?<!this\s)\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number|all|these|those|scale|(?<!score\s)(?<!rating\s)of)\s{0,3}|[\w$€£#/.,-])$",
+    r"(?:(?<!the\s)(?<!this\s)\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number|all|these|those|scale|keine?|(?<!score\s)(?<!rating\s)of)\s{0,3}|[\w$€£#/.,-])$",
     re.IGNORECASE,
 )
 # After any other word a bare score is of something else (a film's stars)
