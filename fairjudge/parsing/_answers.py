@@ -142,10 +142,13 @@ _CLAIM = re.compile(
 )
 
 
+_SO = re.compile(r"\b(?:so|therefore|thus|hence),?\s$", re.IGNORECASE)
+
+
 @lru_cache(maxsize=8)
 def _tokens(scale: Scale) -> re.Pattern[str]:
     return re.compile(
-        rf"(?:^|[.?!;,]|(?P<named>:)|\s-(?=\s)|\b(?:but|aber|mais|pero|and|und|et)(?=\s))[\s\"]{{0,9}}(?P<said>{'|'.join(w for w, _ in _binary_words(scale))})"
+        rf"(?:^|[.?!;,]|(?P<named>:)|\s-(?=\s)|\b(?:but|aber|mais|pero|and|und|et|so|thus|therefore|hence)(?=\s))[\s\"]{{0,9}}(?P<said>{'|'.join(w for w, _ in _binary_words(scale))})"
         r"(?=[\s\"]{0,3}(?:[.,;!:\n]|$))",
         re.IGNORECASE | re.MULTILINE,
     )
@@ -154,6 +157,8 @@ def _tokens(scale: Scale) -> re.Pattern[str]:
 def is_opposed(text: str, answer: Answer, scale: Scale, *, named: bool) -> bool:
     """Whether a bare yes or no stands beside its contrary ("Yes, no"), or ("Place: no") a `named` one."""
     words = dict(_binary_words(scale))
+    if _SO.search(text[max(0, answer.start - 12) : answer.start]):
+        return False
     found = _tokens(scale).finditer(text) if words else ()
     said = {words[match["said"].lower()] for match in found if named or not match["named"]}
     return bool(said - {answer.value})

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 YES = (
-    "yep", "yeah", "yup", "oui", "ja", "sí", "sì", "sim", "да", "是的", "是", "はい", "예", "네", "نعم",
+    "y", "yep", "yeah", "yup", "oui", "ja", "sí", "sì", "sim", "да", "是的", "是", "はい", "예", "네", "نعم",
     "हाँ", "हां", "evet",
 )  # fmt: skip
 NO = (
-    "nope", "non", "nein", "nee", "não", "нет", "不是", "否", "いいえ", "아니요", "아니오", "لا", "नहीं",
+    "n", "absolutely not", "certainly not", "definitely not", "of course not", "nope", "non", "nein", "nee", "não", "нет", "不是", "否", "いいえ", "아니요", "아니오", "لا", "नहीं",
     "hayır",
 )  # fmt: skip
 NOUN = (

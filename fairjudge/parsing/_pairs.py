@@ -57,22 +57,26 @@ _WORSE = re.compile(
     re.IGNORECASE,
 )
 _BETTER = re.compile(
-    rf"\b(?:better|best|superior|stronger|preferred|preferable|wins?|won|winner(?!')|ahead|outperforms?|beats?|surpasses|edges?|higher|greater|closer|clearer|favou?red|prevails)\b"
+    rf"\b(?:(?<!was\s)(?<!only\s)better|best|superior|stronger|preferred|preferable|wins?|won|winner(?!')|ahead|outperforms?|beats?|surpasses|edges?|higher|greater|closer|clearer|favou?red|prevails)\b"
     rf"|\bmore\s(?!(?:\w+\s){{0,2}}{_FAULT})\w+|\bless\s{_FAULT}|\b{_FAULT}\sless\b|\bfewer\s(?:\w+\s)?{_FAULT}|\bmost\s\w+"
     rf"|\b(?:comes?|came|ranks?|ranked|takes?|finishes|places?|in)\s(?:in\s)?(?:first|1st)\b(?!\s(?:one|{words.NOUN}))|\b(?:first|1st)\splace\b|(?<![a-zà-ÿа-яё])(?:{words.BETTER})",
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(
     r"\b(?:prefer|favou?r|choose|pick|select|go\swith|preference\sfor|vote\sfor|goes\sto|give\sthe\s(?:edge|win|nod)\sto|edge\sto|lean\stowards?"
-    r"|(?:winner|preference|choice|verdict|answer|(?:worse|worst|weaker|inferior|loser)(?:\s\w+)?|(?:more|most)\s\w+(?:\s\w+)?|(?:better|stronger|superior)\sof\sthe\s\w+|stronger\s\w+|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=))"
+    r"|(?:winner|preference|choice|verdict|answer|(?:more|most)\s\w+(?:\s\w+)?|(?:better|stronger|superior)\sof\sthe\s\w+|stronger\s\w+|better\s\w+|better|best\s\w+|best|preferred\s\w+)\s?(?:\bis|\bwould\sbe|:|=))"
     r"[\s:]{1,3}(?:(?:the|is|to|be|for|towards?)\s){0,2}$",
+    re.IGNORECASE,
+)
+_WORST_IS = re.compile(
+    rf"\b(?:worse|worst|weaker|inferior|loser)(?:\s\w+)?\s?(?::|=|\bis)\s{{1,3}}(?P<name>{_NAME})",
     re.IGNORECASE,
 )
 _IS_NOT = re.compile(r"\s(?:is|was)(?:n't|\snot)\b", re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:not|cannot|never|hardly|scarcely|barely|nor|nothing|nobody|none|few|wrong|false|untrue|fails?|doubt\w*|hesitat\w+"
     r"|unclear|whether|if(?!\s(?:only\sjust|forced|pressed|i\s(?:had|have|must)))|unless|may|might|could|can|deny|disagree|refuse|far\sfrom|anything\sbut|short\sof|without|stretch"
-    r"|no\s(?:one|way|means|reason|evidence|better|worse)|would(?!\s(?:say|choose|prefer|pick|select|go|argue|rate|conclude|vote|favou?r))|said\sto|tr(?:y|ies)\sto|was(?=\sbetter)|only(?=\sbetter)|almost|nearly|some\s(?:say|claim|think)|which\s(?:one\s)?is|tempted)\b|n't\b",
+    r"|no\s(?:one|way|means|reason|evidence|better|worse)|would(?!\s(?:say|choose|prefer|pick|select|go|argue|rate|conclude|vote|favou?r))|said\sto|tr(?:y|ies)\sto|almost|nearly|some\s(?:say|claim|think)|which\s(?:one\s)?is|tempted)\b|n't\b",
     re.IGNORECASE,
 )
 _NOT_ELSEWHERE = re.compile(words.NOT, re.IGNORECASE)
@@ -231,14 +235,15 @@ def _preference(clause: str) -> Position | None:
     if tie and not _is_denied(clause, tie):
         return "tie"
     sides = list(_SIDE.finditer(clause))
+    if worst := _WORST_IS.search(clause):
+        return None if _reaches(clause, worst.start()) else _named(worst["name"], flipped=True)
     for side in sides:
         before = clause[max(0, side.start() - 60) : side.start()]
         chosen = _CHOSEN.search(before)
-        worst = bool(chosen and _WORSE.search(chosen[0]))
-        if chosen and (worst or not _WORSE.search(clause)):
+        if chosen and not _WORSE.search(clause):
             at = side.start() - len(before) + chosen.start()
             denied = _reaches(clause, at) or _IS_NOT.match(clause, side.end())
-            return None if denied else _position(side, flipped=worst)
+            return None if denied else _position(side)
     subjects = [s for s in sides if not _is_object(clause, s)]
     ends = [subject.end() for subject in subjects]
     for pattern, better in ((_WORSE, False), (_BETTER, True)):

@@ -111,7 +111,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
         thought = blank_all(BOXED, thought)
     text = normalised(thought)
     for verdict in json_verdicts(thought, aspect=aspect):
-        is_told = verdict.value is None or reported(text, verdict.start)
+        is_told = _is_template(verdict.value, scale) or reported(text, verdict.start)
         if not is_told and not amid_a_sentence(text, verdict.end):
             found.append(_from_json(verdict, thought, scale))
         text = blank(text, verdict.start, verdict.end)
@@ -137,6 +137,13 @@ def _in_box(text: str, boxes: list[re.Match[str]], scale: Scale) -> Answer:
         if found and not said[found.end :].strip(" .,:;|-"):
             return replace(answer, value=found.value, problem=found.problem)
     return answer
+
+
+def _is_template(value: object, scale: Scale) -> bool:
+    """Whether what stands under a verdict's key is nothing, or but names what may stand there."""
+    low, high = scale.answers[0], scale.answers[-1]
+    offered = (f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers))
+    return value is None or (isinstance(value, str) and value.strip() in offered)
 
 
 _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
@@ -244,7 +251,7 @@ def _scale_words(low: str, high: str) -> re.Pattern[str]:
     line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
     return re.compile(
         rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
-        rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
+        rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
         rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
         re.IGNORECASE | re.MULTILINE,
     )

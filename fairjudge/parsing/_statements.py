@@ -70,6 +70,8 @@ def statements(
     if scale.kind == "pair":
         yield from _preferences(text, scale)
     for match in wording.FORM.finditer(small):
+        if match["top"] and float(match["top"]) != scale.levels[-1].value:
+            continue
         found = list(reader.stated(match.end(), Rank.FINAL))
         closing = _CLOSING_TAG.match(small, match.end())
         end = closing.end() if closing else match.end() + 3
@@ -161,7 +163,7 @@ class _Reader:
         before = lowered(stripped[max(0, answer.start - 60) : answer.start])
         name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
         told = reported(stripped, answer.start) or wording.COUNTED.search(name)
-        told = told or (name and self.scale.kind == "pair")
+        told = told or (name and self.scale.kind == "pair") or _NUMBERED.search(before)
         if not told and not wording.OF_ELSE.search(name):
             yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
@@ -198,10 +200,21 @@ class _Reader:
             if wording.OF_ELSE.search(name) or (told and not final):
                 continue
             answer = answer_at(self.text, match.end(), self.scale)
-            if answer and (
-                _LINE_ENDS.match(self.text, answer.end) or (answer.explicit and self._ended(answer))
+            if (
+                answer
+                and (rank is not Rank.NAMED or self._is_quality(name, answer))
+                and not _DENIED_AFTER.match(self.text, answer.end)
+                and (_LINE_ENDS.match(self.text, answer.end) or self._is_fraction(answer))
             ):
                 yield from self._weighed(answer, rank)
+
+    def _is_quality(self, name: str, answer: Answer) -> bool:
+        """Whether what `name` rates is a quality, rather than of what is measured: "Length: 3"."""
+        rated = self.scale.kind != "number" or answer.explicit
+        return rated or bool(wording.QUALITY.search(name))
+
+    def _is_fraction(self, answer: Answer) -> bool:
+        return answer.explicit and self._ended(answer)
 
     def _is_aspect(self, words: str) -> bool:
         return bool(self.aspect) and self.aspect in words
@@ -403,12 +416,12 @@ _AFTER_LEAD = re.compile(
 _REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
 _MARK = re.compile(r"(?:^|\n|\s)[ (*#>-]{0,6}(?=(?:\w{1,12}\s)?#?\w{1,12}(?:[.):]\s|\n|$))")
 _LINE_ENDS = re.compile(r"[ .!)|\]]{0,20}$|\s{1,4}-{1,2}\s(?=[^\W\d])", re.MULTILINE)
-_DENIED_AFTER = re.compile(r"\s(?:if|unless|assuming|provided)\b|\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d")
+_DENIED_AFTER = re.compile(r"\s?[\[(](?:edit|correct|revis|updat|chang|now)|\s(?:if|unless|assuming|provided)\b|\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d")
 _CLOSING_TAG = re.compile(r"[^<\n]{0,40}</\w{1,20}>")
 _ANOTHER = re.compile(r"\b(?:other|another|previous)\b")
 _BELOW = re.compile(r"\n[\s\W]*$")
 _NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*\s[a-z]")
-_BOUND = re.compile(r"(?:^|\s)[<>≤≥]\s?$")
+_BOUND = re.compile(r"(?:^|\s)[<>≤≥]=?\s?$")
 _LESS = re.compile(r"\s?[<>]\s?\d")
 _COMPARED = re.compile(r"\s?(?:[>=≈≥≤≠≻]|!=|<(?![/|]))")
 _SUBJECT = re.compile(
@@ -418,6 +431,7 @@ _CLOSING = re.compile(r"(?:\sit\sis)?[\s.!)\"']{0,20}$", re.IGNORECASE)
 _SENTENCE_START = re.compile(
     r"(?:(?<!e\.g)[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE
 )
+_NUMBERED = re.compile(r"(?:^|\n)\W{0,3}\d[.)]\s{0,3}$")
 _NO = re.compile(r"\bno\b")
 _ASKED = re.compile(r"\?\s{1,3}$")
 _WINDOW = 90

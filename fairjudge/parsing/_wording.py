@@ -15,7 +15,7 @@ _HEAD = (
     r"|(?:最终|综合|总体?|最終|総合)?(?:评分|分数|得分|打分|评价|答案|结论|裁决|判断|評価|スコア|点数)|总分|점수|평가|평점"
     r"|puntuación(?:\sfinal)?|puntaje|calificación|(?:gesamt)?(?:bewertung|note|urteil)|endnote|punktzahl|wertung"
     r"|nota|pontuação|veredi[ct]to|note(?:\s(?:finale|globale))?"
-    r"|punteggio|valutazione|giudizio(?:\sfinale)?"
+    r"|voto|punteggio|valutazione|giudizio(?:\sfinale)?"
     r"|оценка|балл|вердикт|ответ|التقييم|الدرجة|النتيجة|स्कोर|अंक)"
 )
 _OF = (
@@ -43,11 +43,11 @@ LABELLED = re.compile(
 )
 # What was asked for in so many forms: "[[B]]", "[RESULT] 4", "<score>4", "\boxed{4}"
 FORM = re.compile(
-    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<(?:final_)?{_HEAD}>\s{{0,8}}"
+    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<(?:final_)?{_HEAD}(?:\s[^<>\n\d]{{0,30}}(?P<top>\d{{1,4}})?[\x22\x27 ]?)?>\s{{0,8}}"
 )
 # A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3
 RECKONED = re.compile(
-    rf"{_ALONE}{_HEAD}\s{{0,3}}:\s{{0,3}}[(\d][^\n=]{{0,70}}[-+*/][^\n=]{{0,70}}=\s{{0,3}}(?=\d)"
+    rf"{_ALONE}{_HEAD}\s{{0,3}}:\s{{0,3}}[(\d][^\n=]{{0,70}}[-+*/][^\n=]{{0,70}}=\s{{0,3}}(?=\d)(?!\d[\d.]*\s?%)"
 )
 # "the answer is B", "my score for this would be 4", and "Score - 4" where a sentence begins
 SAID = re.compile(
@@ -78,10 +78,10 @@ MENTIONED = re.compile(
     rf"|(?:{_CRITERION}|,)\s(?:scor(?:e|ing)|rating)\s(?:(?:of|at|is)\s)?(?={NUMERAL})"
     rf"|{_CRITERION}\s?(?:of|at|=|:)\s(?={NUMERAL})|{_CRITERION},?\s(?={NUMERAL}\s{{0,2}}[.!]?\s{{0,9}}$)"
     r"|note\sde\s(?=\d[\d.,]{0,3}\s?(?:/|sur\b))|(?:mérite|otorgo|doy)\s(?:un[ea]?\s)?(?:puntuación\sde\s)?)"
-    r"|(?<!\w)[给打](?=\d)|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|(?:スコア|評価|点数)は|(?:评分|分数|得分|评价)[是为]|(?:점수|평점)[는은]\s?"
+    r"|(?<!\w)[给打](?=\d)|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|(?:スコア|評価|点数)は\s{0,8}|(?:评分|分数|得分|评价)[是为]|(?:점수|평점)[는은]\s?"
 )
 BARE = re.compile(
-    rf"(?<![\w.,/:$€£★-])(?={NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|as|call\sit)[,:]?\s{{1,3}}|\?\s{{1,3}}"
+    rf"(?<![\w.,/:$€£★!<>=-])(?={NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|as|call\sit)[,:]?\s{{1,3}}|\?\s{{1,3}}"
 )
 _VERB = (
     r"(?:give|gave|giving|rate|rated|rating|assign|assigned|assigning|score|scored|scoring|award|awarded|awarding"
@@ -136,6 +136,11 @@ NAMED_LINE = re.compile(
     r"(?:[:=-]\s{0,4}|\|(?:(?:[^|\n]{0,200}\|){0,8})[ ]{0,9}(?=[^|\n]{1,40}\|?[ ]{0,9}$))",
     re.MULTILINE,
 )
+QUALITY = re.compile(
+    r"(?:ness|(?<!ant)ity|ency|ance|(?<!sent)ence|acy|ism|sion|tion)\b"
+    r"|\b(?:coverage|style|grammar|spelling|structure|clarity|output|points|level|précision)\b"
+)
+"""Names of qualities that are rated, rather than of what is measured ("Length: 3")."""
 # Names of what is counted, not rated
 COUNTED = re.compile(
     r"\b(?:errors?|omissions?|mistakes?|hallucinations?|facts?|claims?|counts?|number|answers?"
