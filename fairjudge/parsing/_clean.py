@@ -10,13 +10,15 @@ import re
 import unicodedata
 
 _SAME = {
-    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "、": ",", "،": ",", "。": ".", "．": ".",
+    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "、": ",", "،": ",",
+    "。": ".", "．": ".",
     "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">",
     "％": "%",
     "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
     "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "⇒": "→",
     "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
-    "🥇": "1", "🥈": "2", "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
+    "🥇": "1", "🥈": "2",
+    "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
     "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
 }  # fmt: skip
 _TABLE = str.maketrans(_SAME)
@@ -132,21 +134,6 @@ def _ascii_digit(sign: str) -> str:
     if len(plain) == 1 and plain.isascii():
         return plain
     return " " if unicodedata.category(sign) == "So" and sign not in _SIGNS else sign
-
-
-_BOX = r"(?:\[(?:\s?|[xX✓✔])\]|\((?:\s?|[xX✓✔•])\)|[☐☑☒○●◉◯⬜])"
-BOXED = re.compile(rf"(?P<box>{_BOX})(?P<said>\s?(?:(?!{_BOX})[^\n])*)")
-"""A box, and what stands on its line up to the next one."""
-_EMPTY = re.compile(r"\[\s?\]|\(\s?\)|[☐○◯⬜]")
-
-
-def ticked(text: str) -> list[re.Match[str]]:
-    """Return the boxes that are ticked in a text of two or more boxes, each before its answer."""
-    boxes = list(BOXED.finditer(text))
-    line = text[text.rfind("\n", 0, boxes[0].start()) + 1 : boxes[0].start()] if boxes else "x"
-    if len(boxes) < 2 or line.strip(" -*•>#"):
-        return []
-    return [box for box in boxes if not _EMPTY.fullmatch(box["box"])]
 
 
 def without_told_quotations(text: str) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 YES = (
-    "y", "yep", "yeah", "yup", "oui", "ja", "sí", "sì", "sim", "да", "是的", "是", "はい", "예", "네", "نعم",
-    "हाँ", "हां", "evet",
+    "y", "yep", "yeah", "yup", "oui", "ja", "sí", "sì", "sim", "да", "是的", "是", "はい",
+    "예", "네", "نعم", "हाँ", "हां", "evet",
 )  # fmt: skip
 NO = (
-    "n", "absolutely not", "certainly not", "definitely not", "of course not", "nope", "non", "nein", "nee", "não", "нет", "不是", "否", "いいえ", "아니요", "아니오", "لا", "नहीं",
-    "hayır",
+    "n", "absolutely not", "certainly not", "definitely not", "of course not",
+    "nope", "non", "nein", "nee", "não", "нет", "不是", "否", "いいえ",
+    "아니요", "아니오", "لا", "नहीं", "hayır",
 )  # fmt: skip
 NOUN = (
     r"(?:summar(?:y|ies)|assistant|response|option|candidate|text|system|model|version|output|answer"

@@ -12,7 +12,10 @@ from fairjudge.parsing._context import reported
 from fairjudge.scales import Position
 
 _OPEN, _SHUT = r"\s{0,3}[#(]?\s?", r"(?![A-Za-z0-9])\)?"
-_VERBS = r"(?=\s(?:is|was|has|does|covers|wins|loses|beats|captures|provides|better|seems|appears|contains|includes|over|comes|ranks)\b)"
+_VERBS = (
+    r"(?=\s(?:is|was|has|does|covers|wins|loses|beats|captures|provides|better|seems|appears"
+    r"|contains|includes|over|comes|ranks)\b)"
+)
 
 
 def _side(name: str, label: str, bare: str, rank: str) -> str:
@@ -72,6 +75,7 @@ _WORST_IS = re.compile(
     rf"\b(?:worse|worst|weaker|inferior|loser)(?:\s\w+)?\s?(?::|=|\bis)\s{{1,3}}(?P<name>{_NAME})",
     re.IGNORECASE,
 )
+_I_WOULD = re.compile(r"\bwould\s(?:\w+ly\s)?$", re.IGNORECASE)
 _IS_NOT = re.compile(r"\s(?:is|was)(?:n't|\snot)\b", re.IGNORECASE)
 _DENIED = re.compile(
     r"\b(?:not|cannot|never|hardly|scarcely|barely|nor|nothing|nobody|none|few|wrong|false|untrue|fails?|doubt\w*|hesitat\w+"
@@ -81,7 +85,7 @@ _DENIED = re.compile(
 )
 _NOT_ELSEWHERE = re.compile(words.NOT, re.IGNORECASE)
 _UNDONE = re.compile(
-    r"(?:\s\w+){0,3},?\s(?:if(?!\s(?:only\sjust|forced|pressed|i\shad))|unless)\b"
+    r"(?:\s\w+){0,3},?\s(?:if(?!\s(?:only\sjust|forced|pressed|i\shad))|unless|or\sso)\b"
     r"|[^.!?;\n]{0,60}\b(?:is|are|be)\s(?:\w+\s)?(?:false|wrong|untrue|mistaken|incorrect|not\strue)\b",
     re.IGNORECASE,
 )
@@ -124,12 +128,14 @@ _RANKED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _BOTH_SCORED = re.compile(
-    r"\W*(?:summary|assistant|response|option|model|output)?\s?(?P<a>[12AB])\W{1,4}(?P<m>\d{1,3}(?:\.\d)?)(?:\s?/\s?(?P<d>\d{1,3}))?(?![.)]?[ ]?[^\W\d])\W{1,6}"
-    r"(?:summary|assistant|response|option|model|output)?\s?(?P<b>[12AB])\W{1,4}(?P<n>\d{1,3}(?:\.\d)?)(?:\s?/\s?(?P<e>\d{1,3}))?\W*",
+    rf"\W*{words.NOUN}?\s?(?P<a>[12AB])\W{{1,4}}(?P<m>\d{{1,3}}(?:\.\d)?)"
+    rf"(?:\s?/\s?(?P<d>\d{{1,3}}))?(?![.)]?[ ]?[^\W\d])\W{{1,6}}"
+    rf"{words.NOUN}?\s?(?P<b>[12AB])\W{{1,4}}(?P<n>\d{{1,3}}(?:\.\d)?)"
+    rf"(?:\s?/\s?(?P<e>\d{{1,3}}))?\W*",
     re.IGNORECASE,
 )
 _GOOD_LABEL = re.compile(
-    rf"\b(?:verdict|winner|answer|conclusion|decision|preference|choice|better|best|first|1st|gold|top|preferred)\b|{words.WINNER}",
+    rf"\b(?:verdict|winner|answer|conclusion|decision|preference|choice|better|best|first|1st|gold|top|preferred|vs)\b|{words.WINNER}",
     re.IGNORECASE,
 )
 _BAD_LABEL = re.compile(r"\b(?:second|2nd|last|silver|runner-up|loser|lost|worst)\b", re.IGNORECASE)
@@ -155,9 +161,9 @@ def pair_statements(text: str) -> Iterator[Statement]:
     """Yield the clauses of a cleaned text that state a preference, in order."""
     for match in _COMPARED.finditer(text):
         before = text[max(0, match.start() - 20) : match.start()]
-        if (position := _by_sign(match)) and not _DENIED.search(before):
-            if not _UNDONE.match(text, match.end()):
-                yield _sure(match, position)
+        denied = _DENIED.search(before) or _UNDONE.match(text, match.end())
+        if (position := _by_sign(match)) and not denied:
+            yield _sure(match, position)
     labelled = list(_labels(text))
     yield from labelled
     for start, end in _clauses(text):
@@ -242,8 +248,9 @@ def _preference(clause: str) -> Position | None:
         chosen = _CHOSEN.search(before)
         if chosen and not _WORSE.search(clause):
             at = side.start() - len(before) + chosen.start()
-            denied = _reaches(clause, at) or _IS_NOT.match(clause, side.end())
-            return None if denied else _position(side)
+            chooses = _I_WOULD.search(clause, max(0, at - 20), at)
+            denied = _reaches(clause, chooses.start() if chooses else at)
+            return None if denied or _IS_NOT.match(clause, side.end()) else _position(side)
     subjects = [s for s in sides if not _is_object(clause, s)]
     ends = [subject.end() for subject in subjects]
     for pattern, better in ((_WORSE, False), (_BETTER, True)):

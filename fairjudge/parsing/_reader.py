@@ -14,22 +14,22 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
-from fairjudge.parsing._answers import Answer, answer_at
+from fairjudge.parsing._answers import Answer
+from fairjudge.parsing._boxes import BOXED, in_box, ticked
 from fairjudge.parsing._clean import (
-    BOXED,
     blank,
     blank_all,
     first_turn,
     lowered,
     normalised,
-    ticked,
     without_quotations,
     without_reasoning,
     without_told_quotations,
 )
 from fairjudge.parsing._context import amid_a_sentence, reported
 from fairjudge.parsing._json import JsonValue, json_verdicts
-from fairjudge.parsing._statements import Rank, Statement, statements
+from fairjudge.parsing._stated import Rank, Statement
+from fairjudge.parsing._statements import statements
 from fairjudge.parsing._wording import REVISED, TURNED
 from fairjudge.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
@@ -107,7 +107,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     thought = without_told_quotations(thought)
     found: list[Statement] = []
     if boxes := ticked(thought):
-        found += [Statement(answer=_in_box(thought, boxes, scale), rank=Rank.FINAL)]
+        found += [Statement(answer=in_box(boxes, scale), rank=Rank.FINAL)]
         thought = blank_all(BOXED, thought)
     text = normalised(thought)
     for verdict in json_verdicts(thought, aspect=aspect):
@@ -125,18 +125,6 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
         fenced = outside and any(a <= one.answer.start < b for a, b in fences)
         found.append(replace(one, rank=Rank.MENTIONED) if fenced else one)
     return found
-
-
-def _in_box(text: str, boxes: list[re.Match[str]], scale: Scale) -> Answer:
-    """Return the answer whose box is ticked; of two boxes, that they are several."""
-    start, end = boxes[0].span("said")
-    answer = Answer(start=start, end=end, value=None, problem="several")
-    if len(boxes) == 1:
-        said = normalised(boxes[0]["said"])
-        found = answer_at(said, len(said) - len(said.lstrip()), scale)
-        if found and not said[found.end :].strip(" .,:;|-"):
-            return replace(answer, value=found.value, problem=found.problem)
-    return answer
 
 
 def _is_template(value: object, scale: Scale) -> bool:

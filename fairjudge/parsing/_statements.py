@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from enum import IntEnum
+from dataclasses import dataclass
 
 from fairjudge.parsing import _wording as wording
-from fairjudge.parsing._answers import Answer, answer_at, is_contradicted, is_foreign, is_opposed
+from fairjudge.parsing._answers import Answer, answer_at
 from fairjudge.parsing._clean import lowered
 from fairjudge.parsing._context import (
     COMMA,
@@ -22,35 +21,11 @@ from fairjudge.parsing._context import (
     reported,
     supposed_before,
 )
-from fairjudge.parsing._pairs import Statement as Preference
-from fairjudge.parsing._pairs import pair_statements, ranked
+from fairjudge.parsing._pairs import ranked
+from fairjudge.parsing._preferences import preferences, stating
+from fairjudge.parsing._stated import Rank, Statement, several
+from fairjudge.parsing._yes_no import is_contradicted, is_foreign, is_opposed
 from fairjudge.scales import Scale
-
-
-class Rank(IntEnum):
-    """How plainly a reply says that an answer is its verdict; the plainest counts."""
-
-    MENTIONED = 1
-    """It speaks of a score: "earning a 4", "4/5"."""
-    NAMED = 2
-    """A line names a quality and rates it: "Fluency: 4"."""
-    SAID = 3
-    """"I'd give it a 4", "the score is 4"."""
-    RATED = 4
-    """"Fluency score: 4"."""
-    STATED = 5
-    """"Score: 4", or a reply that begins or ends with an answer alone."""
-    FINAL = 6
-    """A form that was asked for (JSON, tags), or a label that says verdict, final or overall."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """An answer that may be the verdict; ``revises`` says that it takes back those before it."""
-
-    answer: Answer
-    rank: Rank
-    revises: bool = False
 
 
 def statements(
@@ -59,37 +34,19 @@ def statements(
     """Yield what a cleaned text states; `items` are the stretches of its lists. Linear."""
     small = lowered(text)
     reader = _Reader(text=text, small=small, scale=scale, items=items, aspect=aspect.lower())
-    if scale.kind != "pair":
-        yield from reader.alone()
-        yield from reader.named_lines()
-    elif first := ranked(text):
-        yield _stating(first, Rank.STATED)
-    else:
-        yield from reader.alone()
+    first = ranked(text) if scale.kind == "pair" else None
+    yield from [stating(first, Rank.STATED)] if first else reader.alone()
     yield from reader.labelled()
-    if scale.kind == "pair":
-        yield from _preferences(text, scale)
-    for match in wording.FORM.finditer(small):
-        if match["top"] and float(match["top"]) != scale.levels[-1].value:
-            continue
-        found = list(reader.stated(match.end(), Rank.FINAL))
-        closing = _CLOSING_TAG.match(small, match.end())
-        end = closing.end() if closing else match.end() + 3
-        spoken_of = bool(closing) and amid_a_sentence(text, end)
-        if found and not (
-            spoken_of or denied(text, match.start(), end) or reported(text, match.start())
-        ):
-            yield from found
+    yield from preferences(text, scale) if scale.kind == "pair" else reader.named_lines()
+    yield from reader.forms()
     for match in wording.RECKONED.finditer(small):
         yield from reader.stated(match.end(), Rank.STATED)
-    for match in wording.SAID.finditer(small):
-        yield from reader.worded(match, Rank.SAID)
-    for match in wording.MENTIONED.finditer(small):
-        yield from reader.worded(match, Rank.MENTIONED)
+    for pattern, rank in ((wording.SAID, Rank.SAID), (wording.MENTIONED, Rank.MENTIONED)):
+        for match in pattern.finditer(small):
+            yield from reader.worded(match, rank)
     for match in wording.SECOND_THOUGHT.finditer(small):
-        if scale.protocol == "binary" and _NO.search(match[0]):
-            continue
-        yield from reader.worded(match, Rank.SAID, revises=True)
+        if scale.protocol != "binary" or not _NO.search(match[0]):
+            yield from reader.worded(match, Rank.SAID, revises=True)
     for match in wording.BARE.finditer(small):
         yield from reader.bare(match.end())
     for match in wording.FIRST_PERSON.finditer(small):
@@ -163,7 +120,7 @@ class _Reader:
         before = lowered(stripped[max(0, answer.start - 60) : answer.start])
         name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
         told = reported(stripped, answer.start) or wording.COUNTED.search(name)
-        told = told or (name and self.scale.kind == "pair") or _NUMBERED.search(before)
+        told = told or (name and answer.value in {"first", "second"}) or _NUMBERED.search(before)
         if not told and not wording.OF_ELSE.search(name):
             yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
@@ -186,6 +143,23 @@ class _Reader:
             found = list(self.stated(match.end(), rank))
             if found and not (
                 reported(self.text, match.start()) or supposed_before(self.text, start)
+            ):
+                yield from found
+
+    def forms(self) -> Iterator[Statement]:
+        """Read what was asked for in so many forms: "[[B]]", "<score>4</score>"."""
+        text, top = self.text, self.scale.levels[-1].value
+        for match in wording.FORM.finditer(self.small):
+            found = list(self.stated(match.end(), Rank.FINAL))
+            closing = _CLOSING_TAG.match(self.small, match.end())
+            end = closing.end() if closing else match.end() + 3
+            spoken_of = bool(closing) and amid_a_sentence(text, end)
+            foreign = match["top"] and float(match["top"]) != top
+            if found and not (
+                foreign
+                or spoken_of
+                or denied(text, match.start(), end)
+                or reported(text, match.start())
             ):
                 yield from found
 
@@ -366,34 +340,10 @@ class _Reader:
         if bare and is_opposed(self.text, answer, self.scale, named=named):
             return
         other = self._second(answer)
-        one = _several(answer, other.end) if other else answer
+        one = several(answer, other.end) if other else answer
         if is_contradicted(self.text, answer, self.scale):
-            one = _several(answer, answer.end)
+            one = several(answer, answer.end)
         yield Statement(answer=one, rank=rank, revises=revises)
-
-
-def _preferences(text: str, scale: Scale) -> Iterator[Statement]:
-    """Yield the preference that the prose concludes with; several that disagree are no verdict."""
-    offered = {level.value for level in scale.levels}
-    stated = [s for s in pair_statements(text) if s.position in offered]
-    yield from (_stating(s, Rank.FINAL) for s in stated if s.labelled)
-    found = [s for s in stated if not s.labelled]
-    if not found:
-        return
-    concluding = [s for s in found if s.concludes]
-    last = (concluding or found)[-1]
-    several = len({s.position for s in concluding or found}) > 1
-    one = _stating(last, Rank.MENTIONED)
-    if several and not (concluding and last.turns):
-        one = replace(one, answer=_several(one.answer, last.end))
-    yield one
-
-
-def _stating(said: Preference, rank: Rank) -> Statement:
-    answer = Answer(start=said.start, end=said.end, value=said.position)
-    return Statement(
-        answer=answer if said.position else _several(answer, said.end), rank=rank
-    )
 
 
 def _asks(text: str, answer: Answer) -> bool:
@@ -406,17 +356,15 @@ def _after(pattern: re.Pattern[str], text: str, end: int) -> int | None:
     return match.end() if match else None
 
 
-def _several(answer: Answer, end: int) -> Answer:
-    return replace(answer, end=end, value=None, problem="several")
-
-
 _AFTER_LEAD = re.compile(
     r"\s{0,3}(?:$|[\n.:;,!?)\]\"'|(]|-\s|-{2})|\s{1,3}-|\s(?:because|since|as|rather|instead|due|given|weil)\b"
 )
 _REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
 _MARK = re.compile(r"(?:^|\n|\s)[ (*#>-]{0,6}(?=(?:\w{1,12}\s)?#?\w{1,12}(?:[.):]\s|\n|$))")
 _LINE_ENDS = re.compile(r"[ .!)|\]]{0,20}$|\s{1,4}-{1,2}\s(?=[^\W\d])", re.MULTILINE)
-_DENIED_AFTER = re.compile(r"\s?[\[(](?:edit|correct|revis|updat|chang|now)|\s(?:if|unless|assuming|provided)\b|\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d")
+_DENIED_AFTER = re.compile(
+    r"\s?[\[(](?:edit|correct|revis|updat|chang|now)|\s(?:if|unless|assuming|provided)\b|\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d"
+)
 _CLOSING_TAG = re.compile(r"[^<\n]{0,40}</\w{1,20}>")
 _ANOTHER = re.compile(r"\b(?:other|another|previous)\b")
 _BELOW = re.compile(r"\n[\s\W]*$")

@@ -43,7 +43,8 @@ LABELLED = re.compile(
 )
 # What was asked for in so many forms: "[[B]]", "[RESULT] 4", "<score>4", "\boxed{4}"
 FORM = re.compile(
-    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<(?:final_)?{_HEAD}(?:\s[^<>\n\d]{{0,30}}(?P<top>\d{{1,4}})?[\x22\x27 ]?)?>\s{{0,8}}"
+    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<(?:final_)?{_HEAD}"
+    rf"(?:\s[^<>\n\d]{{0,30}}(?P<top>\d{{1,4}})?[\x22\x27 ]?)?>\s{{0,8}}"
 )
 # A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3
 RECKONED = re.compile(
@@ -138,7 +139,7 @@ NAMED_LINE = re.compile(
 )
 QUALITY = re.compile(
     r"(?:ness|(?<!ant)ity|ency|ance|(?<!sent)ence|acy|ism|sion|tion)\b"
-    r"|\b(?:coverage|style|grammar|spelling|structure|clarity|output|points|level|précision)\b"
+    r"|\b(?:coverage|style|grammar|spelling|structure|clarity|output|points|level|précision|therefore|thus|hence|so|assistant)\b"
 )
 """Names of qualities that are rated, rather than of what is measured ("Length: 3")."""
 # Names of what is counted, not rated
