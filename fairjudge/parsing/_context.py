@@ -30,7 +30,7 @@ _DENIED = re.compile(
     (?:\bnot|n't|\bnever|\bcannot|\bhardly|\bneither|\bnor|\bno|\bshort\sof|\binstead\sof
        |\brather\sthan|\bbelow|\babove|\bthan|\bat\sleast|\bat\smost|\bunder|\bover|\bwithout)
     \s+(?:(?:quite|really|be|have|been|a|an|the|it|this|for|get|give|giving|given|getting|reach|reaching
-       |earn|earning|deserve|deserving|receive|receiving|warrant|merit|worth|enough|go|perfect|full|to|say|that|\w+ly)\s+){0,6}$
+       |earn|earning|deserve|deserving|answer|choose|pick|select|call|rate|receive|receiving|warrant|merit|worth|enough|go|perfect|full|to|say|that|\w+ly)\s+){0,6}$
     | \b(?:don't|didn't|wouldn't|couldn't|can't|cannot|(?:would|do|did|can|could)\snot)
       \s(?:think|believe|say|call|agree|see|consider|find|justify|claim)\b[^,;]*$
     | \b(?:prevent\w*|keep\w*|stop\w*|bar\w*)\s(?:\w+\s){0,3}from\s+(?:\w+\s+){0,4}$

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fairjudge.parsing._wording import FAULTS, QUALITY
+
 _KEYS = (
-    "verdict", "final_verdict", "score", "final_score", "overall_score", "rating", "overall_rating",
-    "answer", "final_answer", "label", "winner", "preference", "preferred",
+    "final_verdict", "final_score", "final_answer", "verdict", "score", "overall_score", "rating",
+    "overall_rating", "answer", "label", "winner", "preference", "preferred",
     "preferred_summary", "better_summary", "choice", "decision",
     "grade", "stars", "points", "judgment", "judgement", "result", "overall", "better", "value",
 )  # fmt: skip
@@ -65,7 +67,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
+def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
     """Yield the verdicts of every JSON object in `text`, in order: texts, numbers, true and false.
 
     Each with the stretch of text that its object takes; None for an object without one.
@@ -74,7 +76,7 @@ def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
     for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
         if one is None:
             failed = True
-        elif not (values := list(_verdicts_in(one.value, aspect.lower()))):
+        elif not (values := list(_verdicts_in(one.value, aspect.lower(), kind))):
             yield replace(one, value=None)
         else:
             found = True
@@ -85,7 +87,7 @@ def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
         yield from _broken(text)
 
 
-def _verdicts_in(value: Any, aspect: str) -> Iterator[tuple[str | float | bool, str]]:
+def _verdicts_in(value: Any, aspect: str, kind: str) -> Iterator[tuple[str | float | bool, str]]:
     """Yield what stands under the first key of `_KEYS` that `value` has, and what it is out of.
 
     Without one, what stands under the aspect's name or under its only rating ("fluency_score");
@@ -98,31 +100,35 @@ def _verdicts_in(value: Any, aspect: str) -> Iterator[tuple[str | float | bool, 
     key = next((key for key in (*_KEYS, aspect) if key in lowered), None)
     if key is None and (len(rated) == 1 or len(lowered) == 1):
         key = rated[0] if rated else next(iter(lowered))
-        unnamed = isinstance(lowered[key], str) and len(lowered[key]) > 12 and not rated
-        key = None if unnamed or _OF_FAULTS.search(key) else key
+        key = key if rated or _may_rate(key, lowered[key], kind) else None
     if key is None:
         for item in lowered.values():
-            yield from _verdicts_in(item, aspect)
+            yield from _verdicts_in(item, aspect, kind)
         return
     item = lowered[key]
     if isinstance(item, dict):
-        yield from _verdicts_in(item, aspect)
+        yield from _verdicts_in(item, aspect, kind)
         return
-    top = next((_LAST_NUMBER.search(str(lowered[k])) for k in _TOPS if k in lowered), None)
+    tops = (_LAST_NUMBER.search(str(v)) for k, v in lowered.items() if _TOP.fullmatch(k))
+    top = next(tops, None)
     for each in item if isinstance(item, list) else [item]:
         if isinstance(each, str | int | float):
             yield each, top[1] if top else ""
 
 
 _ASIDE = ("max", "min", "confidence", "sub", "previous", "summary")
-_TOPS = ("max", "max_score", "max_rating", "maximum", "maximum_score", "out_of", "scale", "range")
+_TOP = re.compile(
+    r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|(?:rating_)?scale|(?:score_)?range"
+)
 """Keys of the highest score that there is."""
 _LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
-_OF_FAULTS = re.compile(
-    r"reason|explan|confiden|certain|error|hallucinat|miss|wrong|unsupported|contradict|omi(?:t|ss)|incorrect"
-    r"|inconsist|unfaithful|fabricat|fault|wors|loser|reject|weak|max|min|count|num|^n_|^(?:not|no)_"
-)
-"""Names of what is no verdict, or says the contrary of one."""
+
+
+def _may_rate(key: str, value: Any, kind: str) -> bool:
+    """Whether an object's only key, which is no verdict's, names what is judged."""
+    if FAULTS.search(key) or kind == "pair" or (isinstance(value, str) and len(value) > 12):
+        return False
+    return kind != "number" or bool(QUALITY.search(key))
 
 
 def _broken(text: str) -> Iterator[JsonValue]:

@@ -60,7 +60,7 @@ _WORSE = re.compile(
     re.IGNORECASE,
 )
 _BETTER = re.compile(
-    rf"\b(?:(?<!was\s)(?<!only\s)better|best|superior|stronger|preferred|preferable|wins?|won|winner(?!')|ahead|outperforms?|beats?|surpasses|edges?|higher|greater|closer|clearer|favou?red|prevails)\b"
+    rf"\b(?:(?<!was\s)(?<!only\s)better|best|superior|stronger|preferred|preferable|wins?(?!\s(?:on|in)\s(?!all|every|balance))|won|winner(?!')|ahead|outperforms?|beats?|surpasses|edges?|higher|greater|closer|clearer|favou?red|prevails)\b"
     rf"|\bmore\s(?!(?:\w+\s){{0,2}}{_FAULT})\w+|\bless\s{_FAULT}|\b{_FAULT}\sless\b|\bfewer\s(?:\w+\s)?{_FAULT}|\bmost\s\w+"
     rf"|\b(?:comes?|came|ranks?|ranked|takes?|finishes|places?|in)\s(?:in\s)?(?:first|1st)\b(?!\s(?:one|{words.NOUN}))|\b(?:first|1st)\splace\b|(?<![a-zà-ÿа-яё])(?:{words.BETTER})",
     re.IGNORECASE,
@@ -84,6 +84,7 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 _NOT_ELSEWHERE = re.compile(words.NOT, re.IGNORECASE)
+_NOT_AFTER = re.compile("(?:てい|では)?ない|ません|않|아니|नहीं")
 _UNDONE = re.compile(
     r"(?:\s\w+){0,3},?\s(?:if(?!\s(?:only\sjust|forced|pressed|i\shad))|unless|or\sso)\b"
     r"|[^.!?;\n]{0,60}\b(?:is|are|be)\s(?:\w+\s)?(?:false|wrong|untrue|mistaken|incorrect|not\strue)\b",
@@ -135,7 +136,7 @@ _BOTH_SCORED = re.compile(
     re.IGNORECASE,
 )
 _GOOD_LABEL = re.compile(
-    rf"\b(?:verdict|winner|answer|conclusion|decision|preference|choice|better|best|first|1st|gold|top|preferred|vs)\b|{words.WINNER}",
+    rf"\b(?:verdict|winner|answer|conclusion|decision|preference|choice|better|best|top|preferred|vs)\b|^(?:the\s)?(?:first|1st|gold)(?:\s(?:place|prize|choice))?$|{words.WINNER}",
     re.IGNORECASE,
 )
 _BAD_LABEL = re.compile(r"\b(?:second|2nd|last|silver|runner-up|loser|lost|worst)\b", re.IGNORECASE)
@@ -250,6 +251,7 @@ def _preference(clause: str) -> Position | None:
             at = side.start() - len(before) + chosen.start()
             chooses = _I_WOULD.search(clause, max(0, at - 20), at)
             denied = _reaches(clause, chooses.start() if chooses else at)
+            denied = denied or bool(_BAD_LABEL.search(clause, max(0, at - 8), at))
             return None if denied or _IS_NOT.match(clause, side.end()) else _position(side)
     subjects = [s for s in sides if not _is_object(clause, s)]
     ends = [subject.end() for subject in subjects]
@@ -269,7 +271,8 @@ def _is_object(clause: str, side: re.Match[str]) -> bool:
 
 
 def _is_denied(clause: str, match: re.Match[str]) -> bool:
-    return _reaches(clause, match.start()) or bool(_UNDONE.match(clause, match.end()))
+    after = _UNDONE.match(clause, match.end()) or _NOT_AFTER.search(clause, match.start())
+    return _reaches(clause, match.start()) or bool(after)
 
 
 def _reaches(clause: str, place: int) -> bool:

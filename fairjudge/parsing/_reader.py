@@ -110,7 +110,7 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
         found += [Statement(answer=in_box(boxes, scale), rank=Rank.FINAL)]
         thought = blank_all(BOXED, thought)
     text = normalised(thought)
-    for verdict in json_verdicts(thought, aspect=aspect):
+    for verdict in json_verdicts(thought, aspect=aspect, kind=scale.kind):
         is_told = _is_template(verdict.value, scale) or reported(text, verdict.start)
         if not is_told and not amid_a_sentence(text, verdict.end):
             found.append(_from_json(verdict, thought, scale))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairjudge.parsing import _wording as wording
 from fairjudge.parsing._answers import Answer, answer_at
@@ -121,6 +121,7 @@ class _Reader:
         name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
         told = reported(stripped, answer.start) or wording.COUNTED.search(name)
         told = told or (name and answer.value in {"first", "second"}) or _NUMBERED.search(before)
+        told = told or (self.scale.kind == "choice" and wording.FAULTS.search(name))
         if not told and not wording.OF_ELSE.search(name):
             yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
@@ -138,9 +139,15 @@ class _Reader:
                 rank = Rank.RATED
             apart = rank is Rank.RATED and self._in_items(match.start())
             reckoned = wording.RECKONED.match(self.small, match.start())
-            if apart or of_another or reckoned or wording.OF_ELSE.search(words):
+            if (
+                apart
+                or of_another
+                or _DENYING.search(before)
+                or reckoned
+                or wording.OF_ELSE.search(words)
+            ):
                 continue
-            found = list(self.stated(match.end(), rank))
+            found = list(self.stated(match.end(), rank, top=_TOP.search(match[0])))
             if found and not (
                 reported(self.text, match.start()) or supposed_before(self.text, start)
             ):
@@ -171,6 +178,7 @@ class _Reader:
             row = "|" in self.text[match.end("name") : match.end()]
             rank = Rank.FINAL if final else Rank.MENTIONED if row else Rank.NAMED
             told = self._in_items(match.start("name")) or wording.COUNTED.search(name)
+            told = told or (self.scale.kind == "choice" and wording.FAULTS.search(name))
             if wording.OF_ELSE.search(name) or (told and not final):
                 continue
             answer = answer_at(self.text, match.end(), self.scale)
@@ -230,9 +238,19 @@ class _Reader:
         by = self.scale.kind == "number" and by_others(self.text, answer.end)
         return not (by or reported(self.text, start))
 
-    def stated(self, place: int, rank: Rank) -> Iterator[Statement]:
-        """Read the answer after a label; one of another scale there is off the scale."""
+    def stated(
+        self, place: int, rank: Rank, *, top: re.Match[str] | None = None
+    ) -> Iterator[Statement]:
+        """Read the answer after a label; one of another scale there is off the scale.
+
+        `top` is the highest score that the label names, if any.
+        """
         answer = self._first_at(wording.after_filler(self.text, place))
+        rescaled = (
+            top and self.scale.kind == "number" and float(top[1]) != self.scale.levels[-1].value
+        )
+        if answer and rescaled:
+            answer = replace(answer, value=None, problem="off_scale")
         if answer:
             below = _BELOW.search(self.text[max(0, place - 9) : answer.start])
             alone = not below or _LINE_ENDS.match(self.text, answer.end)
@@ -379,6 +397,8 @@ _CLOSING = re.compile(r"(?:\sit\sis)?[\s.!)\"']{0,20}$", re.IGNORECASE)
 _SENTENCE_START = re.compile(
     r"(?:(?<!e\.g)[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE
 )
+_DENYING = re.compile(r"\b(?:not|never|no)\b")
+_TOP = re.compile(r"(?:out\sof|max\w*|[-/]|\bto)\s?(\d{1,3})\b")
 _NUMBERED = re.compile(r"(?:^|\n)\W{0,3}\d[.)]\s{0,3}$")
 _NO = re.compile(r"\bno\b")
 _ASKED = re.compile(r"\?\s{1,3}$")

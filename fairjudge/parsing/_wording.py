@@ -29,7 +29,7 @@ FINAL = re.compile(
 ELSEWHERE = re.compile(
     r"\b(?:confidence|max|min|passing|previous|initial"
     r"|preliminary|draft|first|baseline|threshold|target|expected|certainty|difficulty|average|mean"
-    r"|prior|original|other|another|worst|worse|wrong|example|sample|human|median)\b"
+    r"|prior|original|second|last|other|another|worst|worse|wrong|example|sample|human|median)\b"
     r"|\bof\s(?:an?|the)\s(?:maximum|minimum|highest|lowest)\b"
 )
 OF_ELSE = re.compile(ELSEWHERE.pattern + r"|\b(?:highest|lowest|possible|maximum|minimum)\b")
@@ -39,7 +39,7 @@ OWN = re.compile(
 )
 # Labels and a sign, as "Verdict: 4", "Score for consistency (1-5) = 4", "Overall.....4"
 LABELLED = re.compile(
-    rf"{_ALONE}(?P<head>{_HEAD}){_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}(?:[:=→]|\.{{3,40}})\s{{0,20}}"
+    rf"{_ALONE}(?P<head>{_HEAD}){_OF}(?:\s{{0,3}}[(\[][^()\[\]\n]{{0,40}}[)\]])?\s{{0,120}}(?:[:=→]|\.{{3,40}})\s{{0,20}}"
 )
 # What was asked for in so many forms: "[[B]]", "[RESULT] 4", "<score>4", "\boxed{4}"
 FORM = re.compile(
@@ -119,14 +119,14 @@ TURNED = re.compile(
 )
 _FILL = re.compile(
     r"(?:(?:(?-i:an?)\s|(?:the|about|level|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
-    r"|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is|un|une|een"
+    r"|solid|strong|clear|firm|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is|un|une|een"
     r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=→{\[(<\"'$-])\s{0,4}){1,5}",
     re.IGNORECASE,
 )
 _MODIFIERS = re.compile(r"[^\W\d](?:[\w'/&-]|[ ](?=[^\W\d])){0,60}[ ]$")
 # What may stand before an answer that begins a line
 EDGE = re.compile(
-    r"(?:[\s#>→(\[\"'•|_=:$]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])"
+    r"(?:[\s#>→(\[\"'•|_=:$]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])|(?:definitely|clearly|surely)\san?\s(?=\d)"
     r"|(?:definitely|clearly|surely|certainly|it's|it\sis|so|therefore|thus|hence),?\s(?=(?:the\s)?(?:summary|option|first|second|yes|no|true|false)\b|[A-E]\W)"
     r"|(?:an?\s)?(?:solid|strong|clear|firm|definite|resounding|weak)\s)?",
     re.IGNORECASE,
@@ -142,6 +142,11 @@ QUALITY = re.compile(
     r"|\b(?:coverage|style|grammar|spelling|structure|clarity|output|points|level|précision|therefore|thus|hence|so|assistant)\b"
 )
 """Names of qualities that are rated, rather than of what is measured ("Length: 3")."""
+FAULTS = re.compile(
+    r"reason|explan|confiden|certain|error|hallucinat|missing|wrong|unsupported|contradict|omi(?:t|ss)|incorrect"
+    r"|inconsist|unfaithful|fabricat|fault|wors|loser|reject|weak|max|min|count|num|absent|^n_|^(?:not|no)[_\s]"
+)
+"""Names of what is no verdict, or of what is bad."""
 # Names of what is counted, not rated
 COUNTED = re.compile(
     r"\b(?:errors?|omissions?|mistakes?|hallucinations?|facts?|claims?|counts?|number|answers?"
