@@ -1,7 +1,8 @@
 """Prepares a reply for reading without moving a character.
 
 Every step replaces characters one for one (what must not be read becomes spaces), so that a place
-in the cleaned text is the same place in the reply, and so in its tokens.
+in the cleaned text is the same place in the reply, and so in its tokens. Signs of no width amid a
+word become spaces before it.
 """
 
 from __future__ import annotations
@@ -103,10 +104,19 @@ _NOTE_MARK = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄�
 """Raised or lowered digits behind a number: a note's mark, not more of the number."""
 
 
+_JOINED = re.compile("(?<!\\w)\\w{1,60}(?:[\u200b-\u200d\u2060\u00ad\ufeff]\\w{1,60}){1,9}")
+"""A word with signs of no width in it."""
+
+
+def _without_joints(match: re.Match[str]) -> str:
+    word = re.sub(r"\W", "", match[0])
+    return " " * (len(match[0]) - len(word)) + word
+
+
 def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
-        text = blank_all(_NOTE_MARK, text)
+        text = _JOINED.sub(_without_joints, blank_all(_NOTE_MARK, text))
         text = "".join(_ascii_digit(sign) for sign in text)
     if "```" in text:
         text = blank_all(_FENCE_WORD, text)

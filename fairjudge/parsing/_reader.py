@@ -157,13 +157,11 @@ def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Statement:
 
 def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
     """Return the answer stated most plainly; of those, the last one that takes back the others."""
-    ranges = [(s.answer.start, s.answer.end) for s in found if s.answer.problem == "several"]
+    ranges = [s for s in found if s.answer.problem == "several"]
     alone = [
         s
         for s in found
-        if s.answer.problem == "several"
-        or s.revises
-        or not any(a <= s.answer.start and s.answer.end <= b for a, b in ranges)
+        if s.answer.problem == "several" or s.revises or not any(_holds(one, s) for one in ranges)
     ]
     best = max((s.rank for s in alone), default=None)
     plainest = [s for s in alone if s.rank == best or s.revises]
@@ -179,6 +177,12 @@ def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
     if plainest[-1].revises or _is_taken_back(text, top, best):
         return top[-1]
     return replace(top[-1], start=top[0].start, value=None, problem="several")
+
+
+def _holds(several: Statement, one: Statement) -> bool:
+    """Whether `one` is but one of `several` that are stated as plainly or more."""
+    a, b = several.answer, one.answer
+    return several.rank >= one.rank and a.start <= b.start and b.end <= a.end
 
 
 _PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")

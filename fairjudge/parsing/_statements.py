@@ -119,9 +119,9 @@ class _Reader:
             return
         before = lowered(stripped[max(0, answer.start - 60) : answer.start])
         name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
-        told = reported(stripped, answer.start) or wording.COUNTED.search(name)
-        told = told or (name and answer.value in {"first", "second"}) or _NUMBERED.search(before)
-        told = told or (self.scale.kind == "choice" and wording.FAULTS.search(name))
+        told = reported(stripped, answer.start) or self._is_fault(name)
+        told = told or bool(wording.COUNTED.search(name) or _NUMBERED.search(before))
+        told = told or (bool(name) and answer.value in {"first", "second"})
         if not told and not wording.OF_ELSE.search(name):
             yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
@@ -177,8 +177,8 @@ class _Reader:
             final = wording.FINAL.search(name) or self._is_aspect(name)
             row = "|" in self.text[match.end("name") : match.end()]
             rank = Rank.FINAL if final else Rank.MENTIONED if row else Rank.NAMED
-            told = self._in_items(match.start("name")) or wording.COUNTED.search(name)
-            told = told or (self.scale.kind == "choice" and wording.FAULTS.search(name))
+            told = self._in_items(match.start("name")) or self._is_fault(name)
+            told = told or bool(wording.COUNTED.search(name))
             if wording.OF_ELSE.search(name) or (told and not final):
                 continue
             answer = answer_at(self.text, match.end(), self.scale)
@@ -194,6 +194,9 @@ class _Reader:
         """Whether what `name` rates is a quality, rather than of what is measured: "Length: 3"."""
         rated = self.scale.kind != "number" or answer.explicit
         return rated or bool(wording.QUALITY.search(name))
+
+    def _is_fault(self, name: str) -> bool:
+        return self.scale.kind == "choice" and bool(wording.FAULTS.search(name))
 
     def _is_fraction(self, answer: Answer) -> bool:
         return answer.explicit and self._ended(answer)
@@ -386,7 +389,7 @@ _DENIED_AFTER = re.compile(
 _CLOSING_TAG = re.compile(r"[^<\n]{0,40}</\w{1,20}>")
 _ANOTHER = re.compile(r"\b(?:other|another|previous)\b")
 _BELOW = re.compile(r"\n[\s\W]*$")
-_NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*\s[a-z]")
+_NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*(?:\s[a-z]|:)")
 _BOUND = re.compile(r"(?:^|\s)[<>≤≥]=?\s?$")
 _LESS = re.compile(r"\s?[<>]\s?\d")
 _COMPARED = re.compile(r"\s?(?:[>=≈≥≤≠≻]|!=|<(?![/|]))")

@@ -144,7 +144,7 @@ QUALITY = re.compile(
 """Names of qualities that are rated, rather than of what is measured ("Length: 3")."""
 FAULTS = re.compile(
     r"reason|explan|confiden|certain|error|hallucinat|missing|wrong|unsupported|contradict|omi(?:t|ss)|incorrect"
-    r"|inconsist|unfaithful|fabricat|fault|wors|loser|reject|weak|max|min|count|num|absent|^n_|^(?:not|no)[_\s]"
+    r"|inconsist|unfaithful|fabricat|fault|wors|loser|reject|weak|max|min|count|num|absent|^n_|^(?:not|no)[_\s](?!doubt)"
 )
 """Names of what is no verdict, or of what is bad."""
 # Names of what is counted, not rated
