@@ -24,7 +24,7 @@ from training import data
 from training.data import UNSUPPORTED, Example, spread
 from training.measures import summary_of
 from training.planted import planted
-from training.run import kept, tokenizer, with_weights
+from training.run import kept, shipped_weights, tokenizer, with_weights
 from training.statements import changed, checked, drawn, elsewhere, fit_supported, fit_weights
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
@@ -82,8 +82,7 @@ def export(run: Path, target: Path, *, source: Path) -> dict[str, Any]:
 def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
     """Fit P(supported) anew for the weights that ship, and leave all else as it is."""
     small = load_file(target / WEIGHTS)
-    weights = {n: value for n, value in small.items() if not n.startswith("calibration.")}
-    fit = supported_fit(models_of(restored(weights)), source=source)
+    fit = supported_fit(models_of(shipped_weights(target)), source=source)
     small["calibration.supported"] = torch.tensor(fit)
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
     record["sha256"] = _write_weights(small, target)
