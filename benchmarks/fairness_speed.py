@@ -17,7 +17,7 @@ from _machine import describe_machine
 from fairjudge.fairness.coverage_parity import coverage_parity
 from fairjudge.fairness.dominance import dominance
 from fairjudge.fairness.equal_coverage import coverage_by_value, relabelling_test
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 SAMPLES = 300
 DOCUMENTS = 20

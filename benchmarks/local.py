@@ -48,14 +48,14 @@ from _machine import describe_machine
 from fairjudge.analysis.calibrating import trained_support
 from fairjudge.datasets.readers import read_clusters
 from fairjudge.domain import Answer, Cluster, JudgeTask, QuestionAnswers, Unscored
+from fairjudge.engine.build_work import build_one, graph_for
+from fairjudge.engine.models import open_models
 from fairjudge.judges.trained import TrainedSupport, unit_of
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.syntax import parse
-from fairjudge.run.build_work import build_one, graph_for
 from fairjudge.run.builders import make_builder
-from fairjudge.run.models import open_models
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 from fairjudge.text.sentences import news_sentences

@@ -47,7 +47,7 @@ from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +195,7 @@ def _report(
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     calibrated = fitted.calibrated if isinstance(fitted, CrossFitted) else None
     n = len(joined.keys)
-    few = Undefined(why=f"{counted(n, 'item')} with both judgement and label: too few")
+    few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
     resampling = settings.resampling
     causes = causes_of(joined, given.judgements, words=given.words)
     widest = largest_disagreements(

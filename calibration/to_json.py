@@ -14,8 +14,8 @@ from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
-from fairjudge.results import Json, figure, to_json
-from fairjudge.text.printable import counted
+from fairjudge.records.results import Json, figure, to_json
+from fairjudge.text.counting import pluralize
 
 MAX_LISTED = 20
 """Unmatched items listed by name, unless all are asked for."""
@@ -96,10 +96,10 @@ def _remarks(joined: Joined) -> list[str]:
         (len(joined.rest), "judged item", "without a label"),
         (len(joined.unjudged), "labelled item", "not judged"),
     ]
-    remarks = [f"{counted(n, noun)} {what}" for n, noun, what in said if n]
+    remarks = [f"{pluralize(n, noun)} {what}" for n, noun, what in said if n]
     n_documents = len(set(joined.documents))
     if 0 < n_documents < FEW_DOCUMENTS:
-        remarks.append(f"{counted(n_documents, 'document')}: intervals over so few are rough")
+        remarks.append(f"{pluralize(n_documents, 'document')}: intervals over so few are rough")
     return remarks
 
 

@@ -12,11 +12,25 @@ from typing import Any
 
 import openai
 
+from fairjudge.analysis.annotated_files import read_annotated
 from fairjudge.analysis.calibrating import read_calibrators
 from fairjudge.analysis.fairness import read_target
 from fairjudge.analysis.fairness_changes import changes_of_files
 from fairjudge.analysis.fairness_compare import agreement_of_files, overall_of_files
+from fairjudge.analysis.name_files import (
+    CENSUS_FILES,
+    read_census,
+    read_lookup,
+    read_name_lists,
+    read_word_lists,
+)
 from fairjudge.analysis.reporting import make_report
+from fairjudge.analysis.support_files import (
+    SUPPORTS,
+    UNITS,
+    VALUE_SCORES,
+    VALUE_SHARES,
+)
 from fairjudge.annotation.labels_file import LabelsFile, without_chance
 from fairjudge.annotation.store import Store
 from fairjudge.backends.http import seconds_to_wait
@@ -27,8 +41,8 @@ from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.replay import read_recording
 from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.backends.systemone_wire import read_decisions
-from fairjudge.cache import ReplyCache
-from fairjudge.cache_files import import_cache
+from fairjudge.cache.disk import ReplyCache
+from fairjudge.cache.files import import_cache
 from fairjudge.datasets import (
     read_clusters,
     read_judgements,
@@ -39,21 +53,7 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._loading import Kind
-from fairjudge.datasets.annotated import read_annotated
 from fairjudge.datasets.conll2012 import read_conll2012
-from fairjudge.datasets.names import (
-    CENSUS_FILES,
-    read_census,
-    read_lookup,
-    read_name_lists,
-    read_word_lists,
-)
-from fairjudge.datasets.supports import (
-    SUPPORTS,
-    UNITS,
-    VALUE_SCORES,
-    VALUE_SHARES,
-)
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import FairJudgeError
 from fairjudge.importing import import_file, import_replies
@@ -62,9 +62,11 @@ from fairjudge.judges.criterion_files import read_criterion_file
 from fairjudge.judges.promises import read_cascade
 from fairjudge.judges.units import read_units as read_units_of_a_reply
 from fairjudge.parsing import locate_verdict
+from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.prompting import load_template_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, ModelRef, Question
-from fairjudge.records import RunFolder
+from fairjudge.records.folder import RunFolder
+from fairjudge.records.sealed import seal, unseal
 from fairjudge.references.replies import (
     QuotableArticle,
     read_answers,
@@ -72,11 +74,9 @@ from fairjudge.references.replies import (
     read_groups,
     read_questions,
 )
-from fairjudge.refusals import looks_like_refusal
 from fairjudge.run.batches import import_batch
 from fairjudge.run.collecting import recorded_judgements
 from fairjudge.scales import binary, likert, load_scale, options, pairwise, stars
-from fairjudge.sealed import seal, unseal
 from fairjudge.text.quoting import find_quote
 
 Target = Callable[[bytes], None]

@@ -18,7 +18,7 @@ from safetensors.torch import load_file
 from torch import Tensor
 from torch.nn import functional
 
-from fairjudge.records import write_atomically
+from fairjudge.records.folder import write_atomically
 from fairjudge.scorers._trained_network import FROZEN, LAYERS, TrainedNetwork, restored
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
 from fairjudge.scorers.trained_models import WEIGHTS, has_bfloat16

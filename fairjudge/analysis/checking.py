@@ -13,7 +13,7 @@ from fairjudge.calibration.drift import Anchors, drift
 from fairjudge.calibration.items import Joined, join
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
-from fairjudge.results import to_json
+from fairjudge.records.results import to_json
 from fairjudge.stats.clustered import clustered_mean
 
 _WORST_FIRST = ("worse", "cannot tell", "same", "better")

@@ -13,7 +13,7 @@ from fairjudge.calibration.comparison import compare_runs
 from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
-from fairjudge.results import to_json
+from fairjudge.records.results import to_json
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")

@@ -17,7 +17,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.promises import promise_of
-from fairjudge.results import to_json
+from fairjudge.records.results import to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,9 +23,9 @@ from fairjudge.datasets import (
 from fairjudge.datasets.recognising import Recognised, recognise
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.records import kept_rows
+from fairjudge.records.folder import kept_rows
 from fairjudge.reports.content import Cost, Panel, Run, Source
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _R = TypeVar("_R", bound=Record)
 _MANIFEST = "manifest.json"
@@ -97,7 +97,7 @@ class Inputs:
         loaded = read(path, skip_bad=self.skip_bad)
         note = take(loaded)
         notes = [note] if note else []
-        notes += [f"{counted(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
+        notes += [f"{pluralize(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
         self.sources.append(
             Source(
                 name=path.name,

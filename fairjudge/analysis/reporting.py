@@ -7,26 +7,26 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fairjudge.analysis.auditing import (
-    covered_report,
-    length_report,
-    parse_report,
-    position_report,
-    verbosity_report,
-)
 from fairjudge.analysis.browsing import (
     MAX_ARTICLE_CHARACTERS,
     article_characters,
     browse_data,
 )
 from fairjudge.analysis.report_inputs import Inputs
+from fairjudge.auditing.reports import (
+    covered_report,
+    length_report,
+    parse_report,
+    position_report,
+    verbosity_report,
+)
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
-from fairjudge.judges.leaderboards import is_derived, leaderboards
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
+from fairjudge.scores.leaderboards import is_derived, leaderboards
 
 _FROM_JUDGEMENTS = "judgements"
 _Maker: TypeAlias = tuple[str, Callable[[], Mapping[str, Any]]]

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fairjudge.api.findings import Findings
 from fairjudge.datasets import read_judgements, read_labels
-from fairjudge.declaring import Level, Seed
 from fairjudge.options.checking import as_names, checks_arguments
+from fairjudge.options.declaring import Level, Seed
 
 
 @checks_arguments

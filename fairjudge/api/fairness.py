@@ -13,6 +13,13 @@ from fairjudge.analysis.fairness import (
     read_terms,
     value_scores_of,
 )
+from fairjudge.analysis.support_files import (
+    SUPPORTS,
+    UNITS,
+    VALUE_SCORES,
+    VALUE_SHARES,
+    ValueScoreRecord,
+)
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Units, model_supports
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.judging import JudgeResult
@@ -26,20 +33,13 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._problems import describe
-from fairjudge.datasets.supports import (
-    SUPPORTS,
-    UNITS,
-    VALUE_SCORES,
-    VALUE_SHARES,
-    ValueScoreRecord,
-)
-from fairjudge.declaring import Positive, Seed
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Positive, Seed
 from fairjudge.options.models import Model, as_model
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.domain import Cluster, Judgement, Reference, Summary
@@ -227,7 +227,7 @@ def _units(given: object, summaries: Loaded[Summary]) -> Units:
     if missing:
         first = missing[0]
         raise InputError(
-            f"no units here for {counted(len(missing), 'summary', 'summaries')}, such as that of "
+            f"no units here for {pluralize(len(missing), 'summary', 'summaries')}, such as that of "
             f"{first.system!r} on {first.eid!r}; split the same summaries",
             path=read.path,
         )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairjudge.analysis.support_files import write_supports
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
-from fairjudge.datasets.supports import write_supports
 from fairjudge.domain import Undefined
 from fairjudge.reports.fairness_tables import coverage_tables, proportional_tables
 from fairjudge.reports.measured_findings import with_findings

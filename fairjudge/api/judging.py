@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from fairjudge.api.tables import Table, to_pandas, with_interval
-from fairjudge.declaring import Resamples, Seed
 from fairjudge.domain import Judgement, ProtocolName, Reference
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Resamples, Seed
 from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
+    from fairjudge.engine.models import Spent
     from fairjudge.judges.asking import Preset, Promise, Thresholds
-    from fairjudge.judges.juries import JuryRule
     from fairjudge.options.judging import JudgeOptions
-    from fairjudge.run.models import Spent
+    from fairjudge.scores.juries import JuryRule
 
 _SLICES = {
     "outlet": "coverage by outlet",
@@ -76,8 +76,8 @@ class JudgeResult(Sequence[Judgement]):
             ``low``, ``high``, ``behind`` the first with its interval, ``n_clusters``, ``n_judged``,
             ``n_unscored``, ``ranked``. A system scored on fewer clusters is not ranked.
         """
-        from fairjudge.judges.leaderboards import leaderboards
         from fairjudge.reports.leaderboard_section import combined_table
+        from fairjudge.scores.leaderboards import leaderboards
 
         boards = leaderboards(self.judgements, seed=seed, n_resamples=n_resamples)
         rows = tuple(
@@ -165,7 +165,7 @@ class JudgeResult(Sequence[Judgement]):
 
     @cached_property
     def _covered(self) -> dict[str, Any]:
-        from fairjudge.analysis.auditing import covered_report
+        from fairjudge.auditing.reports import covered_report
 
         if not self.references:
             raise InputError("these judgements came without references: judge with fairjudge.Judge")
@@ -232,9 +232,9 @@ class Judge:
         jury: JuryRule = "mean",
         **options: Any,
     ) -> None:
-        from fairjudge.judges.juries import JuryRule
         from fairjudge.options.checking import checked
         from fairjudge.options.judging import JudgeOptions
+        from fairjudge.scores.juries import JuryRule
 
         if options.get("cascade") is not None:
             options["cascade"] = _thresholds(options["cascade"])
@@ -274,7 +274,7 @@ class Judge:
         FairJudgeError
             If an argument or the model cannot be used. Items that fail are unscored judgements.
         """
-        from fairjudge.run.running import run_to_end
+        from fairjudge.engine.coroutines import run_to_end
 
         return run_to_end(self.arun(references, summaries, run=run))
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from fairjudge.backends.guarding import Guarding, keys_in_environment
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_base_url
 from fairjudge.backends.ports import AnyBackend, Pipeline, Warn
-from fairjudge.cache_secret import new_secret
+from fairjudge.cache.secret import new_secret
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.protocols import ModelRef
 

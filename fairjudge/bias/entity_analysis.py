@@ -36,7 +36,7 @@ from fairjudge.bias.reporting import (
 )
 from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 NamesInSummaries: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 """Person names that the summary of (eid, system) holds, one entry a mention."""

@@ -19,8 +19,8 @@ from fairjudge.bias.resampling import (
     two_way,
 )
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray
+from fairjudge.stats.resampling import Resampling
 
 CLEAR_MAJORITY = 2.0
 """A name belongs to a group where its frequency is at least this many times every other's."""

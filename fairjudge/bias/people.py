@@ -15,9 +15,9 @@ import numpy as np
 from fairjudge.bias.resampling import Counts, SumStatistic, TwoWay, two_way
 from fairjudge.domain import Id, Record
 from fairjudge.errors import StatisticsError
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
 
 _NAME_TOKEN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
 TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "sir", "lady", "lord", "dame", "dr", "prof"})

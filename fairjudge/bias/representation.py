@@ -18,9 +18,9 @@ from fairjudge.bias.people import Person
 from fairjudge.bias.resampling import Counts, two_way
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes
 from fairjudge.stats.bootstrap import divide
+from fairjudge.stats.resampling import Resampling
 from fairjudge.text.tokens import words
 
 Ties: TypeAlias = Literal["half", "wrong"]

@@ -25,8 +25,8 @@ from fairjudge.bias.resampling import (
 )
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray, IntArray
+from fairjudge.stats.resampling import Resampling
 from fairjudge.text.tokens import words
 
 WordLists: TypeAlias = Mapping[str, Sequence[str]]

@@ -58,7 +58,7 @@ def _scale(change: Change) -> float:
 
 
 def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
-    from fairjudge.signature import signature
+    from fairjudge.records.signature import signature
 
     systems: dict[str, dict[str, Any]] = {}
     for change in found.comparison.changes:
@@ -83,7 +83,7 @@ def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
 
 def change_json(change: Change) -> dict[str, Any]:
     """Return one measure as JSON, in the unit of its own report."""
-    from fairjudge.results import SHORT, figure
+    from fairjudge.records.results import SHORT, figure
 
     scale = _scale(change)
     return {

@@ -128,7 +128,7 @@ def _chunk_json(found: ChunkReport) -> dict[str, Any]:
 
 def _sizes_json(found: ChunkSizes) -> dict[str, Any]:
     from fairjudge.domain import Estimate
-    from fairjudge.results import SHORT, figure
+    from fairjudge.records.results import SHORT, figure
 
     return {
         "best": found.best,

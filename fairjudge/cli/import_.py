@@ -12,7 +12,7 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.errors import InputError
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SHOWN = 20
 
@@ -191,10 +191,10 @@ def _say(report: dict[str, Any], output: Path) -> None:
     reasons = Counter(each["reason"] for each in unscored)
     counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
     if report["tool"] == "replies":
-        read = counted(report["n_replies"], "reply", "replies")
+        read = pluralize(report["n_replies"], "reply", "replies")
     else:
-        read = f"{report['tool']}: {counted(report['n_rows'], 'row')}"
-    written = f"{counted(report['n_judgements'], 'judgement')} written to {output}"
+        read = f"{report['tool']}: {pluralize(report['n_rows'], 'row')}"
+    written = f"{pluralize(report['n_judgements'], 'judgement')} written to {output}"
     lines = [f"{read}, {written}; {len(unscored)} unscored" + (f" ({counts})" if counts else "")]
     lines += _some(
         [f"  line {each['line']}: {each['reason']}: {each['detail']}" for each in unscored]
@@ -210,9 +210,9 @@ def _said_of_replies(report: dict[str, Any]) -> list[str]:
         became = (
             "numbered by 'repeat'"
             if report["repeats"] == "keep"
-            else f"{counted(n_former, 'earlier reply', 'earlier replies')} left out"
+            else f"{pluralize(n_former, 'earlier reply', 'earlier replies')} left out"
         )
-        lines.append(f"judged again: {counted(len(report['repeated']), 'item')}, {became}")
+        lines.append(f"judged again: {pluralize(len(report['repeated']), 'item')}, {became}")
     bad = report["bad"]
     return lines + _some([f"  line {each['line']} left out: {each['problem']}" for each in bad])
 
@@ -221,12 +221,12 @@ def _said_of_tool(report: dict[str, Any]) -> list[str]:
     lines = []
     if report["n_labels"]:
         became = "written" if report["labels_written"] else "left out; --labels FILE writes them"
-        lines.append(f"{counted(report['n_labels'], 'label')} of people {became}")
+        lines.append(f"{pluralize(report['n_labels'], 'label')} of people {became}")
     if report["n_reread"]:
-        n = counted(report["n_reread"], "reply", "replies")
+        n = pluralize(report["n_reread"], "reply", "replies")
         lines.append(f"{n} read otherwise than by the tool: see 'tool_value'")
     reasons = Counter(each["problem"] for each in report["skipped"])
-    return lines + _some([f"  {counted(n, 'row')} skipped: {why}" for why, n in reasons.items()])
+    return lines + _some([f"  {pluralize(n, 'row')} skipped: {why}" for why, n in reasons.items()])
 
 
 def _some(lines: list[str]) -> list[str]:

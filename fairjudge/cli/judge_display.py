@@ -13,11 +13,11 @@ from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
-    from fairjudge.judges.aggregate import SystemScore
     from fairjudge.run.judging import JudgeOutcome
+    from fairjudge.scores.aggregate import SystemScore
 
 
 def show_judged(
@@ -36,7 +36,7 @@ def show_judged(
         if outcome.without_tasks:
             say(
                 f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
-                f"{counted(outcome.n_missing, 'item')} without a result"
+                f"{pluralize(outcome.n_missing, 'item')} without a result"
             )
         say_written(output, outcome)
     found = [one.to_json() for one in told]
@@ -101,7 +101,7 @@ class _JudgedAspect:
 
     def to_json(self) -> dict[str, Any]:
         """Return the same as JSON."""
-        from fairjudge.judges.leaderboards import WEIGHTING
+        from fairjudge.scores.leaderboards import WEIGHTING
 
         outcome, ranks, plan = self.outcome, self.ranks, self.outcome.plan
         derived = {
@@ -129,7 +129,7 @@ class _JudgedAspect:
 
 
 def _meaning(protocol: str, low: float, high: float) -> str:
-    from fairjudge.judges.leaderboards import MEANING
+    from fairjudge.scores.leaderboards import MEANING
 
     span = f"{low:g} to {high:g}" if protocol == "likert" else "0 to 1"
     return f"Score: {MEANING[protocol]}, {span}"
@@ -137,7 +137,7 @@ def _meaning(protocol: str, low: float, high: float) -> str:
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
     bounded = outcome.n_unscored > 0
-    from fairjudge.judges.leaderboards import WEIGHTING, not_ranked
+    from fairjudge.scores.leaderboards import WEIGHTING, not_ranked
 
     heads = ("rank", "score", *(("worst", "best") if bounded else ()))
     heads = (*heads, "clusters", "judged", "unscored")
@@ -187,13 +187,13 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
         return []
     if ranks:
         return ["Rank: what the 95 % intervals of the differences over clusters leave open."]
-    from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
+    from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 
     return [f"No ranks: intervals over fewer than {FEWEST_CLUSTERS} clusters say next to nothing."]
 
 
 def _by_default(outcome: JudgeOutcome) -> list[str]:
-    from fairjudge.judges.leaderboards import weak_judge
+    from fairjudge.scores.leaderboards import weak_judge
 
     by_default = any(judgement.scored_by == "embedding" for judgement in outcome.ratings)
     return [weak_judge(outcome.plan.aspect)] if by_default else []

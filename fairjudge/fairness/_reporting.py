@@ -11,8 +11,8 @@ from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness.judge_error import Band, Corrected, Sensitivity
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
-from fairjudge.results import SHORT, Json, figure
-from fairjudge.text.printable import counted
+from fairjudge.records.results import SHORT, Json, figure
+from fairjudge.text.counting import pluralize
 
 SampleT = TypeVar("SampleT")
 SystemT = TypeVar("SystemT")
@@ -73,14 +73,14 @@ def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
     if stray:
         notes.append(
-            f"left out summaries of {counted(len(stray), 'unknown cluster')}: {first_few(stray)}"
+            f"left out summaries of {pluralize(len(stray), 'unknown cluster')}: {first_few(stray)}"
         )
     for system, by_eid in texts.items():
         missing = sorted(eids - by_eid.keys())
         if missing:
             notes.append(
-                f"{system!r} has no summary of {len(missing)} of {counted(len(eids), 'cluster')}: "
-                f"{first_few(missing)}"
+                f"{system!r} has no summary of {len(missing)} of "
+                f"{pluralize(len(eids), 'cluster')}: {first_few(missing)}"
             )
     return notes
 

@@ -18,10 +18,10 @@ from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.coverage_parity import Contributions, parity
 from fairjudge.fairness.proportional import Shares, second_order
-from fairjudge.resampling import Resampling, adjusted_by_name, chunk_sizes, generator
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.stats.permutation import compare
+from fairjudge.stats.resampling import Resampling, adjusted_by_name, chunk_sizes, generator
 
 MeasureName: TypeAlias = Literal[
     "equal_coverage", "r_ec", "coverage_parity", "bur", "uer", "auc", "sof"

@@ -8,7 +8,7 @@ from fairjudge.domain import Undefined
 from fairjudge.fairness._reporting import error_json, report_json
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.fairness.coverage_report import CoverageReport, CoverageSample, SystemCoverage
-from fairjudge.results import SHORT, Json, excluded_json, to_json
+from fairjudge.records.results import SHORT, Json, excluded_json, to_json
 
 _json = partial(to_json, keep=SHORT)
 

@@ -14,9 +14,9 @@ import numpy as np
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.fairness.support import CoverageVariant
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
 
 N_RESAMPLES = 5000
 _ROUNDING = 1e-12

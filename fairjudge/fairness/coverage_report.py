@@ -32,8 +32,8 @@ from fairjudge.fairness.equal_coverage import (
 from fairjudge.fairness.judge_error import Corrected, corrected_means, coverage_sensitivity
 from fairjudge.fairness.support import CoverageVariant, Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
-from fairjudge.resampling import Resampling, generator
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling, generator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

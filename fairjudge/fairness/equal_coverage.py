@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.text.printable import counted
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.text.counting import pluralize
 
 ALPHA = 0.05
 """A summary counts as unfair below this p-value (section 4.1)."""
@@ -126,7 +126,7 @@ def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCove
     if coverage.ndim != 2 or not coverage.size or len(labels) != len(coverage):
         raise StatisticsError(
             f"expected a matrix with one row a label, got shape {coverage.shape!r} "
-            f"for {counted(len(labels), 'label')}"
+            f"for {pluralize(len(labels), 'label')}"
         )
     documents = coverage.mean(axis=1)
     values, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)

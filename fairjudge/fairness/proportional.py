@@ -15,8 +15,8 @@ import numpy as np
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.fairness.distributions import Target, ValueDistribution, target_shares
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import BoolArray, FloatArray
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
 
 AucVariant: TypeAlias = Literal["exact", "ten-point"]
 

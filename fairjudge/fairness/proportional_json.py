@@ -12,7 +12,7 @@ from fairjudge.fairness.proportional_report import (
     ProportionalSample,
     SystemProportional,
 )
-from fairjudge.results import SHORT, Json, excluded_json, figure
+from fairjudge.records.results import SHORT, Json, excluded_json, figure
 
 _PERCENT = 100.0
 _percent = partial(figure, times=_PERCENT, keep=SHORT)

@@ -33,8 +33,8 @@ from fairjudge.fairness.proportional import (
 )
 from fairjudge.fairness.share_error import HumanShares, corrected_shares, share_sensitivity
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
-from fairjudge.resampling import Resampling, generator
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling, generator
 from fairjudge.text.tokens import Normaliser, TermMaker
 
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from fairjudge.domain import AttributeValue, Cluster
 from fairjudge.errors import InputError
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 Exclusion: TypeAlias = Literal[
     "no_values",  # no document of the set has a value
@@ -159,7 +159,8 @@ def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> M
         return {number: _range(number, bins) for number in numbers}
     if len(numbers) > MAX_NUMBERS:
         raise InputError(
-            f"attribute {attribute!r} is a number with {counted(len(numbers), 'different value')} "
+            f"attribute {attribute!r} is a number with "
+            f"{pluralize(len(numbers), 'different value')} "
             f"from {min(numbers):g} to {max(numbers):g}; give cut points to group them (bins)",
             field="attributes",
         )
@@ -187,7 +188,7 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
         return ()
     left = f"{'was' if len(left_out) == 1 else 'were'} left out"
     return (
-        f"{counted(len(left_out), 'document')} without a known {attribute!r} {left}: "
+        f"{pluralize(len(left_out), 'document')} without a known {attribute!r} {left}: "
         f"{first_few(left_out)}",
     )
 
@@ -214,6 +215,6 @@ def _notes(
         more = f" and {len(rare) - 10} more" if len(rare) > 10 else ""
         notes.append(
             f"held by fewer than {FEW_DOCUMENTS} documents: {len(rare)} of "
-            f"{counted(len(counts), 'value')}: {named}{more}"
+            f"{pluralize(len(counts), 'value')}: {named}{more}"
         )
     return tuple(notes)

@@ -9,7 +9,7 @@ from typing import Any
 from fairjudge.errors import InputError
 from fairjudge.importing.records import ImportedFile, Repeats, assemble
 from fairjudge.importing.sources import Source, open_source
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 FORMATS = {
     "inspect": "inspect_logs",
@@ -92,7 +92,7 @@ def import_file(
     if not found.judgements and not found.labels:
         why = ""
         if found.skipped:
-            why = f"; the first of {counted(len(found.skipped), 'row')}: {found.skipped[0].why}"
+            why = f"; the first of {pluralize(len(found.skipped), 'row')}: {found.skipped[0].why}"
         raise InputError(f"holds no judgements and no labels{why}", path=path)
     return found
 

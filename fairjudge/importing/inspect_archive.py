@@ -17,8 +17,7 @@ from typing import Any, Protocol
 
 from fairjudge.datasets._json import JsonError, parse, without_lone_surrogates
 from fairjudge.errors import InputError, MissingExtraError
-from fairjudge.gzip_io import unpacked_limit
-from fairjudge.inputs import check_regular, read_file
+from fairjudge.files import check_regular, read_file, unpacked_limit
 
 _MAGIC = b"PK\x03\x04"
 _ZSTD = 93

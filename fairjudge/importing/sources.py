@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from fairjudge.datasets._rows import Row, read_rows
 from fairjudge.errors import InputError
+from fairjudge.files import mode_of
 from fairjudge.importing.inspect_archive import is_archive, read_archive
 from fairjudge.importing.records import Skipped
-from fairjudge.inputs import mode_of
 
 T = TypeVar("T")
 

@@ -21,7 +21,7 @@ from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
 from fairjudge.judges.trained import Asked, TrainedSupport
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
 from fairjudge.text.closest import PassageFinder
 from fairjudge.text.quoting import find_quote
 

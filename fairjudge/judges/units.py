@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from fairjudge.domain import Unscored
-from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import read_list, without_bullet
+from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.prompting import Fenced, json_object, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.text.statements import statement_texts

@@ -7,9 +7,9 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, cast
 
-from fairjudge.declaring import Opt
 from fairjudge.errors import ConfigurationError
-from fairjudge.stores.address import StoreAddress
+from fairjudge.options.declaring import Opt
+from fairjudge.records.address import StoreAddress
 
 if TYPE_CHECKING:
     from fairjudge.backends.budgeting import Budget
@@ -161,7 +161,7 @@ class Model:
     @property
     def cache_folder(self) -> Path:
         """The folder of the response cache and of unnamed runs."""
-        from fairjudge.cache import default_cache_dir
+        from fairjudge.cache.disk import default_cache_dir
 
         return default_cache_dir() if self.cache is None else Path(self.cache)
 

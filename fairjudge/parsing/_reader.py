@@ -29,7 +29,7 @@ from fairjudge.parsing._context import amid_a_sentence, reported
 from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._statements import Rank, Statement, statements
 from fairjudge.parsing._wording import REVISED, TURNED
-from fairjudge.refusals import looks_like_refusal
+from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
 PARSER_VERSION = "4"

@@ -19,8 +19,8 @@ from scipy.spatial.distance import squareform
 
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.ports import Groups, sort_groups
+from fairjudge.text.counting import pluralize
 from fairjudge.text.particulars import numbers_in
-from fairjudge.text.printable import counted
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ def equivalence(
     """
     contexts = [None] * len(answers) if contexts is None else contexts
     if len(contexts) != len(answers):
-        raise ValueError(f"{counted(len(answers), 'answer')} but {len(contexts)} contexts")
+        raise ValueError(f"{pluralize(len(answers), 'answer')} but {len(contexts)} contexts")
     if not answers:
         return np.zeros((0, 0))
     similarity = _similarity(question, answers, contexts, embedder)

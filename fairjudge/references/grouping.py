@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fairjudge.domain import Answer, Article, Unscored
-from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list, read_object
+from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.ports import Consolidator, Grouping, Groups, sort_groups

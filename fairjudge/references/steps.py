@@ -15,7 +15,7 @@ from statistics import median_low
 from typing import TypeAlias
 
 from fairjudge.domain import Answer, Article, QuestionAnswers
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 from fairjudge.text.tokens import words
 
 Place: TypeAlias = tuple[str, int]
@@ -65,11 +65,11 @@ def why_invalid(question: QuestionAnswers, *, n_sources: int, validity: Validity
         share = f"{n_answering} of {n_sources} sources"
         return f"answered by {share}, fewer than {validity.min_source_share:.0%}"
     if n_groups < validity.min_groups:
-        return f"{counted(n_groups, 'answer group')}, fewer than {validity.min_groups}"
+        return f"{pluralize(n_groups, 'answer group')}, fewer than {validity.min_groups}"
     if validity.max_largest_share is not None:
         sizes = [len(group) for group in question.answer_groups]
         if max(sizes) > validity.max_largest_share * sum(sizes):
-            n_answers = counted(sum(sizes), "answer")
+            n_answers = pluralize(sum(sizes), "answer")
             return f"one group holds {max(sizes)} of {n_answers}: too much consensus"
     return None
 

@@ -8,7 +8,7 @@ from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SAID = {
     "better": "It agrees with people better than before.",
@@ -59,14 +59,14 @@ def _table(group: Json, margin: float) -> TextTable:
 def _notes(group: Json, margin: float) -> Iterator[str]:
     yield f"{group['verdict'].capitalize()}. {_SAID[group['verdict']]} Margin: {number(margin)}."
     yield (
-        f"{counted(group['n_items'], 'anchor')} judged both times, in "
-        f"{counted(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
+        f"{pluralize(group['n_items'], 'anchor')} judged both times, in "
+        f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
     )
     if group["n_documents"] < FEWEST_DOCUMENTS:
         yield f"No verdict is given on fewer than {FEWEST_DOCUMENTS} documents."
     elif group["verdict"] == "cannot tell" and group["documents_needed"]:
         yield (
-            f"About {counted(group['documents_needed'], 'document')} would make the interval "
+            f"About {pluralize(group['documents_needed'], 'document')} would make the interval "
             "narrow enough for this margin."
         )
     lost = group["without_score"]

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fairjudge.reports.figures import Json, interval
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, columns, terminal_width
-from fairjudge.text.printable import counted, printable
+from fairjudge.text.counting import pluralize
+from fairjudge.text.printable import printable
 
 _MAX_ROWS = 30
 """Rows of a table that a terminal shows; ``--json`` has all of them."""
@@ -90,12 +91,12 @@ def _left_out(group: Json) -> TextTable:
     missed = sorted(group["uncovered"], key=lambda one: (one["value"], -len(one["voices"])))
     n_voices = sum(len(one["voices"]) for one in missed)
     more = len(missed) - _MAX_NAMED
-    notes = [f"... and {counted(more, 'more group')} (see --json)"] if more > 0 else []
+    notes = [f"... and {pluralize(more, 'more group')} (see --json)"] if more > 0 else []
     notes += [
         f"On {one['eid']} nothing of {', '.join(one['outlets'])} is covered."
         for one in group["left_out"][:_MAX_NAMED]
     ]
-    what = f"{n_voices} of {counted(group['n_voices'], 'answer')}" if missed else "no answer"
+    what = f"{n_voices} of {pluralize(group['n_voices'], 'answer')}" if missed else "no answer"
     return table(
         f"{group['system']} leaves out {what}",
         "who: {who} | on: {on} | says: {says}",

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
 from fairjudge.reports.fairness_tables import LABELS
 from fairjudge.reports.figures import Json, interval, named, why
-from fairjudge.text.printable import counted
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+from fairjudge.text.counting import pluralize
 
 _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
@@ -41,7 +41,7 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     said = [first]
     if n := len(report["excluded"]):
         reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
-        left_out = counted(n, "summary", "summaries")
+        left_out = pluralize(n, "summary", "summaries")
         said.append(f"{left_out} took no part: {', '.join(reasons)}.")
     if told:
         next_step = "read the summaries of these values in the report before you blame a system"
@@ -89,7 +89,7 @@ def changes_findings(report: Json) -> Iterator[str]:
         for reasons in by_system.values()
     ]
     if any(left_out):
-        yield f"Of one system and measure, up to {counted(max(left_out), 'sample')} took no part."
+        yield f"Of one system and measure, up to {pluralize(max(left_out), 'sample')} took no part."
 
 
 def overall_findings(report: Json) -> Iterator[str]:
@@ -98,7 +98,7 @@ def overall_findings(report: Json) -> Iterator[str]:
     if scored:
         fairest = min(scored, key=lambda name: scored[name])
         yield (
-            f"{fairest} is the fairest of {counted(len(scored), 'system')} over all data sets "
+            f"{fairest} is the fairest of {pluralize(len(scored), 'system')} over all data sets "
             f"({scored[fairest]:.3f}; 0 is the fairest on each)."
         )
         yield "A rank without an interval: 'fairness compare' tests differences on one data set."
@@ -124,7 +124,7 @@ def chunk_size_findings(report: Json) -> Iterator[str]:
     if report["best"] is None:
         return
     best = next(one for one in report["identified"] if one["max_words"] == report["best"])
-    size = counted(report["best"], "word") if report["best"] else "single sentences"
+    size = pluralize(report["best"], "word") if report["best"] else "single sentences"
     yield (
         f"Chunks of {size} find support for the largest share of summary sentences: "
         f"{interval(best, digits=3)}."

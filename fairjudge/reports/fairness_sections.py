@@ -12,7 +12,7 @@ from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
 from fairjudge.reports.row_tables import rows_within
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _MAX_WORDS = 25
 """Words of each group that a report shows; the JSON has all."""
@@ -100,7 +100,7 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
         logarithmic=False,
     )
     more = len(swept) > len(shown)
-    caption = f"The plot shows the first {counted(len(shown), 'system')}, the table all."
+    caption = f"The plot shows the first {pluralize(len(shown), 'system')}, the table all."
     yield Heading(title, 4)
     yield Group((Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept)))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fairjudge.reports.figures import Json, bounds, interval, named, p_value, sentence, tally, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 COVERAGE = {
     "equal_coverage": "Equal Coverage",
@@ -93,7 +93,7 @@ def _measures(report: Json, title: str, names: Mapping[str, str], *, digits: int
                 if (reason := why(found[next(iter(names))]))
             ),
             *(
-                text.format(summaries=counted(n, "summary", "summaries"))
+                text.format(summaries=pluralize(n, "summary", "summaries"))
                 for name, text in _COUNTED.items()
                 if (n := sum(found.get(name) or 0 for found in systems.values()))
             ),
@@ -276,7 +276,7 @@ def oracle_table(report: Json) -> TextTable:
         report["measures"],
         sides=("balanced", "biased"),
         notes=(
-            f"Pseudo-summaries join {counted(report['documents'], 'document')}, "
+            f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
             "or as many as there are.",
             *((f"Sets left out: {excluded}.",) if excluded else ()),
             *map(sentence, report["notes"]),

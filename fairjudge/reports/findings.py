@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Estimate
-from fairjudge.judges.leaderboards import FEWEST_CLUSTERS, Leaderboard
 from fairjudge.reports.figures import named
-from fairjudge.text.printable import counted
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS, Leaderboard
+from fairjudge.text.counting import pluralize
 
 _MAX_NAMED = 3
 MUCH_UNSCORED = 0.05
@@ -87,7 +87,7 @@ def _leads(board: Board) -> str:
         return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
         return (
-            f"{first} comes first in {board.aspect}, but {counted(board.n_clusters, 'cluster')} "
+            f"{first} comes first in {board.aspect}, but {pluralize(board.n_clusters, 'cluster')} "
             "cannot tell systems apart."
         )
     if not board.as_good:
@@ -101,7 +101,7 @@ def _lost(board: Board) -> str:
     if not n:
         return "Every item has a score."
     told = ", ".join(f"{count} {reason}" for reason, count in board.reasons.items())
-    share = f"{n} of {counted(board.n_items, 'item')} ({n / board.n_items:.0%})"
+    share = f"{n} of {pluralize(board.n_items, 'item')} ({n / board.n_items:.0%})"
     return f"{share} {'is' if n == 1 else 'are'} without a score: {told}."
 
 

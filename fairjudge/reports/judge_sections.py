@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
-from fairjudge.judges.leaderboards import WEIGHTING
 from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.covered_tables import by_judge, outlets_table, slice_table, slices
 from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
+from fairjudge.scores.leaderboards import WEIGHTING
 
 Show: TypeAlias = Callable[[Json], Iterator[Part]]
 

@@ -21,7 +21,7 @@ from fairjudge.reports.fairness_findings import (
 )
 from fairjudge.reports.figures import Json, interval, named, percent, tally
 from fairjudge.reports.findings import MUCH_UNSCORED
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _Rule = Callable[[Json], Iterator[str]]
 _STEADY = 90.0
@@ -71,7 +71,7 @@ def _position(report: Json) -> Iterator[str]:
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
             f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
-            f"{counted(group['n_pairs'], 'pair')}."
+            f"{pluralize(group['n_pairs'], 'pair')}."
         )
         if same.get("value") is not None and same["value"] < _STEADY:
             yield "Next: ask both orders of every pair, and take what they disagree on as ties."
@@ -87,7 +87,7 @@ def _verbosity(report: Json) -> Iterator[str]:
         }[side]
         yield (
             f"{_who(group)} ({group['probe']}) {does}: longer first for "
-            f"{percent(group['extended'])} % of {counted(group['n'], 'summary', 'summaries')}."
+            f"{percent(group['extended'])} % of {pluralize(group['n'], 'summary', 'summaries')}."
         )
     if any(_side(group["original_minus_extended"]) < 0 for group in report["groups"]):
         yield "Next: compare systems at equal length, by 'fairjudge audit length'."
@@ -110,9 +110,9 @@ def _parse(report: Json) -> Iterator[str]:
         n, n_all = group["n_unscored"], group["n_judgements"]
         who = f"{_who(group)}, {group['protocol']}"
         if not n:
-            yield f"{who}: every one of {counted(n_all, 'judgement')} has a score."
+            yield f"{who}: every one of {pluralize(n_all, 'judgement')} has a score."
         else:
-            share = f"{n} of {counted(n_all, 'judgement')} ({n / n_all:.0%})"
+            share = f"{n} of {pluralize(n_all, 'judgement')} ({n / n_all:.0%})"
             yield f"{who}: {share} without a score: {tally(group['unscored'])}."
         if n > MUCH_UNSCORED * n_all:
             yield "Next: read some of these replies in the report before you use the scores."
@@ -130,8 +130,8 @@ def _covered(report: Json) -> Iterator[str]:
         if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
             n, group = left_out[ordered[0]]
             yield (
-                f"All {counted(len(ordered), 'system')} leave out {n} of "
-                f"{counted(group['n'], 'group')} of answers{says}."
+                f"All {pluralize(len(ordered), 'system')} leave out {n} of "
+                f"{pluralize(group['n'], 'group')} of answers{says}."
             )
             continue
         for system in dict.fromkeys((ordered[0], ordered[-1])):
@@ -139,7 +139,7 @@ def _covered(report: Json) -> Iterator[str]:
             most = "the most, " if system == ordered[0] else "the fewest, "
             yield (
                 f"{system} leaves out {most if len(ordered) > 1 else ''}{n} of "
-                f"{counted(group['n'], 'group')} of answers{_of_outlets(group)}{says}."
+                f"{pluralize(group['n'], 'group')} of answers{_of_outlets(group)}{says}."
             )
 
 
@@ -253,7 +253,7 @@ def _entities(report: Json) -> Iterator[str]:
     if worst := max(made_up, key=lambda name: made_up[name], default=None):
         n = made_up[worst]
         yield (
-            f"{worst} names {counted(n, 'person', 'people')} whom its sources do not, the most."
+            f"{worst} names {pluralize(n, 'person', 'people')} whom its sources do not, the most."
             if n
             else "No system names people whom its sources do not."
         )
@@ -280,7 +280,7 @@ def _compare(report: Json) -> Iterator[str]:
         yield (
             f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "
             f"the same value for a share of {interval(group['agreement'])} of "
-            f"{counted(group['n_items'], 'item')}."
+            f"{pluralize(group['n_items'], 'item')}."
         )
 
 
@@ -293,12 +293,13 @@ def _build(report: Json) -> Iterator[str]:
     clusters = report["clusters"]
     n_questions = sum(len(one["questions"]) for one in clusters)
     empty = [one["eid"] for one in clusters if not one["questions"]]
-    yield f"{counted(n_questions, 'question')} on {counted(len(clusters), 'cluster')}."
+    yield f"{pluralize(n_questions, 'question')} on {pluralize(len(clusters), 'cluster')}."
     if empty:
         yield f"Without a question: {named(empty, _MAX_NAMED)}; coverage needs one."
     n_problems = sum(len(one["problems"]) for one in clusters)
     if n_problems:
-        yield f"{counted(n_problems, 'step')} gave nothing; the same command asks for these again."
+        steps = pluralize(n_problems, "step")
+        yield f"{steps} gave nothing; the same command asks for these again."
 
 
 def _cascade(report: Json) -> Iterator[str]:
@@ -317,7 +318,7 @@ def _promised(report: Json) -> Iterator[str]:
     who = f"{report['judge']}, {report['aspect']}, {report['protocol']}"
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
-    n_labels = counted(report["n_labelled"], "label")
+    n_labels = pluralize(report["n_labelled"], "label")
     if report["threshold"] is None:
         yield f"{who}: at no confidence do its answers {promise}, with {certainty} on {n_labels}."
     else:
@@ -334,7 +335,7 @@ def _promised(report: Json) -> Iterator[str]:
         yield "Nothing is kept; next: more labels, a lower promise, or a better judge."
     elif report["n_one_order"]:
         yield (
-            f"Asked in one order alone: {counted(report['n_one_order'], 'pair')}. A judge that "
+            f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge that "
             "follows the place seems sure of these."
         )
 

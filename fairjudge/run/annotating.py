@@ -30,8 +30,8 @@ from fairjudge.datasets import (
 )
 from fairjudge.datasets.checks import check_summaries
 from fairjudge.domain import Value
+from fairjudge.engine.runs import check_writable
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.run.runs import check_writable
 from fairjudge.scales import load_scale
 
 Highlight: TypeAlias = Literal["words", "embeddings", "none"]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from fairjudge.domain import JudgeTask
+from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Fallback, Promise, Thresholds
 from fairjudge.judges.balance import BALANCE
@@ -31,7 +32,6 @@ from fairjudge.judges.trained import TrainedSupport
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
 from fairjudge.run.material import prompt_variants
-from fairjudge.run.models import Llm, Models
 from fairjudge.scales import Scale, load_scale
 
 

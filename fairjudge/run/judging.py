@@ -10,18 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.domain import Judgement, Reference
+from fairjudge.engine.in_process import judge_tasks
+from fairjudge.engine.models import (
+    Models,
+    Spent,
+    first_model,
+    nothing_spent,
+    open_models,
+    spent_together,
+)
+from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.recorded import JudgementBook
+from fairjudge.engine.runs import (
+    RunOutcome,
+    bad_lines,
+    noting_spent,
+    open_run,
+    seldom_collecting,
+)
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.aggregate import SystemScore, system_scores
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
-from fairjudge.judges.leaderboards import rank_ranges
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.ratings import Rating
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.records import RunStore, own_rows
-from fairjudge.run.in_process import judge_tasks
+from fairjudge.records.folder import RunStore, own_rows
 from fairjudge.run.judges import (
     first_options,
     make_fallback,
@@ -31,23 +45,9 @@ from fairjudge.run.judges import (
     stated_criteria,
 )
 from fairjudge.run.material import Material
-from fairjudge.run.models import (
-    Models,
-    Spent,
-    first_model,
-    nothing_spent,
-    open_models,
-    spent_together,
-)
-from fairjudge.run.progress import Progress, untold
-from fairjudge.run.recorded import JudgementBook
-from fairjudge.run.runs import (
-    RunOutcome,
-    bad_lines,
-    noting_spent,
-    open_run,
-    seldom_collecting,
-)
+from fairjudge.scores.aggregate import SystemScore, system_scores
+from fairjudge.scores.leaderboards import rank_ranges
+from fairjudge.scores.ratings import Rating
 
 _ENDS = "finished"
 """Rows that say what a start which left nothing to do had been told by its models."""
@@ -123,7 +123,7 @@ class JudgeOutcome(RunOutcome):
 
     def covered(self) -> list[dict[str, Any]]:
         """Return who is covered by each system where checklists say so; a group a system."""
-        from fairjudge.analysis.auditing import covered_report
+        from fairjudge.auditing.reports import covered_report
 
         if self.plan.protocol != "checklist":
             return []
@@ -132,7 +132,7 @@ class JudgeOutcome(RunOutcome):
 
     def stability(self) -> dict[str, Any] | None:
         """Return what `stability_report` says of repeats; None where each item was judged once."""
-        from fairjudge.analysis.stability import stability_report
+        from fairjudge.auditing.stability import stability_report
 
         if all(one.repeat is None and one.variant is None for one in self.ratings):
             return None

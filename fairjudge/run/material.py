@@ -18,14 +18,14 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.domain import Cluster, JudgeTask, Reference, Summary
+from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.inputs import read_file
+from fairjudge.files import read_file
 from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
-from fairjudge.run.runs import digest
 from fairjudge.text.sentences import sentence_texts
 
 Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]

@@ -12,8 +12,8 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.datasets import Loaded, read_judgements, read_labels
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.errors import InputError
-from fairjudge.results import figure
-from fairjudge.text.printable import counted
+from fairjudge.records.results import figure
+from fairjudge.text.counting import pluralize
 
 
 def cascade_report(
@@ -48,7 +48,7 @@ def cascade_report(
     )
     if isinstance(fit, Undefined):
         raise InputError(
-            f"in all three files: {counted(len(rows), 'item')}: {fit.why}", path=source
+            f"in all three files: {pluralize(len(rows), 'item')}: {fit.why}", path=source
         )
     return {
         "low": fit.thresholds.low,

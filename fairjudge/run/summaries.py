@@ -10,14 +10,10 @@ from pathlib import Path
 
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
-from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.options.models import Model
-from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.records import own_rows
-from fairjudge.run.models import Llm, open_models
-from fairjudge.run.progress import Progress, untold
-from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import (
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.models import Llm, open_models
+from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
     check_writable,
@@ -25,8 +21,12 @@ from fairjudge.run.runs import (
     noting_spent,
     open_run,
 )
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
+from fairjudge.records.folder import own_rows
 from fairjudge.run.sweeping import Setting, settings_of
-from fairjudge.summarizing import Summarizer, has_attribute
+from fairjudge.summaries.writing import Summarizer, has_attribute
 
 _ROWS = "summaries"
 

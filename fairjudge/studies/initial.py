@@ -13,7 +13,7 @@ from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
@@ -76,20 +76,20 @@ class FoundData:
             case "clusters" | "references":
                 read = read_clusters(path).records
                 n_articles = sum(len(one.articles) for one in read)
-                said = f"{counted(len(read), 'cluster')}, {counted(n_articles, 'article')}"
+                said = f"{pluralize(len(read), 'cluster')}, {pluralize(n_articles, 'article')}"
                 (self.clusters if kind == "clusters" else self.references)[path] = said
                 self.attributes |= _attributes(read)
             case "summaries":
                 written = read_summaries(path).records
                 systems = {one.system for one in written}
                 self.summaries[path] = (
-                    f"{counted(len(written), 'summary', 'summaries')} by "
-                    f"{counted(len(systems), 'system')}"
+                    f"{pluralize(len(written), 'summary', 'summaries')} by "
+                    f"{pluralize(len(systems), 'system')}"
                 )
             case "labels":
                 labels = read_labels(path).records
                 aspects = ", ".join(sorted({one.aspect for one in labels}))
-                self.labels[path] = f"{counted(len(labels), 'label')} on {aspects}"
+                self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
             case _:
                 return
 

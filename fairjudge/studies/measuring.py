@@ -7,20 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairjudge.analysis.auditing import verbosity_report
 from fairjudge.api import audit, fairness
 from fairjudge.api.calibrating import calibrate
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
+from fairjudge.auditing.reports import verbosity_report
 from fairjudge.datasets import read_judgements, read_references, read_summaries, write_records
 from fairjudge.domain import ProtocolName
-from fairjudge.records import write_atomically
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.records.folder import write_atomically
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.run.collecting import AuditInput, collect
 from fairjudge.run.probing import checks_report, order_report
-from fairjudge.run.running import run_to_end
 from fairjudge.studies.files import (
     LOCAL_MODEL,
     Audit,
@@ -31,7 +31,7 @@ from fairjudge.studies.files import (
 )
 from fairjudge.studies.record import Done
 from fairjudge.studies.steps import Layout, Step, Workplace, asking
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "audit stability"}
 
@@ -141,7 +141,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
                 write_records(path, found.apply(file.records).judgements)
         groups = figures["groups"]
         return Done(
-            told=f"{counted(len(groups), 'judge')}, {counted(len(found.calibrators), 'curve')}",
+            told=f"{pluralize(len(groups), 'judge')}, {pluralize(len(found.calibrators), 'curve')}",
             findings=tuple(
                 f"{one['judge']} against people, {one['aspect']} by {one['protocol']}: "
                 f"{verdict(one)}."

@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 
 from fairjudge.datasets import read_json
 from fairjudge.errors import InputError, RunError
-from fairjudge.inputs import read_file
-from fairjudge.records import kept_rows, write_atomically
+from fairjudge.files import read_file
+from fairjudge.records.folder import kept_rows, write_atomically
 
 FILE = "study.json"
 _FORM = "fairjudge_study"

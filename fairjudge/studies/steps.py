@@ -10,7 +10,6 @@ from typing import Any
 from fairjudge.api.progress import Bars
 from fairjudge.datasets import check_distinct, read_summaries, write_records
 from fairjudge.errors import InputError, RunError
-from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
@@ -19,9 +18,10 @@ from fairjudge.run.building import build_file
 from fairjudge.run.judging import JudgeOutcome
 from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
+from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.studies.files import JudgePart, Study
 from fairjudge.studies.record import Done
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +117,9 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
         n_questions = sum(len(one.reference.question_answers) for one in outcome.clusters)
         n, n_without = len(outcome.clusters), outcome.n_without_questions
         return Done(
-            told=f"{counted(n_questions, 'question')} on {counted(n, 'cluster')}",
+            told=f"{pluralize(n_questions, 'question')} on {pluralize(n, 'cluster')}",
             findings=(
-                (f"{n_without} of {counted(n, 'cluster')} got no question.",) if n_without else ()
+                (f"{n_without} of {pluralize(n, 'cluster')} got no question.",) if n_without else ()
             ),
             n_items=n + outcome.n_steps,
             n_lost=n_without + outcome.n_failed,
@@ -154,7 +154,9 @@ def summarize_step(at: Layout, options: SummarizeOptions, model: Model) -> Step:
         if outcome.failed and not n:
             why = outcome.failed[0].why
             raise RunError(f"no summary by {system}: {why.reason}: {why.detail}")
-        return Done(told=counted(n, "summary", "summaries"), n_items=n + n_failed, n_lost=n_failed)
+        return Done(
+            told=pluralize(n, "summary", "summaries"), n_items=n + n_failed, n_lost=n_failed
+        )
 
     return Step(
         name=f"summarize {system}",
@@ -175,7 +177,7 @@ def gather_step(at: Layout) -> Step:
         check_distinct(loaded)
         rows = [one for file in loaded for one in file]
         write_records(output, rows)
-        return Done(told=counted(len(rows), "summary", "summaries"))
+        return Done(told=pluralize(len(rows), "summary", "summaries"))
 
     return Step(name="summaries", reads=files, makes=(output,), settings={}, work=work)
 
@@ -217,7 +219,7 @@ def _judged(outcome: JudgeOutcome, seed: int) -> Done:
     first = outcome.ratings[0].judge if outcome.ratings else ""  # the jury, where there is one
     rows = [row for row in outcome.judgements if row.judge == first]
     boards = [of_leaderboard(board) for board in leaderboards(rows, seed=seed)]
-    told = f"{counted(n, 'judgement')}" + (f", {n_lost} without a result" if n_lost else "")
+    told = f"{pluralize(n, 'judgement')}" + (f", {n_lost} without a result" if n_lost else "")
     return Done(
         told=told,
         findings=tuple(text for board in boards for text in standing(board)),

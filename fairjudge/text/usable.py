@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from statistics import median
 
 from fairjudge.domain import Article
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 from fairjudge.text.sentences import news_sentences
 
 MIN_WORDS = 40
@@ -77,5 +77,5 @@ def _why_not(count: int | None, least: int) -> str | None:
     if count is None:
         return "empty"
     if count < least:
-        return f"stub: {counted(count, 'word')} of news, fewer than {least}"
+        return f"stub: {pluralize(count, 'word')} of news, fewer than {least}"
     return None

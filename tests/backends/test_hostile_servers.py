@@ -18,7 +18,7 @@ from fairjudge.backends.caching import Caching
 from fairjudge.backends.lines import REST_SECONDS, Line, Manners
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import (
     BackendError,
     BadRequestError,

@@ -19,7 +19,7 @@ from fairjudge.fairness.judge_error import (
 from fairjudge.fairness.oracle import apportion, pseudo_summaries
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.values import label_corpus
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 from tests.fairness.conftest import make_cluster, make_support
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from fairjudge.domain import Undefined
 from fairjudge.fairness.coverage_parity import contributions, coverage_parity, means
 from fairjudge.fairness.equal_coverage import coverage_by_value
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 
 def sample(**coverage):

@@ -18,7 +18,7 @@ from fairjudge.fairness.equal_coverage import (
     summarise_equal_coverage,
 )
 from fairjudge.fairness.support import Support, SupportRecord, align
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 
 def support(matrix, **more):

@@ -25,7 +25,7 @@ from fairjudge.fairness.proportional import (
     under_represented,
     unfair_error,
 )
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 # One sample, worked by hand. The source has 4 terms of "a" and 6 of "b": p_x = (0.4, 0.6).
 # Summary terms: food (a and b), slow (a), bill (b), rude (b), xylophone (neither), food again.

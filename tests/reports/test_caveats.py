@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 from fairjudge.cli.judge_display import _leaderboard
 from fairjudge.domain import Judgement
-from fairjudge.judges.aggregate import system_scores
-from fairjudge.judges.leaderboards import WEIGHTING, leaderboards, not_ranked, weak_judge
 from fairjudge.reports.leaderboard_section import combined_table, leaderboard_parts
+from fairjudge.scores.aggregate import system_scores
+from fairjudge.scores.leaderboards import WEIGHTING, leaderboards, not_ranked, weak_judge
 
 
 def judged(eid: str, system: str, value: float | None) -> Judgement:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from fairjudge.domain import Judgement
-from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.findings import Board, board_findings, first_of, of_leaderboard
+from fairjudge.scores.leaderboards import leaderboards
 
 BOARD = Board(
     aspect="coverage",
