@@ -37,6 +37,15 @@ SHARES = {
     "same": 0.07,
     "key points": 0.12,
 }
+CONTINUED_SHARES = {
+    "support": 0.17,
+    "planted": 0.16,
+    "coverage": 0.14,
+    "reading": 0.22,
+    "same": 0.05,
+    "key points": 0.26,
+}
+"""Of a run that goes on from trained weights: what is new to them needs as many pairs in it."""
 CAPS = {
     "support": 3500,
     "planted": 6000,
@@ -79,7 +88,7 @@ class Settings:
         return max(0.0, min(1.0, (step + 1) / self.warm, left))
 
 
-CONTINUED = Settings(steps=1100, warm=60, decay=0.6, rate=8e-5, head_rate=3e-4)
+CONTINUED = Settings(steps=450, warm=50, decay=0.6, rate=8e-5, head_rate=3e-4)
 """What goes on from weights that were trained to the end: lower rates, over fewer steps."""
 
 
@@ -209,6 +218,7 @@ class Run:
     ) -> None:
         self.folder, self.settings, self.source = folder, settings, source
         self.step, self.seconds = 0, 0.0
+        self.shares = SHARES if settings.begin == PACKAGED else CONTINUED_SHARES
         self.network = new_network(seed=settings.seed)
         self.network.load_state_dict(begin or {}, strict=False)
         learnt = [(n, p) for n, p in self.network.named_parameters() if n != FROZEN]
@@ -227,7 +237,7 @@ class Run:
         self.mean = {name: value.detach().clone() for name, value in learnt}
         words = tokenizer()
         self.pools = [
-            Pool(name, SHARES[name], rows, CAPS[name], settings.seed)
+            Pool(name, self.shares[name], rows, CAPS[name], settings.seed)
             for name, rows in examples("train", words, folder=source).items()
         ]
         self.kept = kept(words, folder=source)
@@ -268,7 +278,7 @@ class Run:
         partial.replace(self.checkpoint)
         record = {
             "settings": asdict(self.settings),
-            "shares": SHARES,
+            "shares": self.shares,
             "caps": CAPS,
             "step": self.step,
             "seconds": round(self.seconds),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fairjudge.domain import Judgement, Reference
+from fairjudge.domain import Cluster, Judgement
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
@@ -30,6 +30,7 @@ from fairjudge.engine.runs import (
 )
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
+from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
@@ -60,7 +61,7 @@ class JudgeOutcome(RunOutcome):
     ``judgements`` may be read anew from the run each time; ``ratings`` are what scores stand on.
     ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
     least that are missing for it. ``derived`` are what checklists say under other protocols; they
-    are written after ``judgements``. ``references`` are what was judged against, for checklists.
+    are written after ``judgements``. ``references`` are what was judged against, for what names it.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -71,7 +72,7 @@ class JudgeOutcome(RunOutcome):
     signature: str
     without_tasks: tuple[str, ...]
     derived: tuple[Judgement, ...] = field(default=(), repr=False)
-    references: tuple[Reference, ...] = field(default=(), repr=False)
+    references: tuple[Cluster, ...] = field(default=(), repr=False)
     n_missing: int = 0
 
     @property
@@ -122,12 +123,12 @@ class JudgeOutcome(RunOutcome):
         }
 
     def covered(self) -> list[dict[str, Any]]:
-        """Return who is covered by each system where checklists say so; a group a system."""
+        """Return who is covered by each system where judgements say so; a group a system."""
         from fairjudge.auditing.reports import covered_report
 
-        if self.plan.protocol != "checklist":
+        if self.plan.protocol != "checklist" and self.plan.aspect != BALANCE:
             return []
-        lists = [row for row in self.judgements if row.checklist]
+        lists = [row for row in self.judgements if row.checklist or row.sources]
         return covered_report(lists, self.references)["groups"] if lists else []
 
     def stability(self) -> dict[str, Any] | None:
