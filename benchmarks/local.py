@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
+from sklearn.metrics import average_precision_score
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for training/, which is not installed
@@ -50,6 +51,7 @@ from fairjudge.datasets.readers import read_clusters
 from fairjudge.domain import Answer, Cluster, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.engine.build_work import build_one, graph_for
 from fairjudge.engine.models import open_models
+from fairjudge.judges.balance import balance_of, mean_covered
 from fairjudge.judges.trained import TrainedSupport, unit_of
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
@@ -61,6 +63,7 @@ from fairjudge.scorers.trained_models import load_trained_models
 from fairjudge.text.sentences import news_sentences
 from training import data as training_data
 from training import statements
+from training.key_points import topic_rows
 
 RESULTS = Path(__file__).with_name("results") / "local.json"
 DOCUMENT = ROOT / "docs" / "local.md"
@@ -231,6 +234,34 @@ def coverage(bench: Bench) -> list[Row]:
             compare="agreement of gpt-3.5 .765, gpt-4o .829")
     )  # fmt: skip
     return found
+
+
+def key_points(bench: Bench) -> list[Row]:
+    """Arguments and key points of topics that training left out, people's matches; by topic."""
+    labelled = [
+        one
+        for split in ("calibrate", "test")
+        for one in topic_rows(split, folder=bench.folder)  # dev's topics are the learning curve's
+    ]
+    p = bench.models.covered([(one["argument"], one["key_point"]) for one in labelled])
+    labels = np.array([float(one["match"]) for one in labelled])
+    groups = [f"{one['topic']} {one['stance']}" for one in labelled]
+    parts = {name: np.array([g == name for g in groups]) for name in dict.fromkeys(groups)}
+    names = list(parts)
+    n = f"{len(labelled):,} pairs, {len({one['topic'] for one in labelled})} topics"
+    return [
+        row(f"key points, topics kept out, mean over topics and stances: {title}",
+            interval(lambda i, f=of_part: float(np.mean([f(names[k]) for k in i])), names), n=n)
+        for title, of_part in (
+            ("area under the ROC", lambda name: area(p[parts[name]], labels[parts[name]])),
+            ("average precision", lambda name: precision(p[parts[name]], labels[parts[name]])),
+        )
+    ]  # fmt: skip
+
+
+def precision(scores: Numbers, labels: Numbers) -> float:
+    """Return the average precision."""
+    return float(average_precision_score(labels > 0, scores))
 
 
 def _by_summary(labelled: Sequence[dict[str, Any]], p: Numbers, labels: Numbers) -> list[Row]:
@@ -486,11 +517,18 @@ def written(bench: Bench) -> list[Row]:
     texts = _written_summaries()
     clusters = {cluster.eid: cluster for cluster in bench.events}
     in_order, over_one_sided, wrong_last, n_asked = [], [], [], 0
+    by_least, by_mean, seconds = [], [], []
     for eid, kinds in texts.items():
         cluster, ordered = clusters[eid], [kinds[k] for k in KINDS]
         asked = [(_task(cluster, text, articles=cluster.articles), text) for text in ordered]
         faithful = bench.support.measure(asked)
         wrong_last.append(float(faithful[2] < min(faithful[:2])))
+        started = time.perf_counter()
+        sources = [bench.support.sources(text, cluster.articles) for text in ordered]
+        seconds.append((time.perf_counter() - started) / len(ordered))
+        least, mean = ([f(one) for one in sources] for f in (balance_of, mean_covered))
+        by_least.append(float(least[0] > least[1]))
+        by_mean.append(float(mean[0] > mean[1]))
         questions = tuple(QuestionAnswers.model_validate(row) for row in bench.questions(cluster))
         n_asked += bool(questions)
         covered = [0.0, 0.0, 0.0]
@@ -507,6 +545,10 @@ def written(bench: Bench) -> list[Row]:
         return interval(lambda i: float(found[i].mean()), eids)
 
     return [
+        row("balance, the half of the sources covered least (chosen on these): balanced over "
+            "one-sided", share(by_least), n=f"{len(texts)} events", goal=".75"),
+        row("the same, mean over all sources", share(by_mean), n=f"{len(texts)} events"),
+        Row(measure="a summary's balance measured, seconds", value=float(np.mean(seconds))),
         row("coverage: balanced over one-sided over wrong", share(in_order), n=n,
             before="0 of 1", goal=".90"),
         row("coverage: balanced over one-sided", share(over_one_sided), n=n),
@@ -598,8 +640,8 @@ def speed(bench: Bench) -> list[Row]:
 MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
     one.__name__: one
     for one in (
-        speed, coverage, summeval, documents, support, reading, consolidation, planted, events,
-        written, answers_read,
+        speed, coverage, key_points, summeval, documents, support, reading, consolidation,
+        planted, events, written, answers_read,
     )
 }  # fmt: skip
 
