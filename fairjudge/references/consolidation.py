@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from fairjudge.protocols import Embedder
+from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.ports import Groups, sort_groups
 from fairjudge.text.counting import pluralize
 from fairjudge.text.particulars import numbers_in
@@ -177,3 +178,21 @@ def _standardised(similarity: Matrix) -> Matrix:
 def _condensed(distances: Matrix) -> Matrix:
     """Return the upper triangle row by row, as scipy wants it, never negative."""
     return np.maximum(distances[np.triu_indices(len(distances), 1)], 0.0)
+
+
+def p_same(question: str, answers: Sequence[str], *, models: TrainedModels) -> Matrix:
+    """Return P(same) of each two of n answers, shape (n, n), symmetric; 1 for equal wording.
+
+    Each two wordings are compared once.
+    """
+    plain = [" ".join(answer.casefold().split()) for answer in answers]
+    wordings = dict(zip(plain, answers, strict=True))
+    scores = np.eye(len(wordings))
+    if len(wordings) > 1:
+        upper = np.triu_indices(len(wordings), 1)
+        pairs = combinations(wordings.values(), 2)
+        scores[upper] = scores.T[upper] = models.same_answer([(question, a, b) for a, b in pairs])
+    row = {key: number for number, key in enumerate(wordings)}
+    order = [row[key] for key in plain]
+    matrix: Matrix = scores[np.ix_(order, order)]
+    return matrix

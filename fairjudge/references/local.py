@@ -235,16 +235,14 @@ def _most_unlike(spans: Sequence[str], vectors: NDArray[np.float32]) -> list[tup
     Of very many answers as many as `MAX_COMPARED` are taken, spread evenly. Where one holds all
     words of the other, the two do not differ.
     """
-    taken = np.arange(0, len(spans), max(1, -(-len(spans) // MAX_COMPARED)))
+    taken = list(range(0, len(spans), max(1, -(-len(spans) // MAX_COMPARED))))
     worded = [frozenset(map(str.casefold, spans[place].split())) for place in taken]
     first, second = np.triu_indices(len(taken), 1)
     likeness = (vectors[taken] @ vectors[taken].T)[first, second]
-    pairs = (
-        (int(first[at]), int(second[at])) for at in np.argsort(likeness, kind="stable").tolist()
-    )
+    order = np.argsort(likeness, kind="stable")
     unlike = (
         (spans[taken[i]], spans[taken[j]])
-        for i, j in pairs
+        for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)
         if not (worded[i] <= worded[j] or worded[j] <= worded[i])
     )
     return list(islice(unlike, MAX_PAIRS))

@@ -32,7 +32,7 @@ def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterat
         for by in only or slices(judge):
             yield from _fitting(by, judge)
         yield from map(_left_out, [group for group in judge if group["n"]])
-        if any(group.get("least_covered", ()) for group in judge):
+        if only is None and any(group.get("least_covered") for group in judge):
             yield least_covered_table(judge, limit=_MAX_ROWS)
 
 
