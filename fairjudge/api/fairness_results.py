@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,10 @@ from typing import TYPE_CHECKING, Any
 from fairjudge.analysis.support_files import write_supports
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
-from fairjudge.domain import Undefined
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.fairness.coverage_measures import COVERAGE
+from fairjudge.fairness.measures import FairnessMeasures
+from fairjudge.fairness.proportional import PROPORTIONAL, Proportional
 from fairjudge.reports.fairness_tables import coverage_tables, proportional_tables
 from fairjudge.reports.measured_findings import with_findings
 from fairjudge.reports.tables import TextTable
@@ -37,21 +40,15 @@ class CoverageFairness:
         write_supports(path, self.supports)
 
     def table(self) -> Table:
-        """Return ``equal_coverage``, ``r_ec`` and ``coverage_parity`` of each system; 0 is fair."""
-        from fairjudge.fairness.coverage_parity import CoverageParity
+        """Return the measures of each system by key, with their intervals; 0 is fair.
 
+        These are ``equal_coverage``, ``r_ec`` and ``coverage_parity``.
+        """
         rows = tuple(
             {
                 "system": system,
-                "n": found.equal.n,
-                **with_interval("equal_coverage", found.equal.mean),
-                **with_interval("r_ec", found.equal.unfair_share),
-                **with_interval(
-                    "coverage_parity",
-                    found.parity.value
-                    if isinstance(found.parity, CoverageParity)
-                    else found.parity,
-                ),
+                "n": len(found.samples),
+                **_with_intervals(COVERAGE, found.estimates),
             }
             for system, found in self.report.systems.items()
         )
@@ -84,14 +81,12 @@ class ProportionalFairness:
     report: ProportionalReport
 
     def table(self) -> Table:
-        """Return ``bur``, ``uer``, ``auc`` and ``sof`` of each system, as shares; 0 is fair."""
+        """Return the measures of each system by key, as shares with their intervals; 0 is fair.
+
+        These are ``bur``, ``uer``, ``auc`` and ``sof``.
+        """
         rows = tuple(
-            {"system": system}
-            | {
-                key: value
-                for name in ("bur", "uer", "auc", "sof")
-                for key, value in with_interval(name, _measure(found.measures, name)).items()
-            }
+            {"system": system, **_with_intervals(PROPORTIONAL, _estimates(found.measures))}
             for system, found in self.report.systems.items()
         )
         return Table(rows, proportional_tables(self.to_dict())[0])
@@ -113,5 +108,17 @@ class ProportionalFairness:
         return pages(self.tables())
 
 
-def _measure(measures: object, name: str) -> object:
-    return measures if isinstance(measures, Undefined) else getattr(measures, name)
+def _estimates(measures: Proportional | Undefined) -> Mapping[str, Estimate | Undefined]:
+    if isinstance(measures, Undefined):
+        return {measure.key: measures for measure in PROPORTIONAL}
+    return measures.estimates
+
+
+def _with_intervals(
+    measures: FairnessMeasures[Any, Any, Any], estimates: Mapping[str, Estimate | Undefined]
+) -> dict[str, Any]:
+    return {
+        name: value
+        for measure in measures.shown
+        for name, value in with_interval(measure.key, estimates[measure.key]).items()
+    }

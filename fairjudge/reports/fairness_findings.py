@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.fairness_tables import LABELS
+from fairjudge.reports.fairness_tables import is_fairer, label_of
 from fairjudge.reports.figures import Json, interval, named, why
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.text.counting import pluralize
@@ -76,8 +76,8 @@ def changes_findings(report: Json) -> Iterator[str]:
     for system, measures in report["systems"].items():
         for name, change in measures.items():
             if _beyond_chance(change["difference"]):
-                side = "fairer" if change["difference"]["value"] < 0 else "less fair"
-                sides[side].append(f"{system} in {LABELS[name]}")
+                side = "fairer" if is_fairer(name, change["difference"]["value"]) else "less fair"
+                sides[side].append(f"{system} in {label_of(name)}")
     told = [f"{side}: {named(some, _MAX_NAMED)}" for side, some in sides.items() if some]
     if told:
         yield f"Beyond chance, against {report['baseline']}, {'; '.join(told)}."
@@ -116,7 +116,7 @@ def agreement_findings(report: Json) -> Iterator[str]:
         if one.get("low") is None:
             continue
         how = "agree beyond chance" if one["low"] > 0 else "are not shown to agree"
-        yield f"On {LABELS[name]} the scorers {how} (rho {interval(one)}, n = {one['n']})."
+        yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
 
 
 def chunk_size_findings(report: Json) -> Iterator[str]:
@@ -136,8 +136,9 @@ def oracle_findings(report: Json) -> Iterator[str]:
     seen: list[str] = []
     missed: list[str] = []
     for name, change in report["measures"].items():
-        sees = _beyond_chance(change["difference"]) and change["difference"]["value"] > 0
-        (seen if sees else missed).append(LABELS[name])
+        difference = change["difference"]
+        sees = _beyond_chance(difference) and is_fairer(name, -difference["value"])
+        (seen if sees else missed).append(label_of(name))
     if seen:
         yield f"The scorer finds the planted unfairness beyond chance in {', '.join(seen)}."
     if missed:
