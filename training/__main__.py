@@ -74,13 +74,16 @@ def export(
     folder: Folder = RUN,
     source: Source = data.DATA,
     target: Target = SHIPPED,
+    limit: Annotated[
+        int, typer.Option(help="Maximum examples that a head is calibrated on.")
+    ] = data.CALIBRATE,
     threads: int = 2,
 ) -> None:
     """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
     from training import export as exporting
 
     _use(threads)
-    record = exporting.export(folder, target, source=source)
+    record = exporting.export(folder, target, source=source, limit=limit)
     typer.echo(json.dumps(record["calibration"]))
 
 

@@ -44,6 +44,8 @@ PASSAGE_WORDS = 120
 """Longest passage; of a longer one, the window that shares most is taken."""
 ARTICLE_WORDS = 220
 """Pairs whose passage is longer are left out: no window would hold what was judged."""
+CALIBRATE = 1600
+"""Most examples a head is calibrated on."""
 SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"“'])")
 _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
 
