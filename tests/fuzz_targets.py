@@ -155,11 +155,10 @@ def _labels_file(path: Path) -> None:
     """Open a file beside a store that knows two labels, one of which stands."""
     before = path.read_bytes()
     known = set(map(without_chance, _OF_THE_JOB))
-    file = LabelsFile(path)
+    file = LabelsFile(path, known=lambda line: without_chance(line) in known)
     try:
         file.open(
             _OF_THE_JOB[:1],
-            known=lambda line: without_chance(line) in known,
             torn=lambda part: any(line.startswith(part) for line in _OF_THE_JOB),
         )
     except FairJudgeError:

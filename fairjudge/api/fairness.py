@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fairjudge.analysis.fairness import (
     ScorerChoice,
@@ -33,15 +34,21 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._problems import describe
+<<<<<<< HEAD
 from fairjudge.domain import Reference
+=======
+from fairjudge.domain import Record
+>>>>>>> main
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Positive, Seed
 from fairjudge.options.models import Model, as_model
+from fairjudge.records.matching import Match, join_samples, with_ids_of
 from fairjudge.text.counting import pluralize
 
+R = TypeVar("R", bound=Record)
 if TYPE_CHECKING:
     from fairjudge.domain import Cluster, Judgement, Summary
     from fairjudge.fairness.distributions import Target
@@ -130,8 +137,9 @@ def coverage(
     labelled: Sequence[Cluster] = sources.records
     supports: Sequence[Support] = ()
     made_by = ""
+    joins = _Joins(written.records)
     if not isinstance(chosen, ScorerChoice):
-        labelled, supports, made_by = _given(labelled, chosen)
+        labelled, supports, made_by = _given(labelled, chosen, joins)
     corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
     if isinstance(chosen, ScorerChoice):
         with bars(progress) as shown:
@@ -154,14 +162,39 @@ def coverage(
         error_rate=error_rate,
     )
     people = () if human is None else read_records(human, SUPPORTS, argument="human")
+    human_supports = joins.of(people, "human support")
     report = report_coverage(
         corpus,
         written.records,
         supports,
         options=options,
-        human=[record.read() for record in people],
+        human=[record.read() for record in human_supports],
     )
-    return CoverageFairness(report, supports)
+    return CoverageFairness(report, supports, tuple(joins.found))
+
+
+class _Joins:
+    """Joins of files with the summaries, by eid and system; ``found`` has what each came to."""
+
+    def __init__(self, summaries: Sequence[Summary]) -> None:
+        self._summaries = summaries
+        self.found: list[Match[tuple[str, str]]] = []
+
+    def of(self, rows: Iterable[R], name: str) -> tuple[R, ...]:
+        """Return `rows` with the summaries' ids; `name` says what one of them is.
+
+        Raises
+        ------
+        InputError
+            None is of a summary.
+        """
+        path = rows.path if isinstance(rows, Loaded) else None
+        given = tuple(rows)
+        if not given:
+            return given
+        joined, found = join_samples(given, self._summaries, names=(name, "summary"), path=path)
+        self.found.append(found)
+        return joined
 
 
 def read_scorer(text: str, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
@@ -192,12 +225,13 @@ def check_takes_units(scorer: object) -> None:
 
 
 def _given(
-    clusters: Sequence[Cluster], scorer: object
+    clusters: Sequence[Cluster], scorer: object, joins: _Joins
 ) -> tuple[Sequence[Cluster], list[Support], str]:
     """Return the supports that `scorer` holds, with the clusters that they are about."""
     if isinstance(scorer, Loaded) and all(isinstance(one, SupportRecord) for one in scorer):
-        return clusters, [one.read() for one in scorer], f"matrix:{Path(scorer.path).name}"
-    rows = read_judgements(scorer, argument="scorer").records
+        given = joins.of(scorer, "support")
+        return clusters, [one.read() for one in given], f"matrix:{Path(scorer.path).name}"
+    rows = joins.of(read_judgements(scorer, argument="scorer"), "judgement")
     references = scorer.references if isinstance(scorer, JudgeResult) else ()
     labelled, supports = _judged(clusters, rows, references)
     return labelled, supports, "judgements:" + "+".join(sorted({row.judge for row in rows}))
@@ -222,7 +256,7 @@ def _judged(
 def _units(given: object, summaries: Loaded[Summary]) -> Units:
     """Read the units; every summary must have some, or some would be in sentences unnoticed."""
     read = read_records(given, UNITS, argument="units")
-    found = {(row.eid, row.system): row.units for row in read}
+    found = {(row.eid, row.system): row.units for row in with_ids_of(read, summaries)}
     missing = [
         one for one in summaries if one.text.strip() and not found.get((one.eid, one.system))
     ]
@@ -295,7 +329,8 @@ def proportionality(
     normaliser = read_terms(terms)
     sources, written = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    scores, made_by = _value_scores(corpus, written.records, scorer, progress)
+    joins = _Joins(written.records)
+    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
     options = ProportionalOptions(
         target=wanted,
         tau=tau,
@@ -310,13 +345,13 @@ def proportionality(
         written.records,
         options=options,
         scores=scores,
-        human=None if human is None else _human_shares(human),
+        human=None if human is None else _human_shares(human, joins),
     )
-    return ProportionalFairness(report)
+    return ProportionalFairness(report, tuple(joins.found))
 
 
-def _human_shares(given: object) -> HumanShares:
-    read = read_records(given, VALUE_SHARES, argument="human")
+def _human_shares(given: object, joins: _Joins) -> HumanShares:
+    read = joins.of(read_records(given, VALUE_SHARES, argument="human"), "human share")
     return {(one.eid, one.system): one.shares for one in read}
 
 
@@ -333,6 +368,7 @@ def _value_scores(
     summaries: Sequence[Summary],
     scorer: Loaded[Any] | str,
     progress: bool | None,  # noqa: FBT001  # as `Model.progress`
+    joins: _Joins,
 ) -> tuple[ValueScores | None, str]:
     """Return the scores by value, None for unigrams, and what made them."""
     chosen = read_value_scorer(scorer) if isinstance(scorer, str) else scorer
@@ -341,7 +377,7 @@ def _value_scores(
             choice = parse_scorer(chosen, PROPORTIONAL_SCORERS)
             return value_scores_of(corpus, summaries, choice, shown.counter("scoring sets"))
     read = read_records(chosen, VALUE_SCORES, argument="scorer")
-    scores = {(one.eid, one.system): one.scores for one in read}
+    scores = {(one.eid, one.system): one.scores for one in joins.of(read, "score")}
     return scores, f"matrix:{Path(read.path).name}"
 
 
@@ -350,6 +386,7 @@ def _checked(
 ) -> tuple[Loaded[Cluster], Loaded[Summary]]:
     if not isinstance(attribute, str):
         raise ConfigurationError(f"attribute: expected text, found {describe(attribute)}")
-    sources, written = read_clusters(clusters), read_summaries(summaries)
+    sources, read = read_clusters(clusters), read_summaries(summaries)
+    written = replace(read, records=with_ids_of(read, sources))
     check_summaries(written, sources)
     return sources, written

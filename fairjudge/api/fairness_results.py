@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fairjudge.fairness.coverage_report import CoverageReport
     from fairjudge.fairness.proportional_report import ProportionalReport
     from fairjudge.fairness.support import Support
+    from fairjudge.records.matching import Match
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,6 +35,7 @@ class CoverageFairness:
 
     report: CoverageReport
     supports: Sequence[Support]
+    joins: Sequence[Match[tuple[str, str]]] = ()
 
     def save_supports(self, path: str | Path) -> None:
         """Write the supports to a .jsonl file, for ``scorer="matrix:FILE"``."""
@@ -58,7 +60,7 @@ class CoverageFairness:
         """Return what ``fairjudge fairness coverage --json`` writes."""
         from fairjudge.fairness.coverage_json import coverage_json
 
-        return with_findings("fairness coverage", coverage_json(self.report))
+        return with_findings("fairness coverage", coverage_json(self.report) | _joined(self.joins))
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -79,6 +81,7 @@ class ProportionalFairness:
     """
 
     report: ProportionalReport
+    joins: Sequence[Match[tuple[str, str]]] = ()
 
     def table(self) -> Table:
         """Return the measures of each system by key, as shares with their intervals; 0 is fair.
@@ -95,7 +98,8 @@ class ProportionalFairness:
         """Return what ``fairjudge fairness proportional --json`` writes."""
         from fairjudge.fairness.proportional_json import proportional_json
 
-        return with_findings("fairness proportional", proportional_json(self.report))
+        figures = proportional_json(self.report) | _joined(self.joins)
+        return with_findings("fairness proportional", figures)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -106,6 +110,10 @@ class ProportionalFairness:
 
     def _repr_html_(self) -> str:
         return pages(self.tables())
+
+
+def _joined(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
+    return {"joins": [one.to_json() for one in joins]} if joins else {}
 
 
 def _estimates(measures: Proportional | Undefined) -> Mapping[str, Estimate | Undefined]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from fairjudge.judges.asking import Preset, Promise, Thresholds
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.scores.juries import JuryRule
+    from fairjudge.scores.missing import Missing
 
 _SLICES = {
     "outlet": "coverage by outlet",
@@ -42,6 +43,7 @@ class JudgeResult(Sequence[Judgement]):
     spent: Spent | None = None
     signature: str = ""
     run: Path | str | None = None
+    n_not_applicable: int = 0
 
     def __len__(self) -> int:
         return len(self.judgements)
@@ -60,6 +62,14 @@ class JudgeResult(Sequence[Judgement]):
     def n_unscored(self) -> int:
         """How many judgements have no value; each says why in ``unscored``."""
         return sum(row.unscored is not None for row in self.judgements)
+
+    @property
+    def missing(self) -> Missing:
+        """Items without a score, by kind: failed, refused, or not applicable (nothing to judge)."""
+        from fairjudge.scores.missing import missing_of
+
+        asked = [row for row in self.judgements if "derived_from" not in (row.model_extra or {})]
+        return missing_of(asked, n_not_applicable=self.n_not_applicable)
 
     @checks_arguments
     def leaderboard(self, *, seed: Seed = 0, n_resamples: Resamples = 2000) -> Table:
@@ -310,6 +320,7 @@ class Judge:
             spent=outcome.spent,
             signature=outcome.signature,
             run=outcome.run,
+            n_not_applicable=outcome.n_missing,
         )
 
 

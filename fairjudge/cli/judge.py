@@ -139,6 +139,4 @@ def judge(
     judge_display.show_judged(
         outcome, outcome.by_aspect(judging), output=output, json_file=json_file
     )
-    n_items = len(outcome.judgements) + outcome.n_missing
-    n_lost = outcome.n_unscored + outcome.n_missing
-    display.finish(n_lost, n_items, limit=max_unscored)
+    display.finish(outcome.missing.n, outcome.missing.n_items, limit=max_unscored)

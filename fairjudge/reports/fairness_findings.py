@@ -9,7 +9,9 @@ from collections.abc import Iterator
 
 from fairjudge.reports.fairness_tables import is_fairer, label_of
 from fairjudge.reports.figures import Json, interval, named, why
+from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
 _ALPHA = 0.05
@@ -96,11 +98,13 @@ def overall_findings(report: Json) -> Iterator[str]:
     """Say who is the fairest over several data sets."""
     scored = {name: one["value"] for name, one in report["systems"].items() if "normalised" in one}
     if scored:
-        fairest = min(scored, key=lambda name: scored[name])
-        yield (
-            f"{fairest} is the fairest of {pluralize(len(scored), 'system')} over all data sets "
-            f"({scored[fairest]:.3f}; 0 is the fairest on each)."
-        )
+        fairest = leaders({name: -value for name, value in scored.items()})
+        of = f"of {pluralize(len(scored), 'system')} over all data sets"
+        value = f"({scored[fairest[0]]:.3f}; 0 is the fairest on each)"
+        if len(fairest) == 1:
+            yield f"{fairest[0]} is the fairest {of} {value}."
+        else:
+            yield f"{together(fairest)} stand level as the fairest {of} {value}."
         yield "A rank without an interval: 'fairness compare' tests differences on one data set."
     reasons: dict[str, list[str]] = {}
     for name in sorted(report["systems"].keys() - scored.keys()):
