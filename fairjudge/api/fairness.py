@@ -34,11 +34,7 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._problems import describe
-<<<<<<< HEAD
-from fairjudge.domain import Reference
-=======
-from fairjudge.domain import Record
->>>>>>> main
+from fairjudge.domain import Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus

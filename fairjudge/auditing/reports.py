@@ -178,19 +178,15 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
         if row.system is not None:
             items[row.judge, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
-<<<<<<< HEAD
     groups = [
         _covered_group(judge, system, one)
         for (judge, system), one in found.items()
         if one.n or one.n_sources
     ]
-=======
-    groups = [_covered_group(judge, system, one) for (judge, system), one in found.items() if one.n]
     listed = [row for row in rows if row.protocol == "checklist"]
     if not groups and listed:
         why = missing_of(listed).in_words()
         raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
->>>>>>> main
     if not groups:
         raise InputError(
             "no judgement is a checklist, of balance, or of a single answer or article: judge with "
