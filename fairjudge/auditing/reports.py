@@ -26,6 +26,7 @@ from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
 from fairjudge.scores.leaderboards import is_derived
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 
 Quality = Mapping[tuple[str, str], float]
 """The human value of each (eid, system)."""
@@ -211,7 +212,7 @@ def length_report(
     Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
     Raises InputError if there is no pairwise judgement.
     """
-    words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
+    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.protocol == "pairwise":

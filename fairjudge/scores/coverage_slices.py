@@ -17,6 +17,7 @@ from typing import TypeAlias
 from fairjudge.domain import Answer, Estimate, Judgement, Reference, Undefined
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.text.spellings import with_labels
 
 COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
@@ -106,7 +107,7 @@ def coverage_slices(
     that gives it, with the value of that article's own wording. Positions are those of the
     cluster's articles: first, middle and last third; answers count at their earliest article.
     """
-    by_eid = {reference.eid: reference for reference in references}
+    by_eid = {reference.eid: reference for reference in with_labels(references)}
     counts: Counter[str] = Counter()
     points: list[_Point] = []
     uncovered: list[Uncovered] = []

@@ -8,6 +8,7 @@ from statistics import median
 
 from fairjudge.domain import Article
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 from fairjudge.text.sentences import news_sentences
 
 MIN_WORDS = 40
@@ -70,7 +71,7 @@ def _words_of_news(content: str) -> int | None:
     """Return how many words of news `content` has, None where it is empty."""
     if not content.strip():
         return None
-    return sum(len(sentence.text.split()) for sentence in news_sentences(content))
+    return sum(count_words(sentence.text) for sentence in news_sentences(content))
 
 
 def _why_not(count: int | None, least: int) -> str | None:
