@@ -46,6 +46,7 @@ from fairjudge.calibration.replaceability import (
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
+from fairjudge.records.matching import with_ids_of
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
 
@@ -148,7 +149,8 @@ def analyse(
     length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
     more baseline. Raises what `join` does.
     """
-    rows, people = tuple(judgements), tuple(labels)
+    rows = tuple(judgements)
+    people = with_ids_of(labels, rows)
     groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)
     baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
     if support is not None:

@@ -37,11 +37,15 @@ ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding", "cod
 """``"code"``: a rule, with no model; only other tools' files have such judgements."""
 Stance: TypeAlias = Literal["endorses", "reports", "disputes"]
 """How an article stands to an answer that it quotes: as its own, as another's, or against it."""
+_BEYOND_EXACT = 2.0**53
+"""From here on floats do not hold every whole number: an id that large may have lost digits."""
 AttributeValue: TypeAlias = str | int | float | bool | None
 
 
 def _id_from_number(value: object) -> object:
-    """Accept JSON integers as ids; everything else is left for pydantic to judge."""
+    """Accept whole numbers as ids, also those that a data frame made floats of (5.0 is "5")."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _BEYOND_EXACT:
+        return str(int(value))
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -70,7 +74,7 @@ def _number_or_verdict(value: object) -> float | Verdict:
 
 
 Id = Annotated[str, BeforeValidator(_id_from_number), Field(min_length=1)]
-"""A name that is never empty. A JSON integer is taken too, and written back as a string."""
+"""A name that is never empty. A whole JSON number is taken too, and written back as a string."""
 Text = Annotated[str, BeforeValidator(replace_lone_surrogates)]
 """Free text that can always be written as UTF-8."""
 Value = Annotated[

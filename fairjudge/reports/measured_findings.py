@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 
+from fairjudge.records.matching import loss_finding
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.calibration_tables import group_title, verdict
+from fairjudge.reports.check_tables import check_findings
 from fairjudge.reports.covered_tables import by_judge
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
@@ -272,7 +274,14 @@ def _distinguishability(report: Json) -> Iterator[str]:
         yield "From no system's summaries can the group be told beyond chance."
 
 
+def _losses(report: Json, *sides: str) -> Iterator[str]:
+    """Yield the losses of joins, once where several groups lost the same."""
+    joins = [group["join"] for group in report["groups"] if "join" in group]
+    yield from dict.fromkeys(filter(None, (loss_finding(join, *sides) for join in joins)))
+
+
 def _compare(report: Json) -> Iterator[str]:
+    yield from _losses(report, "left", "right")
     for group in report["groups"]:
         judges = {1: "judges higher", -1: "judges lower"}.get(
             _side(group["shift"]), "judges neither higher nor lower beyond chance"
@@ -285,6 +294,7 @@ def _compare(report: Json) -> Iterator[str]:
 
 
 def _calibrate(report: Json) -> Iterator[str]:
+    yield from _losses(report, "right")
     for group in report["groups"]:
         yield f"{group_title(group)}: {verdict(group)}."
 
@@ -342,6 +352,7 @@ def _promised(report: Json) -> Iterator[str]:
 
 _RULES: Mapping[str, _Rule] = {
     "cascade": _cascade,
+    "check": check_findings,
     "cascade --guarantee": _promised,
     "fairness compare": changes_findings,
     "fairness overall": overall_findings,
