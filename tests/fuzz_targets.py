@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import openai
 
 from fairjudge.analysis.annotated_files import read_annotated
@@ -34,9 +35,7 @@ from fairjudge.analysis.support_files import (
 from fairjudge.annotation.labels_file import LabelsFile, without_chance
 from fairjudge.annotation.store import Store
 from fairjudge.backends.http import seconds_to_wait
-from fairjudge.backends.lines import Line, Manners
 from fairjudge.backends.openai import OpenAIBackend
-from fairjudge.backends.posting import JsonPoster
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.replay import read_recording
 from fairjudge.backends.server_client import map_sdk_error
@@ -156,11 +155,10 @@ def _labels_file(path: Path) -> None:
     """Open a file beside a store that knows two labels, one of which stands."""
     before = path.read_bytes()
     known = set(map(without_chance, _OF_THE_JOB))
-    file = LabelsFile(path)
+    file = LabelsFile(path, known=lambda line: without_chance(line) in known)
     try:
         file.open(
             _OF_THE_JOB[:1],
-            known=lambda line: without_chance(line) in known,
             torn=lambda part: any(line.startswith(part) for line in _OF_THE_JOB),
         )
     except FairJudgeError:
@@ -357,22 +355,18 @@ QUESTIONS = (
 )
 
 
-class _Said(JsonPoster):
-    """A server that says the same to everybody."""
-
-    said = b""
-
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        return json.loads(_Said.said)
-
-
 def _server(data: bytes) -> None:
     """Read a reply of an OpenAI server as the backend does."""
-    _Said.said = data
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, content=data)
 
     async def ask() -> None:
+        client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
         backend = OpenAIBackend(_MODEL)
-        backend._connection.__class__ = _Said
+        backend._connect = lambda: openai.AsyncOpenAI(  # type: ignore[method-assign]
+            api_key="k", base_url=_MODEL.base_url, max_retries=0, http_client=client
+        )
         try:
             await backend.complete(CompletionRequest(target=_MODEL, messages=ASKED))
         finally:
@@ -387,41 +381,6 @@ def _decisions(data: bytes) -> None:
         read_decisions(request, json.loads(data))
     except Exception as error:
         raise map_sdk_error(error, sdk=openai, where="a server", secrets=()) from error
-
-
-class _Ends(asyncio.Transport):
-    """A connection to nowhere."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.closed = False
-
-    def close(self) -> None:
-        self.closed = True
-
-    abort = close
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-
-def _bytes_of_a_server(data: bytes) -> None:
-    """Receive them on a connection, in two parts: one reply may be taken from it at most."""
-
-    async def receive() -> None:
-        line = Line(asyncio.get_running_loop(), manners=Manners(server="s", proven=True))
-        transport = _Ends()
-        line.connection_made(transport)
-        line.set_response_params()
-        for part in (data[: len(data) // 2], data[len(data) // 2 :]):
-            if not transport.closed:
-                line.data_received(part)
-        heads = [message for (message, _), _ in line._buffer if message.code >= 200]
-        if len(heads) > 1 and not line.unasked:
-            raise AssertionError("two replies to one request")
-        line.connection_lost(None)
-
-    asyncio.run(receive())
 
 
 def _header(data: bytes) -> None:
@@ -445,5 +404,4 @@ TARGETS: Mapping[str, Target] = {
     "replies of a server": _ours(_server),
     "decisions of a server": _ours(_decisions),
     "headers of a server": _header,
-    "bytes of a server": _bytes_of_a_server,
 }

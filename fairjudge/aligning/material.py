@@ -32,6 +32,7 @@ from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.criteria import fence_articles, fence_questions
 from fairjudge.options.judging import JudgeOptions
+from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.run.material import Sources
 
 PartName: TypeAlias = Literal["examples", "development", "test"]
@@ -94,6 +95,7 @@ class AlignMaterial:
     parts: Parts
     protocol: ProtocolName
     scale: tuple[float, float] | None
+    joined: Match[tuple[str, str]]
     attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
@@ -209,16 +211,20 @@ def prepare(
     for file in summaries:
         check_summaries(file, sources)
     check_distinct(summaries)
-    here = {(one.eid, one.system) for file in summaries for one in file}
+    written = [one for file in summaries for one in file]
+    here = {(one.eid, one.system) for one in written}
     taken = tuple(
         label
-        for label in labels
+        for label in with_ids_of(labels, written)
         if label.aspect == judging.aspect
         and label.unit == "summary"
         and not label.adjudicated
         and any(fnmatchcase(label.annotator, one) for one in options.reading.annotators)
     )
     protocol = judging.plan().protocol
+    labelled = [(label.eid, name) for label in taken for name in systems_of(label)]
+    joined = match(labelled, here, names=("labelled summary", "summary"), complete=("left",))
+    joined.check(path=labels.path)
     if protocol == "pairwise":
         taken = preferences(taken, here)
     else:
@@ -240,6 +246,7 @@ def prepare(
         parts=split_documents((label.eid for label in taken), seed=options.seed),
         protocol=protocol,
         scale=options.reading.scale,
+        joined=joined,
         attributes={
             name: groups_by_attribute(sources.records, name) for name in options.attributes
         },

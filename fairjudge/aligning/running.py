@@ -121,6 +121,7 @@ class _Work:
             "protocol": self.options.judging.plan().protocol,
             "judge": self.model.target,
             "parts": self.material.sizes(),
+            "joins": [self.material.joined.to_json()],
             "candidates": [
                 {"name": one.name, "kind": one.kind, "about": one.about}
                 | {"development": asdict(gains[one.name]), "barred": barred[one.name]}

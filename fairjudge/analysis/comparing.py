@@ -18,6 +18,7 @@ from fairjudge.records.results import to_json
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
+_NAMES = ("first-run item", "second-run item")
 Aspect: TypeAlias = tuple[str, str]
 """Aspect and protocol."""
 
@@ -93,7 +94,7 @@ def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
 
 
 def _group(one: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
-    found = match(one, other, names=("item of the first run", "item of the second run"))
+    found = match(one, other, names=_NAMES, complete=("left", "right"))
     values = [(one[item], other[item], item) for item in found.both]
     scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
     compared = compare_runs(

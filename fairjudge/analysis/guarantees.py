@@ -87,6 +87,7 @@ def guarantee_report(
             "protocol": joined.protocol,
             "within": within if joined.protocol not in {"binary", "pairwise"} else None,
             "n_unlabelled": len(rest),
+            "joins": [joined.match.to_json()],
             "n_one_order": sum(one.one_order for one in found.values()),
             **to_json(fit),
         },

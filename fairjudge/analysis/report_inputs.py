@@ -23,6 +23,7 @@ from fairjudge.datasets import (
 from fairjudge.datasets.recognising import Recognised, recognise
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
+from fairjudge.files import check_regular
 from fairjudge.records.folder import kept_rows
 from fairjudge.reports.content import Cost, Panel, Run, Source
 from fairjudge.text.counting import pluralize
@@ -217,6 +218,7 @@ def _repeated(n: int) -> str:
 
 def _identity_of_run(folder: Path) -> Mapping[str, Any]:
     path = folder / _MANIFEST
+    check_regular(path)
     try:
         identity = json.loads(path.read_text("utf-8"))["identity"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

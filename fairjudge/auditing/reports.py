@@ -19,11 +19,13 @@ from fairjudge.calibration.audits import (
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.to_json import audits_json
 from fairjudge.datasets import read_labels
-from fairjudge.domain import Estimate, Judgement, Reference, Summary, Undefined
+from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.errors import InputError
+from fairjudge.records.matching import join_samples
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
 from fairjudge.scores.leaderboards import is_derived
+from fairjudge.scores.missing import missing_of
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import count_words
@@ -47,7 +49,7 @@ def position_report(
     pairs = [row for row in rows if row.protocol == "pairwise" and not is_derived(row)]
     if not pairs:
         raise InputError("position bias needs pairwise judgements, and there are none")
-    by_label = _label_quality(labels)
+    by_label, joins = _label_quality(labels, pairs)
     groups: list[dict[str, Any]] = []
     for aspect in dict.fromkeys(row.aspect for row in pairs):
         some = [row for row in pairs if row.aspect == aspect]
@@ -56,20 +58,28 @@ def position_report(
         groups += audits_json(audits)["groups"]
     for group in groups:
         group["shift"] = _shift(pairs, judge=group["judge"], aspect=group["aspect"])
-    return {"groups": groups}
+    return {"groups": groups, **({"joins": joins} if joins else {})}
 
 
-def _label_quality(labels: object | None) -> dict[str, Quality]:
+def _label_quality(
+    labels: object | None, pairs: Sequence[Judgement]
+) -> tuple[dict[str, Quality], list[dict[str, Any]]]:
+    """Return people's mean value of each summary, by aspect, and how labels and pairs match."""
     if labels is None:
-        return {}
+        return {}, []
+    aspects = {row.aspect for row in pairs}
+    given = read_labels(labels)
+    rated = [one for one in given if one.aspect in aspects and one.system is not None]
+    rows, found = join_samples(rated, pairs, names=("labelled summary", "summary of a pair"))
     values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for label in read_labels(labels):
+    for label in rows:
         if label.system is not None and not isinstance(label.value, str):
             values[label.aspect][label.eid, label.system].append(label.value)
-    return {
+    means: dict[str, Quality] = {
         aspect: {item: fmean(some) for item, some in items.items()}
         for aspect, items in values.items()
     }
+    return means, [found.to_json()]
 
 
 def _carried_quality(rows: Sequence[Judgement]) -> Quality:
@@ -159,21 +169,29 @@ def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, A
     return {**found, **bounds}
 
 
-def covered_report(rows: Sequence[Judgement], references: Sequence[Reference]) -> dict[str, Any]:
+def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:
     """Return who is covered, by judge and system: slices, and the voices that are left out.
 
-    Raises InputError if no judgement is a checklist, or of a single answer or article.
+    Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
     """
     items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.system is not None:
             items[row.judge, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
-    groups = [_covered_group(judge, system, one) for (judge, system), one in found.items() if one.n]
+    groups = [
+        _covered_group(judge, system, one)
+        for (judge, system), one in found.items()
+        if one.n or one.n_sources
+    ]
+    listed = [row for row in rows if row.protocol == "checklist"]
+    if not groups and listed:
+        why = missing_of(listed).in_words()
+        raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
     if not groups:
         raise InputError(
-            "no judgement is a checklist, or of a single answer or article: judge with --protocol "
-            "checklist, or --reference-unit qa_pair or article"
+            "no judgement is a checklist, of balance, or of a single answer or article: judge with "
+            "--protocol checklist, --aspect balance, or --reference-unit qa_pair or article"
         )
     return {"groups": groups}
 
@@ -183,6 +201,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
         "judge": judge,
         "system": system,
         "n": found.n,
+        "n_sources": found.n_sources,
         "n_voices": found.n_voices,
         "n_unscored": found.n_unscored,
         "n_unknown": found.n_unknown,
@@ -197,6 +216,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
         "left_out": [
             {"eid": eid, "outlets": list(outlets)} for eid, outlets in found.left_out.items()
         ],
+        "least_covered": [{"eid": eid, **to_json(one)} for eid, one in found.least_covered.items()],
     }
 
 
@@ -212,6 +232,12 @@ def length_report(
     Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
     Raises InputError if there is no pairwise judgement.
     """
+    paired = [row for row in rows if row.protocol == "pairwise"]
+    joins = []
+    if paired:
+        names = ("summary", "summary of a pair")
+        summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
+        joins.append(found.to_json())
     words = {(one.eid, one.system): count_words(one.text) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
@@ -223,7 +249,8 @@ def length_report(
         "groups": [
             {"judge": judge, "aspect": aspect, **_length_group(some, words, matched_within)}
             for (judge, aspect), some in pairs.items()
-        ]
+        ],
+        "joins": joins,
     }
 
 

@@ -8,6 +8,8 @@ import uuid
 from contextlib import suppress
 from pathlib import Path
 
+from fairjudge.files import check_regular
+
 LENGTH = 32
 """Bytes of a secret."""
 _FILE = "secret"
@@ -22,7 +24,8 @@ def folder_secret(folder: Path) -> bytes:
     """Return the secret in `folder`, made when it is first asked for; readable by its owner alone.
 
     Where it can neither be read nor written, one that holds for this call: requests are sealed as
-    well, and a provider's prompt cache does not know them again.
+    well, and a provider's prompt cache does not know them again. A pipe or a device in its place is
+    refused unread (`InputError`).
     """
     file = folder / _FILE
     with suppress(OSError):
@@ -32,6 +35,7 @@ def folder_secret(folder: Path) -> bytes:
 
 
 def _read(file: Path) -> bytes:
+    check_regular(file)
     try:
         return file.read_bytes()
     except FileNotFoundError:

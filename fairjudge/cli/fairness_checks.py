@@ -150,7 +150,7 @@ def _oracle_json(found: OracleReport) -> dict[str, Any]:
         "excluded_by_reason": dict(found.excluded),
         "documents": found.n_documents,
         "measures": {
-            change.measure: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
+            change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
             for change in found.comparison.changes
             for row in [change_json(change)]
         },

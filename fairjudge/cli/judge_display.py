@@ -36,7 +36,7 @@ def show_judged(
         if outcome.without_tasks:
             say(
                 f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
-                f"{pluralize(outcome.n_missing, 'item')} without a result"
+                f"{pluralize(outcome.n_missing, 'item')} without a score (not applicable)"
             )
         say_written(output, outcome)
     found = [one.to_json() for one in told]
@@ -82,10 +82,11 @@ class _JudgedAspect:
 
     def findings(self) -> tuple[str, ...]:
         """Return what is said first."""
-        from fairjudge.reports.findings import Board, board_findings, first_of
+        from fairjudge.reports.findings import Board, board_findings, first_of, n_level
 
         outcome = self.outcome
-        ranked = [one.system for one in outcome.scores if one.ranked and one.n_clusters]
+        scores = [one for one in outcome.scores if one.ranked and one.n_clusters]
+        ranked = [one.system for one in scores]
         return board_findings(
             Board(
                 aspect=outcome.plan.aspect,
@@ -93,9 +94,10 @@ class _JudgedAspect:
                 as_good=first_of(self.ranks, ranked),
                 not_ranked=[one.system for one in outcome.scores if not one.ranked],
                 n_clusters=max((one.n_clusters for one in outcome.scores), default=0),
-                n_items=len(outcome.judgements),
-                reasons=outcome.unscored_reasons,
+                n_items=outcome.missing.n_items,
+                reasons=outcome.missing.reasons,
                 by_default=any(one.scored_by == "embedding" for one in outcome.ratings),
+                n_level=n_level(scores),
             )
         )
 
@@ -115,6 +117,7 @@ class _JudgedAspect:
             "text_unit": plan.text_unit,
             "n_judgements": len(outcome.judgements),
             "n_unscored": outcome.n_unscored,
+            "missing": outcome.missing.to_json(),
             "systems": {
                 score.system: _score_json(score)
                 | {"ranks": list(ranks.get(score.system, ())) or None}
@@ -158,7 +161,7 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
     notes += filter(None, [not_ranked(outcome.scores)])
     notes += _ranking(outcome.scores, ranks)
     if bounded:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.unscored_reasons.items())
+        reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
         notes.append(
             f"Unscored: {reasons}. Worst and best: the mean if every unscored item stood at the "
             "bottom or the top of the scale."

@@ -46,7 +46,9 @@ async def _embedded(folder: Path) -> AsyncIterator[BaseCheckpointSaver[Any]]:
             # A wait for the disk at every step would cost more than the step; what a power cut
             # takes from here, records and cache bring back.
             await connection.execute("PRAGMA synchronous=NORMAL")
-            yield _saver(AsyncSqliteSaver, connection)
+            saver = _saver(AsyncSqliteSaver, connection)
+            await saver.setup()  # a run that forgets a thread before it keeps one needs tables too
+            yield saver
     except sqlite3.Error as error:
         raise RunError(
             f"{path}: cannot use the checkpoints: {error}; without that file the run starts anew, "

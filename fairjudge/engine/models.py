@@ -183,6 +183,7 @@ async def open_models(
             timeout_seconds=model.timeout,
             warn=print_warning,
             secret=cache.secret(),
+            chat=model.chat,
         )
     except BaseException:
         cache.close()

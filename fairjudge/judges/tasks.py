@@ -23,6 +23,7 @@ from fairjudge.domain import (
 )
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Preset, ReferenceUnit, TextUnit
+from fairjudge.judges.balance import BALANCE
 from fairjudge.text.usable import worth_reading
 
 SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
@@ -30,6 +31,7 @@ SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
 _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
     "faithfulness": ("articles", "article"),
     "coverage": ("qa_pairs", "qa_pair"),
+    BALANCE: ("articles",),
 }
 """Which reference units an aspect knows; the first is the default. Custom criteria take any."""
 
@@ -89,7 +91,7 @@ def resolve_plan(
     table.
     """
     base = _PRESETS[preset].get(aspect) if preset else None
-    if protocol is None and base is None:
+    if protocol is None and base is None and aspect != BALANCE:
         raise ConfigurationError(
             f"aspect {aspect!r} needs --protocol {'|'.join(get_args(ProtocolName))}"
             + (", since no preset knows it" if preset else " or --preset")

@@ -146,6 +146,7 @@ class RunFolder(RunStore):
         file = self.path / _MANIFEST
         if not file.exists():
             write_atomically(file, manifest + "\n")
+        check_regular(file)
         try:
             return file.read_text("utf-8")
         except (OSError, ValueError):
@@ -156,6 +157,7 @@ class RunFolder(RunStore):
         data = seal(row) + b"\n"
         try:
             if name not in self._files:
+                check_regular(self._file(name))
                 flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
                 self._files[name] = os.open(self._file(name), flags, 0o644)
             return _write_whole(self._files[name], data)

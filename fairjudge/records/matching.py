@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
 from fairjudge.text.counting import pluralize
 
+Side: TypeAlias = Literal["left", "right"]
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R", bound=Record)
 
@@ -32,7 +33,8 @@ _WHOLE_FLOAT = re.compile(r"([+-]?\d{1,15})\.0+")
 class Match(Generic[K]):
     """Keys of two sides: those of both, and those of one alone.
 
-    ``left`` and ``right`` say what an item of each side is, such as ``"labelled item"``.
+    ``left`` and ``right`` say what an item of each side is, such as ``"labelled item"``;
+    ``complete`` names the sides whose items should all match.
     """
 
     left: str
@@ -40,22 +42,14 @@ class Match(Generic[K]):
     both: tuple[K, ...]
     only_left: tuple[K, ...]
     only_right: tuple[K, ...]
-
-    @property
-    def n_left(self) -> int:
-        """How many items the left side has."""
-        return len(self.both) + len(self.only_left)
-
-    @property
-    def n_right(self) -> int:
-        """How many items the right side has."""
-        return len(self.both) + len(self.only_right)
+    complete: tuple[Side, ...]
 
     def to_json(self) -> dict[str, Any]:
         """Return the counts, and an example of each side's unmatched items."""
         return {
             "left": self.left,
             "right": self.right,
+            "complete": list(self.complete),
             "n_matched": len(self.both),
             "n_only_left": len(self.only_left),
             "n_only_right": len(self.only_right),
@@ -69,7 +63,13 @@ class Match(Generic[K]):
             raise InputError(no_match(self.to_json()), path=path)
 
 
-def match(left: Iterable[K], right: Iterable[K], *, names: tuple[str, str]) -> Match[K]:
+def match(
+    left: Iterable[K],
+    right: Iterable[K],
+    *,
+    names: tuple[str, str],
+    complete: tuple[Side, ...] = ("right",),
+) -> Match[K]:
     """Compare the keys of two sides; `names` say what an item of each is."""
     one, other = dict.fromkeys(left), dict.fromkeys(right)
     return Match(
@@ -78,25 +78,25 @@ def match(left: Iterable[K], right: Iterable[K], *, names: tuple[str, str]) -> M
         both=tuple(key for key in one if key in other),
         only_left=tuple(key for key in one if key not in other),
         only_right=tuple(key for key in other if key not in one),
+        complete=complete,
     )
 
 
-def loss_finding(join: Mapping[str, Any], *sides: str) -> str | None:
-    """Return the sentence on a join (`Match.to_json`) that lost much of one of `sides`.
+def loss_finding(join: Mapping[str, Any]) -> str | None:
+    """Return the sentence on a join (`Match.to_json`) that lost much of a side that should match.
 
-    `sides` are ``"left"`` and ``"right"``: those whose items should all match. None where at least
-    `LEAST_MATCHED` of each does.
+    None where at least `LEAST_MATCHED` of each such side does.
     """
     other = {"left": "right", "right": "left"}
     n_matched = join["n_matched"]
-    for side in sides:
+    for side in join["complete"]:
         lost, example = join[f"n_only_{side}"], join[f"example_{side}"]
         if not lost or n_matched >= LEAST_MATCHED * (n_matched + lost):
             continue
         unmatched = join[f"example_{other[side]}"]
-        beside = f"; the other side has {unmatched}" if unmatched else ""
+        beside = f" (on the other side: {unmatched})" if unmatched else ""
         share = f"{n_matched:,} of {pluralize(n_matched + lost, join[side])}"
-        return f"Only {share} match a {join[other[side]]}: not {example}{beside}."
+        return f"Only {share} match any {join[other[side]]}; {example} does not{beside}."
     return None
 
 
@@ -106,6 +106,39 @@ def name_of(key: object) -> str:
         return f"eid {key!r}"
     eid, *more = key
     return ", ".join([f"eid {eid!r}", *(repr(part) for part in more if part not in {"", None})])
+
+
+def join_samples(
+    rows: Iterable[R],
+    known: Iterable[Record],
+    *,
+    names: tuple[str, str],
+    complete: tuple[Side, ...] = ("left",),
+    path: str | None = None,
+) -> tuple[tuple[R, ...], Match[tuple[str, str]]]:
+    """Return `rows`, with the ids of `known` (`with_ids_of`), and how they match it.
+
+    They are joined by eid and system; a pair of `known` has two. `complete` names the sides that
+    should match whole: by default `rows`.
+
+    Raises
+    ------
+    InputError
+        None of them does.
+    """
+    others = tuple(known)
+    respelled = with_ids_of(rows, others)
+    found = match(_samples(respelled), _samples(others), names=names, complete=complete)
+    found.check(path=path)
+    return respelled, found
+
+
+def _samples(rows: Iterable[Record]) -> Iterator[tuple[str, str]]:
+    """Yield eid and system of each row, of a pair those of both sides."""
+    for row in rows:
+        for name in _ID_FIELDS[1]:
+            if (system := getattr(row, name, None)) is not None:
+                yield getattr(row, "eid", ""), system
 
 
 def with_ids_of(rows: Iterable[R], known: Iterable[Record]) -> tuple[R, ...]:
@@ -169,6 +202,6 @@ def no_match(join: Mapping[str, Any]) -> str:
     plain = {"".join(name.split()).casefold() for name in (left, right)}
     hint = " (they differ in spaces or case alone)" if len(plain) == 1 else ""
     return (
-        f"no {join['left']} is among the {join['right']}s: the first has {left}, the second "
+        f"no {join['left']} matches any {join['right']}: the first file has {left}, the second "
         f"{right}{hint}"
     )

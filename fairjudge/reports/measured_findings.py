@@ -6,7 +6,8 @@ A sentence claims a direction only where the 95 % interval leaves 0 (or what the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from fairjudge.records.matching import loss_finding
 from fairjudge.reports.align_tables import align_findings
@@ -22,7 +23,8 @@ from fairjudge.reports.fairness_findings import (
     overall_findings,
 )
 from fairjudge.reports.figures import Json, interval, named, percent, tally
-from fairjudge.reports.findings import MUCH_UNSCORED
+from fairjudge.reports.findings import MUCH_UNSCORED, together
+from fairjudge.stats.leaders import leaders
 from fairjudge.text.counting import pluralize
 
 _Rule = Callable[[Json], Iterator[str]]
@@ -37,7 +39,14 @@ _MAX_NAMED = 3
 def findings_of(kind: str, report: Json) -> tuple[str, ...]:
     """Return what is worth knowing of the JSON of the command `kind`; none for other commands."""
     rule = _RULES.get(kind)
-    return () if rule is None else tuple(rule(report))
+    return (*join_findings(report), *(() if rule is None else rule(report)))
+
+
+def join_findings(report: Json) -> Iterator[str]:
+    """Yield the joins of a report and of its groups that lost much, each loss once."""
+    groups = report.get("groups", ())
+    joins = [*report.get("joins", ()), *(one["join"] for one in groups if "join" in one)]
+    yield from dict.fromkeys(filter(None, map(loss_finding, joins)))
 
 
 def with_findings(kind: str, report: Json) -> dict[str, object]:
@@ -122,8 +131,12 @@ def _parse(report: Json) -> Iterator[str]:
 
 def _covered(report: Json) -> Iterator[str]:
     judges = by_judge(report["groups"])
-    for judge in judges:
-        says = f", says {judge[0]['judge']}" if len(judges) > 1 else ""
+    for by_one in judges:
+        says = f", says {by_one[0]['judge']}" if len(judges) > 1 else ""
+        yield from _balanced(by_one, says)
+        judge = [group for group in by_one if group["n"]]
+        if not judge:
+            continue
         left_out = {
             group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
             for group in judge
@@ -136,13 +149,34 @@ def _covered(report: Json) -> Iterator[str]:
                 f"{pluralize(group['n'], 'group')} of answers{says}."
             )
             continue
-        for system in dict.fromkeys((ordered[0], ordered[-1])):
-            n, group = left_out[system]
-            most = "the most, " if system == ordered[0] else "the fewest, "
+        counts = {system: n for system, (n, _) in left_out.items()}
+        fewest = leaders({system: -n for system, n in counts.items()})
+        for most, word in ((leaders(counts), "the most"), (fewest, "the fewest")):
+            n, group = left_out[most[0]]
+            leaves = "leaves" if len(most) == 1 else "leave"
+            outlets = _of_outlets(group) if len(most) == 1 else ""
             yield (
-                f"{system} leaves out {most if len(ordered) > 1 else ''}{n} of "
-                f"{pluralize(group['n'], 'group')} of answers{_of_outlets(group)}{says}."
+                f"{together(most)} {leaves} out {word + ', ' if len(ordered) > 1 else ''}{n} of "
+                f"{pluralize(group['n'], 'group')} of answers{outlets}{says}."
             )
+            if len(ordered) == 1:
+                break
+
+
+def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
+    """Yield how far the first and the last system by balance cover the least covered sources."""
+    found = {
+        group["system"]: [fmean(one[which] for one in some) for which in ("value", "mean")]
+        for group in judge
+        if (some := group.get("least_covered"))
+    }
+    ordered = sorted(found, key=lambda system: -found[system][0])
+    for system in dict.fromkeys([*ordered[:1], *ordered[-1:]]):
+        least, mean = found[system]
+        yield (
+            f"{system} covers {least:.2f} of what the half of the sources that it covers least "
+            f"says, and {mean:.2f} of all{says}."
+        )
 
 
 def _of_outlets(group: Json) -> str:
@@ -204,18 +238,28 @@ def _rank(report: Json) -> Iterator[str]:
         if group["why"]:
             yield f"{_who(group)}: no ranking: {group['why']}."
             continue
-        first, *others = group["systems"]
+        systems = group["systems"]
+        level = [one["system"] for one in systems if one["rank"] == systems[0]["rank"]]
+        others = systems[len(level) :]
         as_good = [one["system"] for one in others if one["best_rank"] in {None, 1}]
+        if not others:
+            yield f"{together(level)} stand level for {_who(group)}."
+            yield from _place_helps(group)
+            continue
         beyond = "ahead of every other system beyond chance"
         if group["separated"]:
             beyond = "but by how much cannot be told: some system never loses"
         elif as_good:
             beyond = f"but {', '.join(as_good[:_MAX_NAMED])} may be as good"
-        yield f"{first['system']} comes first for {_who(group)}, {beyond}."
-        side = _side(group["position_effect"])
-        if side:
-            place = "first" if side > 0 else "second"
-            yield f"Standing {place} helps beyond chance; the ranking takes that into account."
+        stands = "comes first" if len(level) == 1 else "stand level"
+        yield f"{together(level)} {stands} for {_who(group)}, {beyond}."
+        yield from _place_helps(group)
+
+
+def _place_helps(group: Json) -> Iterator[str]:
+    if side := _side(group["position_effect"]):
+        place = "first" if side > 0 else "second"
+        yield f"Standing {place} helps beyond chance; the ranking takes that into account."
 
 
 def _words(report: Json) -> Iterator[str]:
@@ -247,15 +291,19 @@ def _entities(report: Json) -> Iterator[str]:
         if found["inclusion"].get("value") is not None
     }
     if scored:
-        most = max(scored, key=lambda name: scored[name]["value"])
-        yield f"{most} has the largest inclusion bias, {interval(scored[most])}; 0 is unbiased."
+        most = leaders({name: found["value"] for name, found in scored.items()})
+        has = "has" if len(most) == 1 else "share"
+        bias = interval(scored[most[0]])
+        yield f"{together(most)} {has} the largest inclusion bias, {bias}; 0 is unbiased."
     else:
         yield "No system has a score of inclusion."
     made_up = {name: found["n_hallucinated"] for name, found in systems.items()}
-    if worst := max(made_up, key=lambda name: made_up[name], default=None):
-        n = made_up[worst]
+    if worst := leaders(made_up):
+        n = made_up[worst[0]]
+        names = "names" if len(worst) == 1 else "name"
         yield (
-            f"{worst} names {pluralize(n, 'person', 'people')} whom its sources do not, the most."
+            f"{together(worst)} {names} {pluralize(n, 'person', 'people')} whom the sources do "
+            "not, the most."
             if n
             else "No system names people whom its sources do not."
         )
@@ -274,14 +322,7 @@ def _distinguishability(report: Json) -> Iterator[str]:
         yield "From no system's summaries can the group be told beyond chance."
 
 
-def _losses(report: Json, *sides: str) -> Iterator[str]:
-    """Yield the losses of joins, once where several groups lost the same."""
-    joins = [group["join"] for group in report["groups"] if "join" in group]
-    yield from dict.fromkeys(filter(None, (loss_finding(join, *sides) for join in joins)))
-
-
 def _compare(report: Json) -> Iterator[str]:
-    yield from _losses(report, "left", "right")
     for group in report["groups"]:
         judges = {1: "judges higher", -1: "judges lower"}.get(
             _side(group["shift"]), "judges neither higher nor lower beyond chance"
@@ -294,7 +335,6 @@ def _compare(report: Json) -> Iterator[str]:
 
 
 def _calibrate(report: Json) -> Iterator[str]:
-    yield from _losses(report, "right")
     for group in report["groups"]:
         yield f"{group_title(group)}: {verdict(group)}."
 

@@ -21,6 +21,7 @@ from fairjudge.domain import Cluster, JudgeTask, Reference, Summary
 from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
+from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
@@ -82,9 +83,10 @@ class Material:
         return tuple(summary for file in self.summaries for summary in file)
 
     @property
-    def references(self) -> tuple[Reference, ...]:
-        """What is judged against, where it is references."""
-        return tuple(one for one in self.sources if isinstance(one, Reference))
+    def references(self) -> tuple[Cluster, ...]:
+        """What is judged against, where it is references or judgements name its articles."""
+        named = self.plan.aspect == BALANCE
+        return tuple(one for one in self.sources if named or isinstance(one, Reference))
 
     def identity(self) -> dict[str, Any]:
         """Return what ties a run to its options and inputs, whoever judges."""

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Judgement, Undefined
+from fairjudge.judges.balance import BALANCE
 from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
 from fairjudge.scores.aggregate import SystemScore, cluster_means, system_scores
+from fairjudge.scores.missing import Missing, missing_of
 from fairjudge.scores.ratings import Rated
 from fairjudge.stats.bootstrap import bootstrap_many, divide
 
@@ -47,7 +49,7 @@ FEWEST_CLUSTERS = 5
 
 def weak_judge(aspect: str) -> str:
     """Return what must be said of whatever rests on judgements by the embedded default."""
-    if aspect == "coverage":
+    if aspect in {"coverage", BALANCE}:  # balance is coverage of each source's statements
         does = (
             f"it tells what is covered in {coverage_accuracy():.2f} of cases, balanced over yes "
             "and no, on documents kept out"
@@ -70,8 +72,9 @@ class Leaderboard:
 
     ``unit`` is what was judged: summary, sentence, article or answer. ``scale_range`` is None where
     a value lies outside the protocol's usual range, so that the scale is not known.
-    ``n_by_default`` of the judgements are the embedded default's. ``derived``: they say what
-    checklists do under this protocol, and nobody was asked for them.
+    ``missing`` are the items without a score; ``n_by_default`` of the judgements are the embedded
+    default's. ``derived``: they say what checklists do under this protocol, and nobody was asked
+    for them.
     """
 
     judge: str
@@ -81,6 +84,7 @@ class Leaderboard:
     standings: tuple[Standing, ...]
     scale_range: tuple[float, float] | None
     n_judgements: int
+    missing: Missing
     n_by_default: int = 0
     derived: bool = False
 
@@ -182,6 +186,7 @@ def _leaderboard(
         standings=tuple(standings),
         scale_range=span,
         n_judgements=len(rows),
+        missing=missing_of(rows),
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
         derived=is_derived(rows[0]),
     )

@@ -27,6 +27,14 @@ class Resampling:
     n_resamples: int = 2000
     level: float = 0.95
 
+    def apart(self, name: str) -> Resampling:
+        """Draw for `name` from a stream of its own, which moves no other draw."""
+        source: Any = self.rng.bit_generator.seed_seq
+        own = np.random.SeedSequence(
+            source.entropy, spawn_key=(*source.spawn_key, *name.encode("utf-8"))
+        )
+        return replace(self, rng=np.random.default_rng(own))
+
     def mean(
         self, values: ArrayLike, *, n_excluded: int = 0, null: float | None = None
     ) -> Estimate | Undefined:

@@ -65,7 +65,11 @@ class StudyResult:
         if self.n_lost:
             share = f"{self.n_lost} of {pluralize(self.n_items, 'item')}"
             where = ", ".join(one.name for one in self.steps if one.done.n_lost)
-            lost = f"{share} have no result ({where}); the next start asks for these alone."
+            again = sum(one.done.n_again for one in self.steps)
+            next_start = "; the next start asks for these alone"
+            if again < self.n_lost:
+                next_start = f"; the next start asks for {again} of these again" if again else ""
+            lost = f"{share} have no result ({where}){next_start}."
         todo = [one.done.next_step for one in self.steps if one.done.next_step]
         return (*found, lost, *todo[:1])
 
@@ -76,7 +80,7 @@ class StudyResult:
 
     @property
     def n_lost(self) -> int:
-        """How many of them have no result."""
+        """How many of them failed or were refused."""
         return sum(one.done.n_lost for one in self.steps)
 
     def table(self) -> TextTable:

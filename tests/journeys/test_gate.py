@@ -145,7 +145,7 @@ def test_labels_of_other_ids_are_an_error_that_names_both(cli):
     assert done.code == 1
     assert "eid '0'" in done.err
     assert "eid 'doc-0'" in done.err
-    assert "no judged item is among the labelled items" in fixture_says()
+    assert "no judged item matches any labelled item" in fixture_says()
 
 
 def test_another_aspect_than_before_is_an_error(cli, judge):

@@ -37,6 +37,19 @@ BOARD = Board(
             "a comes first in coverage, but 1 cluster cannot tell systems apart.",
         ),
         (
+            {"n_level": 2},
+            "a and b stand level in coverage, ahead of every other system beyond chance.",
+        ),
+        (
+            {"n_level": 2, "as_good": ["b", "c"]},
+            "a and b stand level in coverage, but c may be as good.",
+        ),
+        ({"n_level": 3, "as_good": ["b", "c"]}, "a, b and c stand level in coverage."),
+        (
+            {"n_level": 2, "as_good": None, "n_clusters": 2},
+            "a and b stand level in coverage; 2 clusters cannot tell systems apart.",
+        ),
+        (
             {"systems": ["a"]},
             "a alone can be ranked: there is nothing to compare it with.",
         ),
