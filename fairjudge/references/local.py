@@ -27,6 +27,7 @@ from fairjudge.references.syntax import Sentence, is_count, parse
 from fairjudge.text.particulars import numbers_in
 from fairjudge.text.scripts import count_words
 from fairjudge.text.sentences import is_question, news_sentences
+from fairjudge.text.tokens import words
 from fairjudge.text.usable import usable
 
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def _most_unlike(spans: Sequence[str], vectors: NDArray[np.float32]) -> list[tup
     words of the other, the two do not differ.
     """
     taken = list(range(0, len(spans), max(1, -(-len(spans) // MAX_COMPARED))))
-    worded = [frozenset(map(str.casefold, spans[place].split())) for place in taken]
+    worded = [frozenset(words(spans[place])) for place in taken]
     first, second = np.triu_indices(len(taken), 1)
     likeness = (vectors[taken] @ vectors[taken].T)[first, second]
     order = np.argsort(likeness, kind="stable")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from fairjudge.domain import Article
+from fairjudge.domain import Article, Cluster
 from fairjudge.text.counting import pluralize
 from fairjudge.text.scripts import count_words
 from fairjudge.text.sentences import news_sentences
@@ -65,6 +65,26 @@ def worth_reading(articles: Sequence[Article]) -> tuple[Article, ...]:
     """
     kept, _ = usable(articles)
     return kept or tuple(article for article in articles if article.content.strip())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticleLeftOut:
+    """An article that no prompt shows, of the cluster ``eid``, and why."""
+
+    eid: str
+    aid: str
+    reason: str
+
+
+def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]:
+    """Return the articles that `worth_reading` leaves out of each cluster, in order."""
+    return tuple(
+        ArticleLeftOut(eid=cluster.eid, aid=one.aid, reason=one.reason)
+        for cluster in clusters
+        for read in [{article.aid for article in worth_reading(cluster.articles)}]
+        for one in usable(cluster.articles)[1]
+        if one.aid not in read
+    )
 
 
 def _words_of_news(content: str) -> int | None:
