@@ -28,6 +28,7 @@ from fairjudge.scores.leaderboards import is_derived
 from fairjudge.scores.missing import missing_of
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 
 Quality = Mapping[tuple[str, str], float]
 """The human value of each (eid, system)."""
@@ -237,7 +238,7 @@ def length_report(
         names = ("summary", "summary of a pair")
         summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
         joins.append(found.to_json())
-    words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
+    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.protocol == "pairwise":

@@ -76,6 +76,11 @@ class JudgingPlan:
         """Whether summaries are judged against questions and answers, not articles alone."""
         return self.reference_unit in {"qa_pairs", "qa_pair"}
 
+    @property
+    def shows_articles(self) -> bool:
+        """Whether the judge reads articles."""
+        return self.reference_unit in {"articles", "article"}
+
 
 def resolve_plan(
     aspect: Aspect,

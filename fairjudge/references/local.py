@@ -25,7 +25,9 @@ from fairjudge.references.forms import NAMED_AS, SAID_OF, UNITS, Key, Kind, Prop
 from fairjudge.references.phrases import head_key
 from fairjudge.references.syntax import Sentence, is_count, parse
 from fairjudge.text.particulars import numbers_in
-from fairjudge.text.sentences import news_sentences
+from fairjudge.text.scripts import count_words
+from fairjudge.text.sentences import is_question, news_sentences
+from fairjudge.text.tokens import words
 from fairjudge.text.usable import usable
 
 if TYPE_CHECKING:
@@ -236,7 +238,7 @@ def _most_unlike(spans: Sequence[str], vectors: NDArray[np.float32]) -> list[tup
     words of the other, the two do not differ.
     """
     taken = list(range(0, len(spans), max(1, -(-len(spans) // MAX_COMPARED))))
-    worded = [frozenset(map(str.casefold, spans[place].split())) for place in taken]
+    worded = [frozenset(words(spans[place])) for place in taken]
     first, second = np.triu_indices(len(taken), 1)
     likeness = (vectors[taken] @ vectors[taken].T)[first, second]
     order = np.argsort(likeness, kind="stable")
@@ -252,7 +254,7 @@ def _candidates(cluster: _Cluster) -> list[_Candidate]:
     """Return a candidate a key that clauses of two articles answer and one has words for."""
     by_key: dict[Key, list[tuple[int, Proposal]]] = defaultdict(list)
     for place, sentence in enumerate(cluster.sentences):
-        if not sentence.text.rstrip("\"'\u201d\u2019) ").endswith("?"):
+        if not is_question(sentence.text):
             for proposal in proposals(sentence, cluster.topics):
                 by_key[proposal.key].append((place, proposal))
     found: dict[str, _Candidate] = {}
@@ -262,7 +264,7 @@ def _candidates(cluster: _Cluster) -> list[_Candidate]:
         if len(cluster.sources(place for place, _ in some)) < fewest or not wordings:
             continue
         question = min(wordings, key=lambda text: (-wordings[text], len(text), text))
-        if len(question.split()) <= MAX_QUESTION_WORDS:
+        if count_words(question) <= MAX_QUESTION_WORDS:
             candidate = _Candidate(
                 question=question, kind=some[0][1].kind, key=key, by_clause=tuple(some)
             )

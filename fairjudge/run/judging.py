@@ -49,6 +49,7 @@ from fairjudge.scores.aggregate import SystemScore, system_scores
 from fairjudge.scores.leaderboards import rank_ranges
 from fairjudge.scores.missing import Missing, missing_of
 from fairjudge.scores.ratings import Rating
+from fairjudge.text.usable import ArticleLeftOut
 
 _ENDS = "finished"
 """Rows that say what a start which left nothing to do had been told by its models."""
@@ -63,6 +64,9 @@ class JudgeOutcome(RunOutcome):
     least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
     say under other protocols; they are written after ``judgements``. ``references`` are what was
     judged against, for checklists and balance.
+    least that are missing for it. ``derived`` are what checklists say under other protocols; they
+    are written after ``judgements``. ``references`` are what was judged against, for checklists.
+    ``articles_left_out`` are in no prompt, for they hold no news.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -76,6 +80,7 @@ class JudgeOutcome(RunOutcome):
     references: tuple[Cluster, ...] = field(default=(), repr=False)
     n_missing: int = 0
     n_missing_of: Mapping[str, int] = field(default_factory=dict)
+    articles_left_out: tuple[ArticleLeftOut, ...] = ()
 
     @property
     def missing(self) -> Missing:
@@ -286,6 +291,7 @@ def _outcome(
         n_missing_of={
             one.aspect: material.not_judged_on(one).total() for one in material.options.plans()
         },
+        articles_left_out=material.articles_left_out(),
         bad_lines=bad_lines(material.sources, *material.summaries),
         derived=derive(judgements, protocols) if protocols else (),
         references=material.references,

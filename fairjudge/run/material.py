@@ -28,6 +28,7 @@ from fairjudge.judges.together import together_tasks
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
 from fairjudge.text.sentences import sentence_texts
+from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]
 
@@ -104,6 +105,13 @@ class Material:
         As if there were one question or one article.
         """
         return sum((self.not_judged_on(plan) for plan in self.options.plans()), Counter())
+
+    def articles_left_out(self) -> tuple[ArticleLeftOut, ...]:
+        """Return the articles of judged clusters that no prompt shows, where articles are shown."""
+        if not any(plan.shows_articles for plan in self.options.plans()):
+            return ()
+        judged = {task.eid for task in self.tasks}
+        return articles_left_out(one for one in self.sources if one.eid in judged)
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""

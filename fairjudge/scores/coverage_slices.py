@@ -27,6 +27,7 @@ from fairjudge.domain import (
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.text.spellings import with_labels
 
 COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
@@ -135,7 +136,7 @@ def coverage_slices(
     that gives it, with the value of that article's own wording. Positions are those of the
     cluster's articles: first, middle and last third; answers count at their earliest article.
     """
-    by_eid = {reference.eid: reference for reference in references}
+    by_eid = {reference.eid: reference for reference in with_labels(references)}
     judgements = tuple(judgements)
     counts: Counter[str] = Counter()
     points: list[_Point] = []
