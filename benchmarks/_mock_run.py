@@ -24,10 +24,10 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.engine import models
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import Completion, CompletionRequest
-from fairjudge.run import models
 from fairjudge.run.jury import judge_files
 
 SYSTEMS = 10

@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.calibration.align_measures import RATINGS, Measure
-from fairjudge.calibration.alignment import (
+from fairjudge.aligning.decision import (
     Paired,
     choose,
     decide,
@@ -33,6 +32,7 @@ from fairjudge.calibration.alignment import (
     split_documents,
     why_barred,
 )
+from fairjudge.aligning.measures import RATINGS, Measure
 from fairjudge.domain import Estimate
 from fairjudge.stats.bootstrap import bootstrap
 from fairjudge.stats.correlation import weighted_correlation

@@ -19,8 +19,8 @@ from itertools import combinations
 import numpy as np
 from align import aligned, part, report
 
-from fairjudge.calibration.align_measures import PAIRS
-from fairjudge.calibration.alignment import choose, gain_of
+from fairjudge.aligning.decision import choose, gain_of
+from fairjudge.aligning.measures import PAIRS
 
 BEGIN, END = "<!-- measured pairs: begin -->\n", "<!-- measured pairs: end -->\n"
 SIDES = np.array(list(combinations(range(4), 2)))

@@ -19,7 +19,7 @@ from _machine import describe_machine
 from fairjudge.bias.people import Person, inclusion_bias
 from fairjudge.bias.representation import count_vectors, distinguishability, mask
 from fairjudge.bias.resampling import Counts
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 N_ORIGINALS, N_INPUTS, N_WORDS, N_VOCABULARY, N_DIMENSIONS = 683, 20, 60, 20_000, 384
 

@@ -18,8 +18,8 @@ from statistics import fmean
 from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study
 from _case_study_text import document
 
-from fairjudge.analysis.auditing import position_report
 from fairjudge.analysis.calibrating import trained_support
+from fairjudge.auditing.reports import position_report
 from fairjudge.calibration.agreement import Resampling
 from fairjudge.calibration.analysis import Settings, analyse
 from fairjudge.calibration.to_json import analysis_json

@@ -14,10 +14,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.fairness.coverage_parity import coverage_parity
+from fairjudge.fairness.coverage_parity import contributions, value_parity
 from fairjudge.fairness.dominance import dominance
 from fairjudge.fairness.equal_coverage import coverage_by_value, relabelling_test
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 SAMPLES = 300
 DOCUMENTS = 20
@@ -57,7 +57,7 @@ def main() -> None:
         for matrix in matrices
     ]
     resampling = Resampling(rng=rng, n_resamples=RESAMPLES)
-    took = seconds(lambda: coverage_parity(samples, resampling=resampling))
+    took = seconds(lambda: value_parity(contributions(samples), resampling=resampling))
     print(f"Coverage Parity, {SAMPLES} samples x {RESAMPLES}: {took:.2f} s")
     took = seconds(lambda: dominance(samples, [False] * SAMPLES, resampling=resampling))
     print(f"Dominance, {SAMPLES} samples x {RESAMPLES}: {took:.2f} s")

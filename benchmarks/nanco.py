@@ -39,13 +39,13 @@ from _machine import describe_machine
 from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, Unscored
+from fairjudge.engine.models import open_models
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.models import Model
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
 from fairjudge.references.consolidation import equivalence, p_same, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper
-from fairjudge.run.models import open_models
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 

@@ -25,7 +25,7 @@ from _running import HERE, Json, each_ms, finish, mock_run
 from fairjudge.backends.caching import Caching
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.protocols import CompletionRequest, Message, ModelRef
 
 SMALL, LARGE = 1_000, 10_000

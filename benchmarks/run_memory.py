@@ -20,15 +20,15 @@ from pathlib import Path
 
 from fairjudge.datasets import write_records
 from fairjudge.domain import Article, Cluster, Judgement, JudgeTask, Summary, Unscored
-from fairjudge.judges.aggregate import system_scores
-from fairjudge.judges.leaderboards import rank_ranges
+from fairjudge.engine.in_process import judge_tasks
+from fairjudge.engine.recorded import JudgementBook
+from fairjudge.engine.runs import open_run
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.tasks import plan_tasks, resolve_plan
 from fairjudge.options.models import Model
-from fairjudge.run.in_process import judge_tasks
-from fairjudge.run.recorded import JudgementBook
-from fairjudge.run.runs import open_run
+from fairjudge.scores.aggregate import system_scores
+from fairjudge.scores.leaderboards import rank_ranges
 from fairjudge.text.sentences import sentence_texts
 
 N_SYSTEMS, N_ARTICLES = 40, 25

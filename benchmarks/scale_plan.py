@@ -31,24 +31,24 @@ from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.sharing import SharedCaching
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
+from fairjudge.cache.postgres import PostgresCache
 from fairjudge.datasets.example import example_path
 from fairjudge.domain import JudgeTask
+from fairjudge.engine.in_process import judge_tasks
+from fairjudge.engine.models import open_cache
+from fairjudge.engine.recorded import JudgementBook
+from fairjudge.engine.runs import open_run
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import ModelRef
+from fairjudge.records.address import StoreAddress
+from fairjudge.records.server import Server
 from fairjudge.reports.tables import TextTable, columns, to_markdown
-from fairjudge.run.in_process import judge_tasks
 from fairjudge.run.material import read_material
-from fairjudge.run.models import open_cache
 from fairjudge.run.planning import Plan, plan_judging
-from fairjudge.run.recorded import JudgementBook
-from fairjudge.run.runs import open_run
-from fairjudge.stores.address import StoreAddress
-from fairjudge.stores.replies import PostgresCache
-from fairjudge.stores.server import Server
 
 N_JUDGEMENTS = 10_000_000
 N_MEASURED = 2_000

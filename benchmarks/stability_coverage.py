@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from _machine import describe_machine
 
-from fairjudge.analysis.stability import stability_report
+from fairjudge.auditing.stability import stability_report
 from fairjudge.calibration.stability import Repeated, Stability, stability
 from fairjudge.domain import Estimate, Judgement, Unscored
 from fairjudge.parsing import read_verdict

@@ -34,7 +34,7 @@ from fairjudge.analysis.calibrating import trained_support
 from fairjudge.calibration.cascade import CascadeFit, fit_cascade
 from fairjudge.domain import Undefined
 from fairjudge.judges.local import verdict_of
-from fairjudge.results import figure
+from fairjudge.records.results import figure
 from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import load_trained_models
 

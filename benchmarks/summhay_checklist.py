@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 
 from fairjudge.domain import Answer, Judgement, JudgeTask, QuestionAnswers
+from fairjudge.engine.models import open_models
 from fairjudge.judges.ports import Judge, Reply
 from fairjudge.judges.tasks import resolve_plan
 from fairjudge.options.models import Model
-from fairjudge.results import figure
+from fairjudge.records.results import figure
 from fairjudge.run.judges import make_judge
-from fairjudge.run.models import open_models
 from fairjudge.stats.clustered import clustered_mean, within
 
 DATA = Path(__file__).parents[2] / "shared/data/coverage/summhay_conversations.jsonl.gz"

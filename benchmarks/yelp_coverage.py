@@ -38,7 +38,9 @@ def main(folder: Path) -> None:
     report = report_coverage(corpus, summaries, supports, options=CoverageOptions())
     measured = time.process_time()
     for system, found in report.systems.items():
-        print(f"{system}: n {found.equal.n}, Equal Coverage {found.equal.mean}")
+        print(
+            f"{system}: n {len(found.samples)}, Equal Coverage {found.estimates['equal_coverage']}"
+        )
     print(f"Support of {len(supports)} summaries: {scored - start:.0f} s of processor time")
     print(f"Measures with intervals: {measured - scored:.1f} s")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -22,7 +22,7 @@ from fairjudge.stats.agreement import (
 )
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, weighted_mean
 from fairjudge.stats.levels import LEVELS, Level, Part, averaged_correlations, scores
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 Figures: TypeAlias = dict[str, Estimate | Undefined]
 Agreement: TypeAlias = dict[Level, Figures]
@@ -141,7 +141,7 @@ def baseline_agreement(
         known = sum(value is not None for value in values)
         if known < FEWEST_ITEMS:
             out[name] = Undefined(
-                why=f"such a score for {known} of {counted(len(values), 'item')}: too few"
+                why=f"such a score for {known} of {pluralize(len(values), 'item')}: too few"
             )
             continue
         out[name] = score_agreement(joined, values, resampling=resampling, rng=rng)

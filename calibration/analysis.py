@@ -46,8 +46,9 @@ from fairjudge.calibration.replaceability import (
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
+from fairjudge.records.matching import with_ids_of
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +149,8 @@ def analyse(
     length, outlet and attribute; `support`, the embedding support of each (eid, system), is one
     more baseline. Raises what `join` does.
     """
-    rows, people = tuple(judgements), tuple(labels)
+    rows = tuple(judgements)
+    people = with_ids_of(labels, rows)
     groups = join(rows, people, annotators=settings.annotators, label_scale=settings.label_scale)
     baselines = dict(baseline_scores(summaries, clusters)) if summaries else {}
     if support is not None:
@@ -195,7 +197,7 @@ def _report(
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     calibrated = fitted.calibrated if isinstance(fitted, CrossFitted) else None
     n = len(joined.keys)
-    few = Undefined(why=f"{counted(n, 'item')} with both judgement and label: too few")
+    few = Undefined(why=f"{pluralize(n, 'item')} with both judgement and label: too few")
     resampling = settings.resampling
     causes = causes_of(joined, given.judgements, words=given.words)
     widest = largest_disagreements(

@@ -27,7 +27,7 @@ from fairjudge.calibration.curves import (
 )
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
-from fairjudge.results import to_json
+from fairjudge.records.results import to_json
 from fairjudge.stats._arrays import (
     BoolArray,
     FloatArray,
@@ -37,7 +37,7 @@ from fairjudge.stats._arrays import (
     vector,
 )
 from fairjudge.stats.logistic import fit_logistic
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 FEWEST_LABELS = 30
 """No calibrator is fitted on fewer labelled items."""
@@ -201,7 +201,7 @@ def calibrator_from_dict(data: Mapping[str, Any]) -> Calibrator:
 
 
 def _too_few(n: int) -> Undefined:
-    return Undefined(why=f"{counted(n, 'labelled item')}: a calibrator needs {FEWEST_LABELS}")
+    return Undefined(why=f"{pluralize(n, 'labelled item')}: a calibrator needs {FEWEST_LABELS}")
 
 
 def _refusal(x: FloatArray, score_range: tuple[float, float] | None) -> Undefined | None:

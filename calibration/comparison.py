@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.resampling import adjusted_by_name
 from fairjudge.stats._arrays import FloatArray, codes, same_length, vector
 from fairjudge.stats.bootstrap import Method, WeightedStatistic, bootstrap, bootstrap_many
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.correlation import CorrelationName, correlation, weighted_correlation
 from fairjudge.stats.intervals import clustered_wilson
+from fairjudge.stats.resampling import adjusted_by_name
 
 _ALIKE = 1e-9
 _Name = TypeVar("_Name", bound=Hashable)

@@ -17,7 +17,7 @@ from fairjudge.calibration.comparison import compare_judges
 from fairjudge.domain import Estimate, ProtocolName, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
-from fairjudge.stats.clustered import clustered_mean
+from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.stats.correlation import correlation
 
 FEWEST_DOCUMENTS = 5
@@ -95,7 +95,6 @@ def drift(
         levels, change = _correlations(anchors, rng=rng, level=level)
     else:
         levels, change = _shares(anchors, level=level)
-    moved = anchors.after - anchors.before
     return Drift(
         measure=anchors.measure,
         n_items=len(anchors.human),
@@ -103,7 +102,7 @@ def drift(
         before=levels[0],
         after=levels[1],
         agreement=change,
-        shift=clustered_mean(moved, anchors.documents, level=level, null=0.0),
+        shift=_shift(anchors, level=level),
         sensitivity=_rate(anchors, anchors.human > 0.5, level=level),
         specificity=_rate(anchors, anchors.human < 0.5, level=level),
         verdict=(
@@ -157,8 +156,15 @@ def _shares(anchors: Anchors, *, level: float) -> _Change:
     )
     if not before.size:
         return (None, None), Undefined(why="no item was judged in both and labelled")
-    change = clustered_mean(after - before, anchors.documents, level=level, null=0.0)
+    change = _mean_change(after - before, anchors.documents, level=level)
     return (float(before.mean()), float(after.mean())), change
+
+
+def _shift(anchors: Anchors, *, level: float) -> Estimate | Undefined:
+    """Estimate the mean change of the judge's values; answers of yes and no are a share."""
+    moved = anchors.after - anchors.before
+    found = clustered_mean(moved, anchors.documents, level=level, null=0.0)
+    return within(found, -1.0, 1.0) if anchors.protocol == "binary" else found
 
 
 def _rate(anchors: Anchors, among: BoolArray, *, level: float) -> Estimate | Undefined:
@@ -168,7 +174,14 @@ def _rate(anchors: Anchors, among: BoolArray, *, level: float) -> Estimate | Und
     rows = np.flatnonzero(among)
     nearer = np.abs(anchors.before - anchors.human) - np.abs(anchors.after - anchors.human)
     documents = [anchors.documents[row] for row in rows.tolist()]
-    return clustered_mean(nearer[rows], documents, level=level, null=0.0)
+    return _mean_change(nearer[rows], documents, level=level)
+
+
+def _mean_change(
+    changes: FloatArray, documents: Sequence[Hashable], *, level: float
+) -> Estimate | Undefined:
+    """Estimate the mean change of a share, which lies from -1 to 1."""
+    return within(clustered_mean(changes, documents, level=level, null=0.0), -1.0, 1.0)
 
 
 def _needed(change: Estimate | Undefined, margin: float, n_documents: int) -> int | None:

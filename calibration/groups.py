@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.resampling import adjusted_by_name
 from fairjudge.stats._arrays import codes, same_length, vector
 from fairjudge.stats.clustered import clustered_difference, clustered_mean
 from fairjudge.stats.multiplicity import benjamini_hochberg
+from fairjudge.stats.resampling import adjusted_by_name
 
 FEW_DOCUMENTS = 15
 """Groups and whole analyses with fewer documents are flagged: their intervals are rough."""

@@ -35,7 +35,7 @@ from fairjudge.stats._arrays import (
 )
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.intervals import clustered_wilson
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 GRID: FloatArray = np.linspace(1.0, 0.0, 101)
 """Thresholds of confidence that are tried, from the strictest down."""
@@ -109,7 +109,7 @@ def guarantee(
     coded, n_documents = document_codes(documents, c.size)
     fewest = fewest_labels(agreement, confidence)
     if n_documents < fewest:
-        has = counted(n_documents, "labelled document")
+        has = pluralize(n_documents, "labelled document")
         return Undefined(why=f"{has}: {fewest} are needed even if all agree")
     single = n_documents == c.size
     order = rng.permutation(n_documents)

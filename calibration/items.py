@@ -25,6 +25,7 @@ from fairjudge.calibration.ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
+from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
 _Table: TypeAlias = Mapping[ItemKey, Mapping[str, float]]
@@ -59,7 +60,8 @@ class Joined:
     step: n items that have both a judgement and a label; ``ratings`` has shape (n, m). ``human`` is
     the mean label. A pair's values run from -1 (the second is better) to 1. ``chances`` are those
     of being drawn for labelling, as `chances_of` gives them. ``rest`` and ``judged_rest`` are
-    judged items without a label; ``unjudged`` labelled items that were not judged.
+    judged items without a label; ``unjudged`` labelled items without a score. ``match`` compares
+    items, with a score or not, to labelled ones: what it lacks has no row at all.
     """
 
     judge: str
@@ -78,6 +80,7 @@ class Joined:
     rest: tuple[ItemKey, ...]
     judged_rest: FloatArray
     unjudged: tuple[ItemKey, ...]
+    match: Match[ItemKey]
     judge_scale: Scale
     label_scale: Scale
     counts: Counts
@@ -112,11 +115,12 @@ def join(
     Raises
     ------
     InputError
-        No label by such annotators or of an aspect that was judged, annotators on different
-        scales, or a label off its scale.
+        No label by such annotators, of an aspect that was judged or of an item that was;
+        annotators on different scales, or a label off its scale.
     """
-    by_aspect = Labels.by_aspect(labels, annotators)
-    groups = by_group(judgements)
+    rows = tuple(judgements)
+    by_aspect = Labels.by_aspect(with_ids_of(labels, rows), annotators)
+    groups = by_group(rows)
     judged = {aspect for _, aspect, _ in groups}
     if judged and by_aspect and not judged & by_aspect.keys():
         raise InputError(
@@ -124,16 +128,21 @@ def join(
             f"{', '.join(map(repr, sorted(judged)))}: nothing that was judged is labelled",
             field="aspect",
         )
-    return tuple(
-        _join_group(key, rows, by_aspect.get(key[1]) or Labels(single={}, paired={}), label_scale)
-        for key, rows in groups.items()
+    found = tuple(
+        _join_group(key, some, by_aspect.get(key[1]) or Labels(single={}, paired={}), label_scale)
+        for key, some in groups.items()
     )
+    if not any(one.match.both for one in found):
+        for one in found:
+            one.match.check()
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Judged:
-    """The judge's values, one an item."""
+    """The judge's values, one an item; ``items`` are all that have a row, scored or not."""
 
+    items: tuple[ItemKey, ...]
     values: Mapping[ItemKey, float]
     probabilities: Mapping[ItemKey, Mapping[str, float]]
     scale: Scale
@@ -150,16 +159,24 @@ def _join_group(
     notes = []
     table: _Table = labels.single
     if protocol == "pairwise":
-        table = labels.for_pairs(judged.values)
+        table = labels.for_pairs(judged.items)
         width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
         label_scale = (-width, width)
         if not labels.paired:
             notes.append("pairs have the difference of their summaries' labels as human value")
-    if judged.values and table and not {key[3] for key in judged.values} & {k[3] for k in table}:
-        judged = replace(judged, values=_averaged_over_units(judged.values), probabilities={})
+    if judged.items and table and not {key[3] for key in judged.items} & {k[3] for k in table}:
+        judged = replace(
+            judged,
+            items=tuple(map(_whole, judged.items)),
+            values=_averaged_over_units(judged.values),
+            probabilities={},
+        )
         notes.append("judgements of parts are averaged over each summary, as the labels are")
     if not table:
         notes.append(f"no labels for aspect {aspect!r}")
+    labelled: Iterable[ItemKey] = table
+    if protocol == "pairwise" and not table:  # pairs that no two labels fit: single ones tell why
+        labelled = labels.single
     values = judged.values
     keys = tuple(key for key in values if key in table)
     rest = tuple(key for key in values if key not in table)
@@ -184,6 +201,7 @@ def _join_group(
         rest=rest,
         judged_rest=np.array([values[key] for key in rest]),
         unjudged=tuple(key for key in table if key not in values),
+        match=match(judged.items, labelled, names=("judged item", "labelled item")),
         judge_scale=judged.scale,
         label_scale=label_scale,
         counts=judged.counts,
@@ -229,6 +247,7 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
             by_item[key].append(mean_of(some))
     one_order = sum(len(orders) == 1 for orders in by_item.values())
     return _Judged(
+        items=tuple(dict.fromkeys(item_key(row)[0] for row in rows)),
         values={key: mean_of(some) for key, some in by_item.items()},
         probabilities=probabilities,
         scale=scale,
@@ -247,6 +266,11 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
 
 def _averaged_over_units(values: Mapping[ItemKey, float]) -> dict[ItemKey, float]:
     parts: dict[ItemKey, list[float]] = defaultdict(list)
-    for (eid, first, second, _), value in values.items():
-        parts[eid, first, second, "summary"].append(value)
+    for key, value in values.items():
+        parts[_whole(key)].append(value)
     return {key: mean_of(some) for key, some in parts.items()}
+
+
+def _whole(key: ItemKey) -> ItemKey:
+    """Return the summary, or pair, of which an item is a part."""
+    return (*key[:3], "summary")

@@ -14,7 +14,7 @@ import numpy as np
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
 from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
 """eid, system (or the first of a pair, by name), the second or "", unit."""
@@ -125,7 +125,7 @@ class Labels:
         off = off_scale(values, scale)
         if off.any():
             value, who, key = rows[int(off.argmax())]
-            told = "given" if given else f"of {counted(int(np.sum(~off)), 'label')}"
+            told = "given" if given else f"of {pluralize(int(np.sum(~off)), 'label')}"
             raise InputError(
                 f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies off "
                 f"the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the labels' "

@@ -21,7 +21,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import check_level, document_codes, same_length, vector
 from fairjudge.stats.clustered import influence_variance
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 FEWEST_PILOT = 10
 _CURVE_POINTS = 24
@@ -84,7 +84,9 @@ def pilot(
     y, f = vector(labels, name="labels"), vector(judged, name="judged")
     n = same_length(labels=y, judged=f)
     if n < FEWEST_PILOT:
-        return Undefined(why=f"a pilot of {counted(n, 'item')}: at least {FEWEST_PILOT} are needed")
+        return Undefined(
+            why=f"a pilot of {pluralize(n, 'item')}: at least {FEWEST_PILOT} are needed"
+        )
     variance = float(y.var(ddof=1))
     if variance == 0.0:
         return Undefined(why="every label in the pilot is the same")

@@ -36,7 +36,7 @@ from fairjudge.stats._arrays import (
 )
 from fairjudge.stats.clustered import t_estimate
 from fairjudge.stats.intervals import normal
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 DRAWN_NOTE = (
     "items were drawn for labelling with unequal chances: means, differences and win rates weigh "
@@ -124,7 +124,7 @@ def ppi_mean(
     u = vector(judged_unlabelled, name="judged_unlabelled")
     same_length(labels=y, judged_labelled=f)
     if y.size < 2:
-        return Undefined(why=f"{counted(y.size, 'labelled item')}: at least 2 are needed")
+        return Undefined(why=f"{pluralize(y.size, 'labelled item')}: at least 2 are needed")
     if not u.size:
         return Undefined(why="every judged item is labelled: nothing for the judge to add")
     n, m = y.size, u.size
@@ -214,7 +214,7 @@ def _drawn(
         if not isinstance(one.chances, np.ndarray):
             return one.chances or Undefined(why="no chances of being drawn")
         if n < 2:
-            return Undefined(why=f"{counted(n, 'labelled item')}: at least 2 are needed")
+            return Undefined(why=f"{pluralize(n, 'labelled item')}: at least 2 are needed")
         where = coded[start : start + size]
         parts.append(_drawn_influences(one, one.chances, where, d, sign))
         labelled.append(where[:n])

@@ -38,6 +38,8 @@ FEWEST_DOCUMENTS = 5
 """Below this many documents there are no intervals: a variance over so few says next to nothing."""
 _MAX_STEPS = 200
 _LONGEST_STEP = 2.0
+_LEVEL = 1e-9
+"""Difference of strengths, in log-odds, below which systems share a rank: it is rounding."""
 _TOLERANCE = 1e-10
 _DRAWS = 4000
 _METHOD = "Bradley-Terry with ties (Davidson), sandwich variance over documents"
@@ -346,7 +348,7 @@ def _ranked(
                 strength=model.strength(system, n=n),
                 expected_win_rate=model.expected_win_rate(system, n=n),
                 win_rate=within(clustered_mean(own, met, level=model.level), 0.0, 1.0),
-                rank=1 + int(np.sum(strengths > strengths[system])),
+                rank=1 + int(np.sum(strengths > strengths[system] + _LEVEL)),
                 best_rank=None if above is None else 1 + int(above[:, system].sum()),
                 worst_rank=None if above is None else k - int(above[system].sum()),
             )

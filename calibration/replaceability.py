@@ -19,7 +19,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, IntArray, document_codes, vector
 from fairjudge.stats.clustered import influence_variance
 from fairjudge.stats.multiplicity import benjamini_yekutieli
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 Alignment: TypeAlias = Literal["rmse", "accuracy"]
 Expertise: TypeAlias = Literal["expert", "skilled", "crowd"]
@@ -106,7 +106,7 @@ def alternative_annotator_test(
     enough = np.flatnonzero(sizes >= FEWEST_ITEMS)
     if enough.size < FEWEST_ANNOTATORS:
         return Undefined(
-            why=f"{counted(enough.size, 'annotator')} with {FEWEST_ITEMS} or more shared items: "
+            why=f"{pluralize(enough.size, 'annotator')} with {FEWEST_ITEMS} or more shared items: "
             f"the test needs {FEWEST_ANNOTATORS}"
         )
     chosen = {int(j): np.flatnonzero(shared[:, j]) for j in enough}

@@ -14,8 +14,8 @@ from fairjudge.calibration.labels import item_json
 from fairjudge.calibration.replaceability import AlternativeAnnotatorTest
 from fairjudge.calibration.temperature import DistributionReport, DistributionScores
 from fairjudge.domain import Undefined
-from fairjudge.results import Json, figure, to_json
-from fairjudge.text.printable import counted
+from fairjudge.records.results import Json, figure, to_json
+from fairjudge.text.counting import pluralize
 
 MAX_LISTED = 20
 """Unmatched items listed by name, unless all are asked for."""
@@ -62,6 +62,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
         "n_unscored": sum(joined.counts.unscored.values()),
         "annotators": list(joined.annotators),
         "counts": to_json(joined.counts),
+        "join": joined.match.to_json(),
         "unmatched": _unmatched(joined, list_all=list_all),
         "scales": {"judge": list(joined.judge_scale), "labels": list(joined.label_scale)},
         "notes": [*joined.notes, *_remarks(joined)],
@@ -82,6 +83,7 @@ def _group(report: GroupReport, *, list_all: bool) -> Json:
 def _remarks(joined: Joined) -> list[str]:
     """Say in words what the counts say in numbers, where they are not 0."""
     counts, (low, high) = joined.counts, joined.judge_scale
+    n_absent = len(joined.match.only_right)
     said = [
         (counts.repeated, "judgement", "of an item that has another (re-runs); averaged"),
         (counts.mistyped, "judgement", "with a value that the protocol does not allow; left out"),
@@ -94,12 +96,13 @@ def _remarks(joined: Joined) -> list[str]:
             "left out: such items were chosen because judge and people disagree",
         ),
         (len(joined.rest), "judged item", "without a label"),
-        (len(joined.unjudged), "labelled item", "not judged"),
+        (n_absent, "labelled item", "not judged"),
+        (len(joined.unjudged) - n_absent, "labelled item", "judged, but without a score"),
     ]
-    remarks = [f"{counted(n, noun)} {what}" for n, noun, what in said if n]
+    remarks = [f"{pluralize(n, noun)} {what}" for n, noun, what in said if n]
     n_documents = len(set(joined.documents))
     if 0 < n_documents < FEW_DOCUMENTS:
-        remarks.append(f"{counted(n_documents, 'document')}: intervals over so few are rough")
+        remarks.append(f"{pluralize(n_documents, 'document')}: intervals over so few are rough")
     return remarks
 
 

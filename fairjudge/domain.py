@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 Aspect: TypeAlias = str
-"""``"coverage"``, ``"faithfulness"``, or the name of a custom criterion."""
+"""``"coverage"``, ``"faithfulness"``, ``"balance"``, or the name of a custom criterion."""
 ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
 """A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""
@@ -37,11 +37,15 @@ ScoredBy: TypeAlias = Literal["llm", "decision", "entailment", "embedding", "cod
 """``"code"``: a rule, with no model; only other tools' files have such judgements."""
 Stance: TypeAlias = Literal["endorses", "reports", "disputes"]
 """How an article stands to an answer that it quotes: as its own, as another's, or against it."""
+_BEYOND_EXACT = 2.0**53
+"""From here on floats do not hold every whole number: an id that large may have lost digits."""
 AttributeValue: TypeAlias = str | int | float | bool | None
 
 
 def _id_from_number(value: object) -> object:
-    """Accept JSON integers as ids; everything else is left for pydantic to judge."""
+    """Accept whole numbers as ids, also those that a data frame made floats of (5.0 is "5")."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < _BEYOND_EXACT:
+        return str(int(value))
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -70,7 +74,7 @@ def _number_or_verdict(value: object) -> float | Verdict:
 
 
 Id = Annotated[str, BeforeValidator(_id_from_number), Field(min_length=1)]
-"""A name that is never empty. A JSON integer is taken too, and written back as a string."""
+"""A name that is never empty. A whole JSON number is taken too, and written back as a string."""
 Text = Annotated[str, BeforeValidator(replace_lone_surrogates)]
 """Free text that can always be written as UTF-8."""
 Value = Annotated[
@@ -220,13 +224,20 @@ class ChecklistEntry(Record):
     support: float | None = Field(default=None, ge=0.0, le=1.0)
 
 
+class SourceCovered(Record):
+    """How far a summary covers the statements of one article, in [0, 1]."""
+
+    aid: Id
+    covered: float = Field(ge=0.0, le=1.0)
+
+
 class Judgement(_Target):
     """What one judge said of one item, or why there is no score.
 
     Exactly one of ``value`` and ``unscored`` is set. ``probabilities`` maps each answer on the
     scale to its probability where the judge gives them. ``checklist`` holds what the value of that
-    protocol is made of. ``repeat`` numbers judgements of the same item from 0, under one prompt;
-    ``variant`` names the prompt where an item was judged by several.
+    protocol is made of, ``sources`` what a balance is. ``repeat`` numbers judgements of the same
+    item from 0, under one prompt; ``variant`` names the prompt where an item was judged by several.
     """
 
     order: Order | None = None
@@ -238,6 +249,7 @@ class Judgement(_Target):
     scored_by: ScoredBy = "llm"
     probabilities: Mapping[str, float] | None = None
     checklist: tuple[ChecklistEntry, ...] | None = None
+    sources: tuple[SourceCovered, ...] | None = None
     repeat: int | None = Field(default=None, ge=0)
     variant: Annotated[str, BeforeValidator(_id_from_number)] | None = None
     signature: str = ""

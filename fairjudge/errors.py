@@ -98,7 +98,7 @@ class StatisticsError(FairJudgeError):
 
 
 class BackendError(FairJudgeError):
-    """A model call failed; becomes ``Unscored`` in exactly one place (`fairjudge.outcomes`).
+    """A model call failed; `fairjudge.parsing.outcomes` turns it into ``Unscored``.
 
     ``usage`` is what the server counted (`fairjudge.protocols.Usage`) where it answered all the
     same, as by a refusal; None where nothing is known.

@@ -10,19 +10,17 @@ import pytest
 
 @pytest.fixture
 def fairjudge_check() -> Callable[..., Any]:
-    """Return a function of `fairjudge.check`'s arguments that fails where the verdict is worse.
+    """Return `fairjudge.check`, made to fail the test where the change does not pass.
 
-    With ``strict=True`` it also fails where the anchors cannot tell. It returns the findings.
+    It takes the same arguments with the same defaults, and returns the findings.
     """
 
-    def check(judgements: object, labels: object, *, strict: bool = False, **options: Any) -> Any:
+    def check(*args: Any, **options: Any) -> Any:
         import fairjudge as fj
-        from fairjudge.reports.check_tables import check_tables
 
-        found = fj.check(judgements, labels, **options)
-        if found["verdict"] == "worse" or (strict and found["verdict"] == "cannot tell"):
-            shown = "\n".join(str(table) for table in check_tables(found.to_dict()))
-            pytest.fail(f"fairjudge: {found['verdict']}\n{shown}", pytrace=False)
+        found = fj.check(*args, **options)
+        if found["outcome"] != "passed":
+            pytest.fail(f"fairjudge: {found['outcome']}\n{found!r}", pytrace=False)
         return found
 
     return check

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from fairjudge.domain import Order, ProtocolName, Verdict
 from fairjudge.errors import InputError
-from fairjudge.inputs import read_toml
+from fairjudge.files import read_toml
 from fairjudge.prompting import json_object
 from fairjudge.protocols import Question
 

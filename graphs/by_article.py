@@ -43,7 +43,7 @@ from fairjudge.references.steps import (
     representative_articles,
     split_valid,
 )
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 MAX_ROUNDS = 2
 EXPECTED = 0.5
@@ -302,7 +302,7 @@ def _finish(state: ArticleState, *, runtime: Runtime[ArticleDeps]) -> ArticleSta
     """Name the questions that were not needed, and leave out where answers stood."""
     deps = runtime.context
     questions = [QuestionAnswers.model_validate(row) for row in state.get("kept", [])]
-    why = f"not needed: {counted(len(questions), 'question')} that more articles answer were kept"
+    why = f"not needed: {pluralize(len(questions), 'question')} that more articles answer were kept"
     dropped = [
         {"question": row["question"], "why": why} for row in state["waiting"][state["n_sent"] :]
     ]

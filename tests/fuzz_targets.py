@@ -10,25 +10,38 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import openai
 
+from fairjudge.analysis.annotated_files import read_annotated
 from fairjudge.analysis.calibrating import read_calibrators
 from fairjudge.analysis.fairness import read_target
 from fairjudge.analysis.fairness_changes import changes_of_files
 from fairjudge.analysis.fairness_compare import agreement_of_files, overall_of_files
+from fairjudge.analysis.name_files import (
+    CENSUS_FILES,
+    read_census,
+    read_lookup,
+    read_name_lists,
+    read_word_lists,
+)
 from fairjudge.analysis.reporting import make_report
+from fairjudge.analysis.support_files import (
+    SUPPORTS,
+    UNITS,
+    VALUE_SCORES,
+    VALUE_SHARES,
+)
 from fairjudge.annotation.labels_file import LabelsFile, without_chance
 from fairjudge.annotation.store import Store
 from fairjudge.backends.http import seconds_to_wait
-from fairjudge.backends.lines import Line, Manners
 from fairjudge.backends.openai import OpenAIBackend
-from fairjudge.backends.posting import JsonPoster
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.replay import read_recording
 from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.backends.systemone_wire import read_decisions
-from fairjudge.cache import ReplyCache
-from fairjudge.cache_files import import_cache
+from fairjudge.cache.disk import ReplyCache
+from fairjudge.cache.files import import_cache
 from fairjudge.datasets import (
     read_clusters,
     read_judgements,
@@ -39,21 +52,7 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._loading import Kind
-from fairjudge.datasets.annotated import read_annotated
 from fairjudge.datasets.conll2012 import read_conll2012
-from fairjudge.datasets.names import (
-    CENSUS_FILES,
-    read_census,
-    read_lookup,
-    read_name_lists,
-    read_word_lists,
-)
-from fairjudge.datasets.supports import (
-    SUPPORTS,
-    UNITS,
-    VALUE_SCORES,
-    VALUE_SHARES,
-)
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import FairJudgeError
 from fairjudge.importing import import_file, import_replies
@@ -62,9 +61,11 @@ from fairjudge.judges.criterion_files import read_criterion_file
 from fairjudge.judges.promises import read_cascade
 from fairjudge.judges.units import read_units as read_units_of_a_reply
 from fairjudge.parsing import locate_verdict
+from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.prompting import load_template_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, ModelRef, Question
-from fairjudge.records import RunFolder
+from fairjudge.records.folder import RunFolder
+from fairjudge.records.sealed import seal, unseal
 from fairjudge.references.replies import (
     QuotableArticle,
     read_answers,
@@ -72,11 +73,9 @@ from fairjudge.references.replies import (
     read_groups,
     read_questions,
 )
-from fairjudge.refusals import looks_like_refusal
 from fairjudge.run.batches import import_batch
 from fairjudge.run.collecting import recorded_judgements
 from fairjudge.scales import binary, likert, load_scale, options, pairwise, stars
-from fairjudge.sealed import seal, unseal
 from fairjudge.text.quoting import find_quote
 
 Target = Callable[[bytes], None]
@@ -156,11 +155,10 @@ def _labels_file(path: Path) -> None:
     """Open a file beside a store that knows two labels, one of which stands."""
     before = path.read_bytes()
     known = set(map(without_chance, _OF_THE_JOB))
-    file = LabelsFile(path)
+    file = LabelsFile(path, known=lambda line: without_chance(line) in known)
     try:
         file.open(
             _OF_THE_JOB[:1],
-            known=lambda line: without_chance(line) in known,
             torn=lambda part: any(line.startswith(part) for line in _OF_THE_JOB),
         )
     except FairJudgeError:
@@ -357,22 +355,18 @@ QUESTIONS = (
 )
 
 
-class _Said(JsonPoster):
-    """A server that says the same to everybody."""
-
-    said = b""
-
-    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        return json.loads(_Said.said)
-
-
 def _server(data: bytes) -> None:
     """Read a reply of an OpenAI server as the backend does."""
-    _Said.said = data
+
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        return httpx2.Response(200, content=data)
 
     async def ask() -> None:
+        client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer))
         backend = OpenAIBackend(_MODEL)
-        backend._connection.__class__ = _Said
+        backend._connect = lambda: openai.AsyncOpenAI(  # type: ignore[method-assign]
+            api_key="k", base_url=_MODEL.base_url, max_retries=0, http_client=client
+        )
         try:
             await backend.complete(CompletionRequest(target=_MODEL, messages=ASKED))
         finally:
@@ -387,41 +381,6 @@ def _decisions(data: bytes) -> None:
         read_decisions(request, json.loads(data))
     except Exception as error:
         raise map_sdk_error(error, sdk=openai, where="a server", secrets=()) from error
-
-
-class _Ends(asyncio.Transport):
-    """A connection to nowhere."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.closed = False
-
-    def close(self) -> None:
-        self.closed = True
-
-    abort = close
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-
-def _bytes_of_a_server(data: bytes) -> None:
-    """Receive them on a connection, in two parts: one reply may be taken from it at most."""
-
-    async def receive() -> None:
-        line = Line(asyncio.get_running_loop(), manners=Manners(server="s", proven=True))
-        transport = _Ends()
-        line.connection_made(transport)
-        line.set_response_params()
-        for part in (data[: len(data) // 2], data[len(data) // 2 :]):
-            if not transport.closed:
-                line.data_received(part)
-        heads = [message for (message, _), _ in line._buffer if message.code >= 200]
-        if len(heads) > 1 and not line.unasked:
-            raise AssertionError("two replies to one request")
-        line.connection_lost(None)
-
-    asyncio.run(receive())
 
 
 def _header(data: bytes) -> None:
@@ -445,5 +404,4 @@ TARGETS: Mapping[str, Target] = {
     "replies of a server": _ours(_server),
     "decisions of a server": _ours(_decisions),
     "headers of a server": _header,
-    "bytes of a server": _bytes_of_a_server,
 }

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 import socket
+import ssl
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO
 
 
@@ -42,15 +45,22 @@ class RawServer:
 
 
 @contextmanager
-def raw_server(serve: Callable[[RawServer, Line], None]) -> Iterator[RawServer]:
-    """Let `serve` talk on every connection, each in a thread."""
+def raw_server(
+    serve: Callable[[RawServer, Line], None], *, tls: ssl.SSLContext | None = None
+) -> Iterator[RawServer]:
+    """Let `serve` talk on every connection, each in a thread; under TLS with a context."""
     with socket.create_server(("127.0.0.1", 0), backlog=128) as listening:
-        server = RawServer(f"http://127.0.0.1:{listening.getsockname()[1]}/v1")
+        scheme = "http" if tls is None else "https"
+        server = RawServer(f"{scheme}://127.0.0.1:{listening.getsockname()[1]}/v1")
         opened: list[socket.socket] = []
 
         def talk(connection: socket.socket) -> None:
-            with suppress(OSError), connection, connection.makefile("rb") as file:
-                serve(server, Line(connection, file, server.closing))
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            with suppress(OSError), connection:
+                talking = connection if tls is None else tls.wrap_socket(connection, True)
+                opened.append(talking)
+                with talking, talking.makefile("rb") as file:
+                    serve(server, Line(talking, file, server.closing))
 
         def accept() -> None:
             with suppress(OSError):
@@ -67,6 +77,25 @@ def raw_server(serve: Callable[[RawServer, Line], None]) -> Iterator[RawServer]:
                 connection.shutdown(socket.SHUT_RDWR)
 
 
+def certify(folder: Path) -> Path:
+    """Make a key and a certificate for 127.0.0.1, signed by itself, in one file."""
+    file = folder / "server.pem"
+    made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    names = ["-addext", "subjectAltName=IP:127.0.0.1", "-out", "cert.pem", "-keyout", "key.pem"]
+    subprocess.run(["openssl", *made, *names], check=True, cwd=folder, capture_output=True)
+    file.write_bytes(b"".join((folder / part).read_bytes() for part in ("key.pem", "cert.pem")))
+    return file
+
+
+@contextmanager
+def tls_server(serve: Callable[[RawServer, Line], None], certificate: Path) -> Iterator[RawServer]:
+    """As `raw_server`, under TLS with what `certify` made."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with raw_server(serve, tls=context) as server:
+        yield server
+
+
 def http(body: bytes, *, status: str = "200 OK", headers: str = "") -> bytes:
     """Return a whole reply."""
     head = f"HTTP/1.1 {status}\r\ncontent-type: application/json\r\n{headers}"
@@ -80,6 +109,14 @@ def chat(text: str, *, name: str | None = "x", **fields: Any) -> bytes:
     usage = {"prompt_tokens": 5, "completion_tokens": 2}
     whole = {"id": name, "model": "m", "choices": [choice], "usage": usage} | fields
     return json.dumps(whole).encode()
+
+
+def message(text: str) -> bytes:
+    """Return the body of a message in Anthropic's format."""
+    content = [{"type": "text", "text": text}]
+    usage = {"input_tokens": 5, "output_tokens": 2}
+    whole = {"id": "m", "model": "m", "content": content, "stop_reason": "end_turn"}
+    return json.dumps(whole | {"usage": usage}).encode()
 
 
 def number_of(body: Any) -> str:

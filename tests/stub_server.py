@@ -1,6 +1,7 @@
 """A server on loopback that speaks the wire formats of model providers and fails on demand.
 
-It answers with what `StubServer.answer` returns for each call; `StubServer.fail` queues faults that
+It answers with what `StubServer.answer` returns for each call, over connections that are used again
+unless `StubServer.keeps_open` is False; `StubServer.fail` queues faults that
 are used up one a call, before any answer. Every call is kept with its headers and body.
 """
 
@@ -61,6 +62,7 @@ class StubServer:
     def __init__(self) -> None:
         self.calls: list[Call] = []
         self.answer: Callable[[Call], Any] = lambda call: Reply()
+        self.keeps_open = True
         self._faults: deque[Fault] = deque()
         self._lock = threading.Lock()
         self.errors: list[BaseException] = []
@@ -167,6 +169,8 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {"content-type": "application/json", **headers}.items():
             self.send_header(name, value)
         self.send_header("content-length", str(length))
+        if not self.server.stub.keeps_open:
+            self.send_header("connection", "close")
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from fairjudge.cache import CacheReport, ReplyCache, default_cache_dir
+from fairjudge.cache.disk import CacheReport, ReplyCache, default_cache_dir
 from fairjudge.errors import CacheError
 
 
@@ -372,7 +372,7 @@ def test_the_default_folder_follows_the_environment(monkeypatch, tmp_path):
 
 WORKER = """
     import sys, warnings
-    from fairjudge.cache import ReplyCache
+    from fairjudge.cache.disk import ReplyCache
     folder, me = sys.argv[1], int(sys.argv[2])
     said = []
     cache = ReplyCache(folder, warn=said.append)
@@ -406,7 +406,7 @@ def test_eight_processes_share_one_folder_from_the_first_moment(tmp_path):
 def test_a_busy_database_is_tried_again_and_not_for_ever(cache, monkeypatch, busy, kept):
     import diskcache
 
-    from fairjudge.cache import BUSY_ATTEMPTS
+    from fairjudge.cache.disk import BUSY_ATTEMPTS
 
     put, tried = cache._disk.set, []
 

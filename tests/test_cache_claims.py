@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from fairjudge.cache_claims import Claims
+from fairjudge.cache.claims import Claims
 
 HOLDS = """
 import sys
 from pathlib import Path
-from fairjudge.cache_claims import Claims
+from fairjudge.cache.claims import Claims
 claims = Claims(Path(sys.argv[1]))
 print(claims.take("ab"), flush=True)
 sys.stdin.read()

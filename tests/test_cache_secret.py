@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from fairjudge.cache import ReplyCache
-from fairjudge.cache_files import export_cache, import_cache
-from fairjudge.cache_secret import LENGTH, folder_secret
+from fairjudge.cache.disk import ReplyCache
+from fairjudge.cache.files import export_cache, import_cache
+from fairjudge.cache.secret import LENGTH, folder_secret
 
 
 def test_a_cache_keeps_one_secret_that_its_owner_alone_reads(tmp_path):

@@ -95,7 +95,7 @@ def test_the_relevant_tests_a_module():
         ["tests/stats/test_levels.py", "tests/stats/test_other.py", "tests/fairness/test_near.py"],
         ["tests/stats/test_far.py"],
     ]
-    assert relevant_tests("fairjudge/cache.py", texts) == [["tests/test_cache_files.py"]]
+    assert relevant_tests("fairjudge/cache/disk.py", texts) == [["tests/test_cache_files.py"]]
     assert relevant_tests("graphs/judge.py", texts) == []
     commands = {"tests/cli/test_calibrate_command.py": "", "tests/cli/test_fairness.py": ""}
     assert relevant_tests("calibration/drift.py", commands) == [

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 import subprocess
 import sys
 import tomllib
 from fnmatch import fnmatch
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -14,7 +17,8 @@ import pytest
 import fairjudge
 
 ROOT = Path(__file__).parents[1]
-SETUP = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+SETUP = PYPROJECT["tool"]["setuptools"]
 FOLDERS = {package: ROOT / folder for package, folder in SETUP["package-dir"].items()}
 
 
@@ -40,6 +44,51 @@ def on_disk() -> set[str]:
 
 def test_every_package_on_disk_is_declared_and_the_other_way_round():
     assert set(SETUP["packages"]) == on_disk()
+
+
+USERS_OWN = {"pandas", "pytest"}
+"""Used where the user has them: tables are made for pandas, and pytest loads the plug-in."""
+
+
+def imported() -> dict[str, str]:
+    """Return the packages of others that modules import, each with a module that does."""
+    found: dict[str, str] = {}
+    for package in SETUP["packages"]:
+        for file in folder_of(package).glob("*.py"):
+            for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                    names = [node.module]
+                found |= {name.partition(".")[0]: f"{package}.{file.stem}" for name in names}
+    return {name: by for name, by in found.items() if name not in sys.stdlib_module_names}
+
+
+def test_every_package_that_is_imported_is_declared():
+    project = PYPROJECT["project"]
+    extras = [line for lines in project["optional-dependencies"].values() for line in lines]
+    declared = {
+        re.split(r"[^A-Za-z0-9._-]", line, maxsplit=1)[0].lower().replace("_", "-")
+        for line in [*project["dependencies"], *extras]
+    }
+    of = packages_distributions()
+    undeclared = {
+        name: by
+        for name, by in imported().items()
+        if name in of
+        and name not in {"fairjudge", *USERS_OWN}
+        and not declared.intersection(d.lower().replace("_", "-") for d in of[name])
+    }
+    assert undeclared == {}
+
+
+def test_what_behaviour_is_rested_on_has_a_ceiling():
+    for name in ("aiohttp", "anthropic", "httpx2", "langchain-core", "langchain-openai", "openai"):
+        (line,) = (
+            line
+            for line in PYPROJECT["project"]["dependencies"]
+            if re.match(rf"{name}[^a-z0-9-]", line)
+        )
+        assert "<" in line, line
 
 
 def test_every_file_that_is_no_module_is_declared_as_data():

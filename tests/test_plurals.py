@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 ROOT = Path(__file__).parents[1]
 PLURALS = re.compile(
@@ -33,6 +33,7 @@ NEVER_ONE = {
 NO_NUMBER = {
     "{type(backend).__name__} answers",
     "{self.target.model} holds replies",
+    "{self._server} sends replies",
     "{group} words",
     "{one.name} needs questions",
     "{one['judge']} against people",
@@ -50,7 +51,7 @@ def numbers_before_plurals(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 continue
             said = ast.unparse(value.value)
             found = PLURALS.match(str(after.value))
-            if found and not re.fullmatch(r"[A-Z_.]+|counted\(.*\)", said):
+            if found and not re.fullmatch(r"[A-Z_.]+|pluralize\(.*\)", said):
                 yield node.lineno, f"{{{said}}}{found[0]}"
 
 
@@ -69,4 +70,4 @@ def test_numbers_stand_before_plurals_by_one_helper_alone():
     ("n", "said"), [(0, "0 replies"), (1, "1 reply"), (2, "2 replies"), (1200, "1,200 replies")]
 )
 def test_one_is_one(n, said):
-    assert counted(n, "reply", "replies") == said
+    assert pluralize(n, "reply", "replies") == said

@@ -8,7 +8,7 @@ import os
 import pytest
 
 from fairjudge.errors import RunError
-from fairjudge.records import RunFolder, write_atomically
+from fairjudge.records.folder import RunFolder, write_atomically
 
 IDENTITY = {"command": "judge", "aspect": "coverage"}
 

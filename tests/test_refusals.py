@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairjudge.refusals import looks_like_refusal
+from fairjudge.parsing.refusals import looks_like_refusal
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.results import SHORT, figure, to_json
+from fairjudge.records.results import SHORT, figure, to_json
 
 SHARE = Estimate(value=0.25, low=0.125, high=None, level=0.95, n=8, method="wilson")
 NOTHING = {"value": None, "low": None, "high": None, "why": "no pairs"}

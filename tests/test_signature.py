@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge import __version__
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
 
 
 def test_parts_stand_in_order_with_the_version_last():

@@ -12,7 +12,7 @@ from fairjudge.errors import ConfigurationError, ContextTooLongError, RefusedErr
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.protocols import ModelRef
 from fairjudge.run.sweeping import settings_of
-from fairjudge.summarizing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
+from fairjudge.summaries.writing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
 
 CLUSTER = Cluster.model_validate(
     {

@@ -11,6 +11,14 @@ from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from fairjudge.analysis.annotated_files import read_annotated
+from fairjudge.analysis.name_files import (
+    popular_names,
+    read_census,
+    read_lookup,
+    read_name_lists,
+    read_word_lists,
+)
 from fairjudge.bias.analysis import (
     DistinguishabilityReport,
     InputReport,
@@ -29,18 +37,10 @@ from fairjudge.bias.reporting import BiasOptions
 from fairjudge.bias.templates import make_template
 from fairjudge.bias.word_lists import HELM_GENDER, ReferenceKind, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
-from fairjudge.datasets.annotated import read_annotated
-from fairjudge.datasets.names import (
-    popular_names,
-    read_census,
-    read_lookup,
-    read_name_lists,
-    read_word_lists,
-)
 from fairjudge.domain import Cluster, Record, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.scorers.people import PeopleFinder, load_people_finder
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 Representation: TypeAlias = Literal["counts", "dense", "both"]
 R = TypeVar("R", bound=Record)
@@ -84,7 +84,7 @@ def measure_entities(
     plain = [cluster for cluster in sources if controlled_of(cluster) is None]
     if plain and guess is None:
         raise ConfigurationError(
-            f"nothing says who is in {counted(len(plain), 'cluster')}, {plain[0].eid!r} first: "
+            f"nothing says who is in {pluralize(len(plain), 'cluster')}, {plain[0].eid!r} first: "
             "give --census or --names to guess groups from names, or make inputs with "
             "'fairjudge bias inputs'"
         )
@@ -200,7 +200,7 @@ def make_inputs(
                 made += found
     if not made:
         why = f": {skipped[0][1]}" if skipped else ""
-        raise InputError(f"none of {counted(len(seen), 'document')} can be used{why}")
+        raise InputError(f"none of {pluralize(len(seen), 'document')} can be used{why}")
     write_records(output, [to_cluster(one) for one in made])
     return MadeInputs(
         inputs=tuple(made), n_documents=len(seen), skipped=tuple(skipped), groups=known.groups
@@ -221,7 +221,7 @@ def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:
     if not loaded.bad:
         return ()
     named = "; ".join(f"line {bad.line}: {bad.problem}" for bad in loaded.bad[:_MAX_NAMED])
-    return (f"{loaded.path}: {counted(len(loaded.bad), 'bad line')} left out: {named}",)
+    return (f"{loaded.path}: {pluralize(len(loaded.bad), 'bad line')} left out: {named}",)
 
 
 def _files(documents: Sequence[Path]) -> list[Path]:

@@ -13,7 +13,7 @@ from fairjudge.domain import Cluster, JudgeTask, Summary, Undefined, Unscored
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.protocols import Embedder, TrainedModels
-from fairjudge.records import write_output
+from fairjudge.records.folder import write_output
 
 _FILE = "fairjudge_calibrators"
 

@@ -4,19 +4,47 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from fairjudge.analysis.comparing import Aspect, matched
-from fairjudge.calibration.drift import Anchors, drift
+from fairjudge.calibration.drift import Anchors, DriftVerdict, drift
 from fairjudge.calibration.items import Joined, join
+from fairjudge.calibration.labels import by_group
 from fairjudge.domain import Judgement, Label
 from fairjudge.errors import InputError
-from fairjudge.results import to_json
-from fairjudge.stats.clustered import clustered_mean
+from fairjudge.records.matching import name_of
+from fairjudge.records.results import to_json
+from fairjudge.stats.clustered import clustered_mean, within
 
-_WORST_FIRST = ("worse", "cannot tell", "same", "better")
+Outcome: TypeAlias = Literal["passed", "worse", "cannot tell", "unscored"]
+_ByAspect: TypeAlias = Mapping[Aspect, Mapping[str, Joined]]
+"""Judgements with labels by aspect and protocol, then by judge."""
+_WORST_FIRST: tuple[DriftVerdict, ...] = ("worse", "cannot tell", "same", "better")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What a check puts up with.
+
+    ``margin`` is the largest loss of agreement, ``max_unscored`` the largest share of anchors (of
+    one aspect, protocol and judge) without a score before or after. ``strict`` fails also where the
+    anchors cannot tell.
+    """
+
+    margin: float = 0.05
+    max_unscored: float = 0.05
+    strict: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelChoice:
+    """Whose labels are taken, and their scale where the labels do not tell it."""
+
+    annotators: Sequence[str] = ("*",)
+    scale: tuple[float, float] | None = None
 
 
 def check_report(
@@ -24,26 +52,27 @@ def check_report(
     before: Iterable[Judgement],
     labels: Iterable[Label],
     *,
-    margin: float,
-    annotators: Sequence[str] = ("*",),
-    label_scale: tuple[float, float] | None = None,
+    gate: Gate,
+    choice: LabelChoice = LabelChoice(),
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Return how agreement with people changed, by aspect and protocol, and one verdict.
+    """Return how agreement with people changed, by aspect and protocol, and whether that passes.
 
     Judges are matched by name, or whatever their names where either side has one. The verdict of
-    all is the worst; where there are several, each of them has its own interval, uncorrected.
+    all is the worst; where there are several, each of them has its own interval, uncorrected. A
+    labelled item that was not judged is one without a score.
 
     Raises
     ------
     InputError
-        If the two sides have no aspect and protocol in common, or the labels are of neither.
+        If either side has no labelled item, or what was judged before was not judged after.
     """
-    rows, taken = list(labels), tuple(annotators)
-    one, other = (
-        _by_aspect(join(some, rows, annotators=taken, label_scale=label_scale))
-        for some in (before, after)
+    rows, baseline, judged = list(labels), tuple(before), tuple(after)
+    _check_all_judged_again(_judges(baseline), _judges(judged))
+    was, now = (
+        _by_aspect(join(some, rows, annotators=choice.annotators, label_scale=choice.scale))
+        for some in (baseline, judged)
     )
     groups = [
         {
@@ -51,19 +80,62 @@ def check_report(
             "protocol": of[1],
             "judge_before": judges[0],
             "judge_after": judges[1],
-            **_group(*sides, margin=margin, level=level, seed=seed),
+            **_group(*sides, margin=gate.margin, level=level, seed=seed),
         }
-        for of in one
-        if of in other
-        for judges, sides in matched(one[of], other[of])
+        for of in was
+        if of in now
+        for judges, sides in matched(was[of], now[of])
     ]
-    if not groups:
-        raise InputError(
-            f"nothing to check: judged before are {_named(one)}, judged after {_named(other)}"
-        )
     verdicts = {group["verdict"] for group in groups}
-    worst = next(one for one in _WORST_FIRST if one in verdicts)
-    return {"verdict": worst, "margin": margin, "level": level, "groups": groups}
+    worst = next(verdict for verdict in _WORST_FIRST if verdict in verdicts)
+    n_unscored = sum(row.unscored is not None for row in judged)
+    return {
+        "verdict": worst,
+        "outcome": _outcome(worst, groups, gate, unscored=n_unscored / len(judged)),
+        "margin": gate.margin,
+        "max_unscored": gate.max_unscored,
+        "level": level,
+        "n_judgements": len(judged),
+        "n_unscored": n_unscored,
+        "groups": groups,
+    }
+
+
+def _judges(rows: Iterable[Judgement]) -> dict[Aspect, list[str]]:
+    found: dict[Aspect, list[str]] = defaultdict(list)
+    for judge, aspect, protocol in by_group(rows):
+        found[aspect, protocol].append(judge)
+    return found
+
+
+def _check_all_judged_again(
+    was: Mapping[Aspect, Sequence[str]], now: Mapping[Aspect, Sequence[str]]
+) -> None:
+    """Refuse what was judged in the baseline alone: its anchors would go unchecked."""
+    lost = {
+        of: missing
+        for of, before in was.items()
+        if not len(before) == len(now.get(of, ())) == 1
+        if (missing := [judge for judge in before if judge not in now.get(of, ())])
+    }
+    if lost:
+        raise InputError(
+            f"judged before the change and not after it: {_named(lost)}; judged after it: "
+            f"{_named(now)}"
+        )
+
+
+def _outcome(
+    verdict: DriftVerdict, groups: Sequence[Mapping[str, Any]], gate: Gate, *, unscored: float
+) -> Outcome:
+    """Return whether a check passes, or the first reason why it does not."""
+    if verdict == "worse" or (gate.strict and verdict == "cannot tell"):
+        return verdict
+    missing = (
+        max(group["n_without_before"], group["n_without_after"]) / max(group["n_labelled"], 1)
+        for group in groups
+    )
+    return "unscored" if max(unscored, *missing) > gate.max_unscored else "passed"
 
 
 def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
@@ -71,15 +143,18 @@ def without_texts(rows: Iterable[Judgement]) -> list[Judgement]:
     return [row.model_copy(update={"raw": None, "checklist": None}) for row in rows]
 
 
-def _by_aspect(groups: Iterable[Joined]) -> dict[Aspect, dict[str, Joined]]:
+def _by_aspect(groups: Iterable[Joined]) -> _ByAspect:
     found: dict[Aspect, dict[str, Joined]] = defaultdict(dict)
     for one in groups:
         found[one.aspect, one.protocol][one.judge] = one
     return found
 
 
-def _named(found: Mapping[Aspect, Mapping[str, Joined]]) -> str:
-    return "; ".join(f"{aspect} by {protocol}" for aspect, protocol in found) or "none"
+def _named(found: Mapping[Aspect, Sequence[str]]) -> str:
+    return "; ".join(
+        f"{aspect} by {protocol} ({', '.join(judges)})"
+        for (aspect, protocol), judges in found.items()
+    )
 
 
 def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) -> dict[str, Any]:
@@ -99,13 +174,16 @@ def _group(was: Joined, now: Joined, *, margin: float, level: float, seed: int) 
         level=level,
     )
     labelled = list(dict.fromkeys((*was.keys, *was.unjudged, *now.keys, *now.unjudged)))
+    present = {*now.match.both, *now.match.only_left}
+    absent = [key for key in labelled if key not in present]
     lost = [float(key not in after) - float(key not in before) for key in labelled]
+    change = clustered_mean(lost, [key[0] for key in labelled], level=level, null=0.0)
     return {
         **to_json(found),
         "n_labelled": len(labelled),
         "n_without_before": sum(key not in before for key in labelled),
         "n_without_after": sum(key not in after for key in labelled),
-        "without_score": to_json(
-            clustered_mean(lost, [key[0] for key in labelled], level=level, null=0.0)
-        ),
+        "n_absent_after": len(absent),
+        "example_absent": name_of(absent[0]) if absent else None,
+        "without_score": to_json(within(change, -1.0, 1.0)),
     }

@@ -13,10 +13,12 @@ from fairjudge.calibration.comparison import compare_runs
 from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
-from fairjudge.results import to_json
+from fairjudge.records.matching import match, no_match, with_ids_of
+from fairjudge.records.results import to_json
 
 _Run: TypeAlias = Mapping[ItemKey, float | None]
 _Of = TypeVar("_Of")
+_NAMES = ("first-run item", "second-run item")
 Aspect: TypeAlias = tuple[str, str]
 """Aspect and protocol."""
 
@@ -32,9 +34,10 @@ def comparison_report(
     Raises
     ------
     InputError
-        If the runs have no aspect and protocol in common.
+        If the runs have no aspect and protocol, or no item, in common.
     """
-    one, other = _by_aspect(first), _by_aspect(second)
+    rows = tuple(first)
+    one, other = _by_aspect(rows), _by_aspect(with_ids_of(second, rows))
     groups = [
         {
             "aspect": aspect,
@@ -47,6 +50,8 @@ def comparison_report(
         if (aspect, protocol) in other
         for names, runs in matched(one[aspect, protocol], other[aspect, protocol])
     ]
+    if groups and all(group["join"]["n_matched"] == 0 for group in groups):
+        raise InputError(no_match(groups[0]["join"]))
     if not groups:
         raise InputError(
             f"nothing to compare: the first run has {_named(one)}, the second {_named(other)}"
@@ -89,10 +94,10 @@ def _by_aspect(rows: Iterable[Judgement]) -> dict[Aspect, dict[str, _Run]]:
 
 
 def _group(one: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> dict[str, Any]:
-    common = [item for item in one if item in other]
-    values = [(one[item], other[item], item) for item in common]
+    found = match(one, other, names=_NAMES, complete=("left", "right"))
+    values = [(one[item], other[item], item) for item in found.both]
     scored = [(x, y, item) for x, y, item in values if x is not None and y is not None]
-    found = compare_runs(
+    compared = compare_runs(
         np.array([x for x, _, _ in scored], dtype=np.float64),
         np.array([y for _, y, _ in scored], dtype=np.float64),
         documents=[item[0] for *_, item in scored],
@@ -101,9 +106,10 @@ def _group(one: _Run, other: _Run, *, paired: bool, level: float, seed: int) -> 
         level=level,
     )
     return {
-        "n_only_first": len(one) - len(common),
-        "n_only_second": len(other) - len(common),
+        "join": found.to_json(),
+        "n_only_first": len(found.only_left),
+        "n_only_second": len(found.only_right),
         "n_unscored_first": sum(x is None for x, _, _ in values),
         "n_unscored_second": sum(y is None for _, y, _ in values),
-        **to_json(found),
+        **to_json(compared),
     }

@@ -104,7 +104,7 @@ def value_scores_of(
     """Score summaries against the text of each value by a model; None for unigrams."""
     if scorer.name == "unigrams":
         return None, "unigrams"
-    from fairjudge.scorers.value_scores import load_value_scorer, value_scores
+    from fairjudge.analysis.value_scores import load_value_scorer, value_scores
 
     kind: Literal["bert_score", "bart_score"] = (
         "bert_score" if scorer.name == "bert_score" else "bart_score"

@@ -14,13 +14,15 @@ import numpy as np
 from fairjudge.analysis.fairness_compare import read_report
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.comparison import Comparison, Rows, compare_with_baseline
+from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
-from fairjudge.fairness.proportional import Shares
+from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
+from fairjudge.fairness.proportional import PROPORTIONAL
+from fairjudge.fairness.registry import FAMILIES
+from fairjudge.fairness.shares import Shares
 from fairjudge.fairness.support import CoverageVariant
 from fairjudge.stats._arrays import FloatArray
-
-MEASURES = ("coverage", "proportional")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ def changes_of_files(
     for path in paths:
         report = read_report(path)
         measure = report.get("measure")
-        if measure not in MEASURES:
+        if measure not in FAMILIES:
             raise _no_report(path)
         if measure in reports:
             raise InputError(
@@ -77,7 +79,7 @@ def rows_of_report(report: Mapping[str, Any], path: Path | None = None) -> dict[
     """Return each system's samples; a system of which none is left has no rows."""
     try:
         make: Callable[[Sequence[Mapping[str, Any]]], Rows] = _proportional_rows
-        if report["measure"] == "coverage":
+        if report["measure"] == COVERAGE.name:
             make = partial(_coverage_rows, variant=report["variant"])
         by_system: dict[str, list[Mapping[str, Any]]] = {name: [] for name in report["systems"]}
         for sample in report["samples"]:
@@ -104,17 +106,14 @@ def _coverage_rows(samples: Sequence[Mapping[str, Any]], *, variant: CoverageVar
         for sample in samples
     ]
     return Rows(
+        measures=COVERAGE,
         eids=tuple(str(sample["eid"]) for sample in samples),
-        means={
-            "equal_coverage": _numbers(samples, "equal_coverage"),
-            "r_ec": _numbers(samples, "unfair"),
-        },
+        means=_means(samples, COVERAGE),
         corpus=contributions(coverages, variant=variant),
     )
 
 
 def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
-    """Read the shares; percent become shares again."""
     values = tuple(sorted({value for sample in samples for value in sample["values"]}))
     column = {value: place for place, value in enumerate(values)}
     wanted, got = np.zeros((2, len(samples), len(values)))
@@ -123,18 +122,26 @@ def _proportional_rows(samples: Sequence[Mapping[str, Any]]) -> Rows:
         wanted[row, places] = sample["wanted"]
         got[row, places] = sample["summary"]
     return Rows(
+        measures=PROPORTIONAL,
         eids=tuple(str(sample["eid"]) for sample in samples),
-        means={
-            "bur": _numbers(samples, "unfair"),
-            "uer": _numbers(samples, "uer") / 100.0,
-            "auc": _numbers(samples, "auc") / 100.0,
-        },
+        means=_means(samples, PROPORTIONAL),
         corpus=Shares(values=values, wanted=wanted, got=got),
     )
 
 
-def _numbers(samples: Sequence[Mapping[str, Any]], name: str) -> FloatArray:
-    return np.array([float(sample[name]) for sample in samples])
+def _means(
+    samples: Sequence[Mapping[str, Any]], measures: FairnessMeasures[Any, Any, Any]
+) -> dict[str, FloatArray]:
+    """Read each measure's numbers, in its formula's unit; one that a sample lacks is left out."""
+    return {
+        measure.key: np.array([_number(sample[measure.in_samples], measure) for sample in samples])
+        for measure in measures.of_samples
+        if all(measure.in_samples in sample for sample in samples)
+    }
+
+
+def _number(given: Any, measure: FairnessMeasure[Any, Any, Any]) -> float:
+    return float(given) if isinstance(given, bool) else float(given) / measure.times
 
 
 def _notes(report: Mapping[str, Any]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from fairjudge.fairness.agreement import (
 )
 from fairjudge.fairness.overall import Overall, overall
 
-SystemMeasure: TypeAlias = Literal["r_ec", "equal_coverage", "coverage_parity"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreements:
@@ -31,9 +29,7 @@ class Agreements:
     coverage_parity: ScorerAgreement
 
 
-def overall_of_files(
-    paths: Sequence[Path], *, measure: SystemMeasure
-) -> dict[str, Overall | Undefined]:
+def overall_of_files(paths: Sequence[Path], *, measure: str) -> dict[str, Overall | Undefined]:
     """Return the Overall score of each system over data sets, one report a data set."""
     scores: dict[str, dict[str, float]] = {}
     for path in paths:
@@ -70,7 +66,7 @@ def read_report(path: Path) -> Mapping[str, Any]:
     return found
 
 
-def _by_system(report: Mapping[str, Any], measure: SystemMeasure, path: Path) -> dict[str, float]:
+def _by_system(report: Mapping[str, Any], measure: str, path: Path) -> dict[str, float]:
     """Return the measure of each system that has one."""
     try:
         found = {name: system[measure]["value"] for name, system in report["systems"].items()}

@@ -17,7 +17,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.promises import promise_of
-from fairjudge.results import to_json
+from fairjudge.records.results import to_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +87,7 @@ def guarantee_report(
             "protocol": joined.protocol,
             "within": within if joined.protocol not in {"binary", "pairwise"} else None,
             "n_unlabelled": len(rest),
+            "joins": [joined.match.to_json()],
             "n_one_order": sum(one.one_order for one in found.values()),
             **to_json(fit),
         },

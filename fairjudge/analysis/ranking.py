@@ -11,7 +11,7 @@ from fairjudge.calibration.labels import by_group
 from fairjudge.calibration.ranking import Comparisons, rank_systems
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.errors import InputError
-from fairjudge.results import to_json
+from fairjudge.records.results import to_json
 
 _WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
 _POSITIONS = {"ab": 1.0, "ba": -1.0, None: 0.0}

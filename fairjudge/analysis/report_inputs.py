@@ -23,9 +23,10 @@ from fairjudge.datasets import (
 from fairjudge.datasets.recognising import Recognised, recognise
 from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summary
 from fairjudge.errors import InputError
-from fairjudge.records import kept_rows
+from fairjudge.files import check_regular
+from fairjudge.records.folder import kept_rows
 from fairjudge.reports.content import Cost, Panel, Run, Source
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _R = TypeVar("_R", bound=Record)
 _MANIFEST = "manifest.json"
@@ -97,7 +98,7 @@ class Inputs:
         loaded = read(path, skip_bad=self.skip_bad)
         note = take(loaded)
         notes = [note] if note else []
-        notes += [f"{counted(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
+        notes += [f"{pluralize(len(loaded.bad), 'bad line')} left out"] if loaded.bad else []
         self.sources.append(
             Source(
                 name=path.name,
@@ -217,6 +218,7 @@ def _repeated(n: int) -> str:
 
 def _identity_of_run(folder: Path) -> Mapping[str, Any]:
     path = folder / _MANIFEST
+    check_regular(path)
     try:
         identity = json.loads(path.read_text("utf-8"))["identity"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

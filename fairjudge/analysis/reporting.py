@@ -4,29 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from fairjudge.analysis.auditing import (
-    covered_report,
-    length_report,
-    parse_report,
-    position_report,
-    verbosity_report,
-)
 from fairjudge.analysis.browsing import (
     MAX_ARTICLE_CHARACTERS,
     article_characters,
     browse_data,
 )
 from fairjudge.analysis.report_inputs import Inputs
+from fairjudge.auditing.reports import (
+    covered_report,
+    length_report,
+    parse_report,
+    position_report,
+    verbosity_report,
+)
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
-from fairjudge.judges.leaderboards import is_derived, leaderboards
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.report import Report
 from fairjudge.reports.report_page import report_page
+from fairjudge.scores.leaderboards import Leaderboard, is_derived, leaderboards
+from fairjudge.scores.missing import NOT_APPLICABLE
 
 _FROM_JUDGEMENTS = "judgements"
 _Maker: TypeAlias = tuple[str, Callable[[], Mapping[str, Any]]]
@@ -144,7 +146,7 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
         runs=tuple(found.runs),
         costs=tuple(found.costs),
         signatures=Counter(row.signature for row in found.judgements if row.signature),
-        leaderboards=leaderboards(found.judgements, seed=seed),
+        leaderboards=tuple(_whole(one, found) for one in leaderboards(found.judgements, seed=seed)),
         panels=panels,
         browse=browse_data(
             found,
@@ -153,6 +155,26 @@ def _content(found: Inputs, *, title: str, seed: int) -> Content:
         ),
         notes=tuple(notes),
     )
+
+
+def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
+    """Count the summaries of clusters without a question, which no judge of answers was asked."""
+    if board.aspect != "coverage" or board.derived:
+        return board
+    empty = {
+        one.eid
+        for one in found.clusters.values()
+        if isinstance(one, Reference) and not one.question_answers
+    }
+    judged = {row.eid for row in found.judgements if row.aspect == board.aspect}
+    written = Counter(eid for eid, _ in found.summaries if eid in empty - judged)
+    pairs = board.protocol == "pairwise"
+    n = sum(n * (n - 1) if pairs else n for n in written.values())
+    if not n:
+        return board
+    reasons = Counter(board.missing.reasons) + Counter({NOT_APPLICABLE: n})
+    n_items = board.missing.n_items + n
+    return replace(board, missing=replace(board.missing, n_items=n_items, reasons=reasons))
 
 
 def _counts(rows: Sequence[Judgement]) -> dict[str, int]:
@@ -192,14 +214,16 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
             yield "audit length", lambda: length_report(rows, found.summaries.values())
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
-    references = [one for one in found.clusters.values() if isinstance(one, Reference)]
+    balanced = any(row.sources for row in rows)
+    references = [one for one in found.clusters.values() if balanced or isinstance(one, Reference)]
     if references and any(names_its_voices(row) for row in rows):
         yield "audit covered", lambda: covered_report(rows, references)
 
 
 def names_its_voices(row: Judgement) -> bool:
     """Say whether a judgement tells whose answers or articles it is about."""
-    return row.protocol == "checklist" or row.unit.startswith(("answer:", "article:"))
+    listed = row.protocol == "checklist" or bool(row.sources)
+    return listed or row.unit.startswith(("answer:", "article:"))
 
 
 def _verbosity(rows: Sequence[Judgement]) -> Iterator[_Maker]:

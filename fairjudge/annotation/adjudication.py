@@ -16,7 +16,7 @@ from fairjudge.annotation.items import Item
 from fairjudge.annotation.planning import item_key
 from fairjudge.domain import Order
 from fairjudge.errors import InputError
-from fairjudge.inputs import read_file
+from fairjudge.files import read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,7 +51,8 @@ class Desk:
         self.items = writer.items
         self._writer = writer
         self._store = store
-        self._file = LabelsFile(path)
+        self._written: set[str | None] = set()
+        self._file = LabelsFile(path, known=lambda line: without_chance(line) in self._written)
         self._board, self._lines = self._from_store()
         self._sessions = store.sessions()
         self._broken = False
@@ -67,11 +68,9 @@ class Desk:
         for event in events:
             lines.apply(event)
         written = [self._writer.line(event) for event in events if event.kind == "label"]
-        known = set(map(without_chance, written))
+        self._written.update(map(without_chance, written))
         self._file.open(
-            lines.lines(),
-            known=lambda line: without_chance(line) in known,
-            torn=lambda part: any(line.startswith(part) for line in written),
+            lines.lines(), torn=lambda part: any(line.startswith(part) for line in written)
         )
         return board, lines
 
@@ -131,6 +130,9 @@ class Desk:
         if turn.events or turn.sessions:
             self._store.append(turn.events, turn.sessions)
         self._sessions.update(turn.sessions)
+        self._written.update(
+            without_chance(self._writer.line(one)) for one in turn.events if one.kind == "label"
+        )
         taken_back = [line for event in turn.events if (line := self._lines.apply(event))]
         if taken_back:
             self._file.rewrite(self._lines.lines())

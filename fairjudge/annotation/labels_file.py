@@ -6,14 +6,16 @@ import errno
 import json
 import os
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from fairjudge.annotation.board import Event
 from fairjudge.annotation.items import Item
 from fairjudge.domain import replace_lone_surrogates
 from fairjudge.errors import InputError, RunError
+from fairjudge.files import check_regular
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,33 +103,34 @@ class Projection:
 class LabelsFile:
     """Appends with fsync; writes anew, whole or not at all, where a label was taken back.
 
-    The store is the truth: what a killed process left is put right by `rewrite` on opening. A file
-    with a line that the store does not know is never overwritten.
+    The store is the truth: what a killed process left is put right by `rewrite` on opening. Lines
+    that the store does not know are others': a file that begins with some is refused, and those
+    that another program appends meanwhile stay.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, known: Callable[[bytes], bool]) -> None:
+        """Take the path, and what says whether this job may have written a line."""
         self.path = path
+        self._known = known
         self._descriptor = -1
+        self._opened = False
 
-    def open(
-        self,
-        lines: Sequence[bytes],
-        *,
-        known: Callable[[bytes], bool],
-        torn: Callable[[bytes], bool],
-    ) -> None:
+    def open(self, lines: Sequence[bytes], *, torn: Callable[[bytes], bool]) -> None:
         """Make the file hold `lines`.
 
-        ``known`` says whether this job may have written a line, ``torn`` whether bytes may be the
-        beginning of one that a kill cut off. Raises InputError if the file has other content, or
-        cannot be used.
+        ``torn`` says whether bytes may be the beginning of a line that a kill cut off. Raises
+        InputError if the file has other content when it is opened first, or cannot be used.
         """
+        if self._opened:  # after a failure to write: what others appended since stays
+            self.rewrite(lines, torn=torn)
+            return
+        check_regular(self.path)
         try:
             found = self.path.read_bytes() if self.path.exists() else b""
         except OSError as error:
             raise InputError(f"cannot read: {error.strerror}", path=self.path) from None
         for number, line in enumerate(found.splitlines(keepends=True), 1):
-            if not known(line) and (line.endswith(b"\n") or not torn(line)):
+            if not self._known(line) and (line.endswith(b"\n") or not torn(line)):
                 raise InputError(
                     "this line was not written by this job; name another --output, or move the "
                     "file away (the labels of the job are all in its store)",
@@ -135,33 +138,60 @@ class LabelsFile:
                     line=number,
                 )
         if found != b"".join(lines) or not self.path.exists():
-            self.rewrite(lines)
+            self.rewrite(lines, torn=torn)
         else:
             self._reopen()
+        self._opened = True
 
     def append(self, lines: Sequence[bytes]) -> None:
         """Add lines; they are on disk when this returns."""
         data = b"".join(lines)
         try:
+            if not self._ends_whole():  # another program is in the middle of a line
+                data = b"\n" + data
             _write_whole(self._descriptor, data)
             os.fsync(self._descriptor)
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error}") from None
 
-    def rewrite(self, lines: Sequence[bytes]) -> None:
-        """Put a file of `lines` in the place of this one, in one step."""
+    def rewrite(
+        self, lines: Sequence[bytes], *, torn: Callable[[bytes], bool] = lambda _part: False
+    ) -> None:
+        """Put a file of `lines`, and those of other programs, in the place of this one."""
         draft = self.path.with_name(f".{self.path.name}.{os.getpid()}.part")
         try:
-            with draft.open("wb") as raw:
-                raw.writelines(lines)
-                raw.flush()
-                os.fsync(raw.fileno())
-            draft.replace(self.path)
-            self._reopen()
+            with ExitStack() as opened:
+                former = opened.enter_context(self.path.open("rb")) if self.path.exists() else None
+                with draft.open("wb") as raw:
+                    raw.writelines([*lines, *self._of_others(former, torn)])
+                    raw.flush()
+                    os.fsync(raw.fileno())
+                draft.replace(self.path)
+                self._reopen()
+                if late := self._of_others(former, torn):  # appended since it was read
+                    _write_whole(self._descriptor, b"".join(late))
+                    os.fsync(self._descriptor)
         except OSError as error:
             raise RunError(f"{self.path}: cannot write: {error.strerror}") from None
         finally:
             draft.unlink(missing_ok=True)
+
+    def _of_others(self, former: BinaryIO | None, torn: Callable[[bytes], bool]) -> list[bytes]:
+        """Return the lines from here to the end of `former` that this job did not write."""
+        found = former.read().splitlines(keepends=True) if former else []
+        whole = (line if line.endswith(b"\n") else line + b"\n" for line in found)
+        return [
+            line
+            for line in whole
+            if line.strip() and not self._known(line) and not torn(line.removesuffix(b"\n"))
+        ]
+
+    def _ends_whole(self) -> bool:
+        with self.path.open("rb") as file:
+            if file.seek(0, os.SEEK_END) == 0:
+                return True
+            file.seek(-1, os.SEEK_END)
+            return file.read() == b"\n"
 
     def _reopen(self) -> None:
         self.close()

@@ -6,13 +6,15 @@ import json
 import secrets
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, get_args
 
 from filelock import FileLock, Timeout
 
-from fairjudge.annotation.board import Event
+from fairjudge.annotation.board import Event, EventKind
 from fairjudge.errors import RunError
+from fairjudge.files import check_regular
 
 _VERSION = "1"
 _SCHEMA = """
@@ -59,6 +61,7 @@ class Store:
             raise
 
     def _open(self, identity: str) -> None:
+        check_regular(self.path)
         try:
             self.path.touch(mode=0o600, exist_ok=True)
             # Only one thread at a time uses the connection: the caller's lock sees to that.
@@ -68,6 +71,13 @@ class Store:
             self._database.executescript(_SCHEMA)
         except (OSError, sqlite3.Error) as error:
             raise RunError(f"{self.path}: cannot be used: {error}") from None
+        try:
+            self._check_facts(identity)
+        except BaseException:
+            self._database.close()
+            raise
+
+    def _check_facts(self, identity: str) -> None:
         if self.fact("version", _VERSION) != _VERSION:
             raise RunError(f"{self.path}: made by another version of FairJudge")
         if self.fact("identity", identity) != identity:
@@ -89,7 +99,7 @@ class Store:
 
     def fact(self, name: str, default: str) -> str:
         """Return what is kept under `name`; keep `default` where nothing is."""
-        with self._database as open_database:
+        with self._reading(), self._database as open_database:
             open_database.execute("INSERT OR IGNORE INTO facts VALUES (?, ?)", (name, default))
             row = open_database.execute("SELECT value FROM facts WHERE name = ?", (name,))
             return str(row.fetchone()[0])
@@ -118,13 +128,34 @@ class Store:
             raise RunError(f"{self.path}: cannot write: {error}") from None
 
     def events(self) -> Iterator[Event]:
-        """Yield all events in order."""
-        for row in self._database.execute(_SELECT):
-            kept = dict(zip(_FIELDS, row, strict=True))
-            value = kept["value"]
-            kept["value"] = None if value is None else json.loads(value)
-            yield Event(**kept | {"item": self._numbers[kept["item"]]})
+        """Yield all events in order; RunError where one is damaged."""
+        with self._reading():
+            rows = self._database.execute(_SELECT).fetchall()
+        for row in rows:
+            with self._reading():
+                event = self._event(row)
+            yield event
+
+    def _event(self, row: Sequence[Any]) -> Event:
+        kept = dict(zip(_FIELDS, row, strict=True))
+        value = kept["value"]
+        kept["value"] = None if value is None else json.loads(value)
+        if kept["kind"] not in get_args(EventKind):
+            raise ValueError(f"no such event: {kept['kind']!r}")
+        return Event(**kept | {"item": self._numbers[kept["item"]]})
 
     def sessions(self) -> dict[str, str]:
         """Return who is signed in, by key."""
-        return dict(self._database.execute("SELECT key, annotator FROM sessions"))
+        with self._reading():
+            return dict(self._database.execute("SELECT key, annotator FROM sessions"))
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """Name the file where what it holds is damaged."""
+        try:
+            yield
+        except (sqlite3.Error, ValueError, LookupError, TypeError) as error:
+            raise RunError(
+                f"{self.path}: damaged: {error}; restore it from a copy, or move it away with "
+                "its -wal and -shm and the labels file, and start anew"
+            ) from None

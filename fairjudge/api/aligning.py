@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
-from fairjudge.declaring import Level, Seed
 from fairjudge.options.checking import as_names, checks_arguments
+from fairjudge.options.declaring import Level, Seed
 from fairjudge.options.models import Model, as_model
 
 
@@ -107,18 +107,18 @@ async def aalign(
         ...
     fairjudge.errors.InputError: 1 labelled document: align needs 25 or more, ...
     """
-    from fairjudge.analysis.aligning import LabelReading
-    from fairjudge.api.progress import bars
-    from fairjudge.datasets import read_labels, read_summaries
-    from fairjudge.options.checking import checked
-    from fairjudge.options.judging import JudgeOptions
-    from fairjudge.run.align_material import (
+    from fairjudge.aligning.items import LabelReading
+    from fairjudge.aligning.material import (
         AlignOptions,
         kinds_tried,
         prepare,
         read_sources,
     )
-    from fairjudge.run.aligning import align_loaded
+    from fairjudge.aligning.running import align_loaded
+    from fairjudge.api.progress import bars
+    from fairjudge.datasets import read_labels, read_summaries
+    from fairjudge.options.checking import checked
+    from fairjudge.options.judging import JudgeOptions
 
     asked = as_model(model)
     judging = checked(JudgeOptions, {"aspect": aspect, "protocol": protocol} | options, "align")

@@ -5,20 +5,28 @@ Most read judgements that are there; `order` and `checks` ask a model, and have 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
-from fairjudge.datasets import read_judgements, read_references, read_summaries
-from fairjudge.declaring import Level, Opt, Positive, Seed
+from fairjudge.datasets import (
+    Loaded,
+    read_clusters,
+    read_judgements,
+    read_references,
+    read_summaries,
+)
+from fairjudge.domain import Judgement
+from fairjudge.judges.balance import BALANCE
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Level, Opt, Positive, Seed
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
-    from fairjudge.judges.probes import Probe
+    from fairjudge.auditing.probes import Probe
 
 
 @checks_arguments
@@ -57,7 +65,7 @@ def position(
     >>> fj.audit.position(both)["groups"][0]["first"]["value"]
     100.0
     """
-    from fairjudge.analysis.auditing import position_report
+    from fairjudge.auditing.reports import position_report
 
     rows = read_judgements(judgements).records
     return Findings(
@@ -87,7 +95,7 @@ def verbosity(judgements: object) -> Findings:
     >>> fj.audit.verbosity(rows)["groups"][0]["extended"]["value"]
     100.0
     """
-    from fairjudge.analysis.auditing import verbosity_report
+    from fairjudge.auditing.reports import verbosity_report
 
     return Findings("audit verbosity", verbosity_report(read_judgements(judgements).records))
 
@@ -112,8 +120,8 @@ def lengthened(
     >>> [row["system"] for row in longer[:2]]
     ['thorough', 'thorough:extended']
     """
+    from fairjudge.auditing.probes import add_probes
     from fairjudge.datasets import read_clusters
-    from fairjudge.judges.probes import add_probes
     from fairjudge.text.sentences import sentence_texts
 
     written = read_summaries(summaries).records
@@ -145,7 +153,7 @@ def length(judgements: object, summaries: object, *, matched_within: float = 0.2
     >>> import fairjudge as fj
     >>> fj.audit.length("pairs.jsonl", "summaries.jsonl")  # doctest: +SKIP
     """
-    from fairjudge.analysis.auditing import length_report
+    from fairjudge.auditing.reports import length_report
 
     rows, written = read_judgements(judgements).records, read_summaries(summaries).records
     return Findings("audit length", length_report(rows, written, matched_within=matched_within))
@@ -161,7 +169,7 @@ def parse(judgements: object) -> Findings:
     >>> fj.audit.parse([row | {"judge": "j", "unscored": "refused"}])["groups"][0]["unscored"]
     {'refused': 1}
     """
-    from fairjudge.analysis.auditing import parse_report
+    from fairjudge.auditing.reports import parse_report
 
     return Findings("audit parse", parse_report(read_judgements(judgements).records))
 
@@ -189,7 +197,7 @@ def stability(
     >>> fj.audit.stability(twice)["groups"][0]["flips"]["value"]
     1.0
     """
-    from fairjudge.analysis.stability import stability_report
+    from fairjudge.auditing.stability import stability_report
 
     rows = read_judgements(judgements).records
     figures = stability_report(rows, variant=variant, level=level, seed=seed)
@@ -202,12 +210,12 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     Parameters
     ----------
     references
-        What was judged against; not needed of a `JudgeResult`.
+        What was judged against, for balance plain clusters; not needed of a `JudgeResult`.
 
     Raises
     ------
     InputError
-        If the judgements do not tell: judge with ``protocol="checklist"``.
+        If the judgements do not tell: judge with ``protocol="checklist"`` or ``aspect="balance"``.
 
     Examples
     --------
@@ -217,11 +225,18 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     >>> [group["system"] for group in fj.audit.covered(result)["groups"]]
     ['thorough', 'one-sided', 'unfaithful']
     """
-    from fairjudge.analysis.auditing import covered_report
+    from fairjudge.auditing.reports import covered_report
 
     given = judgements.references if isinstance(judgements, JudgeResult) else ()
-    sources = given if references is None else read_references(references).records
-    return Findings("audit covered", covered_report(read_judgements(judgements).records, sources))
+    rows = read_judgements(judgements).records
+    sources = given if references is None else reader_of(rows)(references).records
+    return Findings("audit covered", covered_report(rows, sources))
+
+
+def reader_of(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
+    """Return what reads the sources of judgements: clusters for balance alone, else references."""
+    only_balance = bool(rows) and all(row.aspect == BALANCE for row in rows)
+    return read_clusters if only_balance else read_references
 
 
 @checks_arguments

@@ -9,8 +9,8 @@ from fairjudge.analysis.bias import Representation
 from fairjudge.api.findings import Findings
 from fairjudge.bias.reporting import BiasOptions
 from fairjudge.bias.word_lists import ReferenceKind
-from fairjudge.declaring import Resamples, Seed
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Resamples, Seed
 from fairjudge.options.models import Model, as_model
 
 

@@ -19,7 +19,7 @@ def blocking(call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
     @wraps(call)
     def blocked(*args: P.args, **kwargs: P.kwargs) -> T:
-        from fairjudge.run.running import run_to_end
+        from fairjudge.engine.coroutines import run_to_end
 
         return run_to_end(call(*args, **kwargs))
 

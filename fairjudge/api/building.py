@@ -15,8 +15,8 @@ from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
+    from fairjudge.engine.models import Spent
     from fairjudge.run.building import BuildOutcome
-    from fairjudge.run.models import Spent
 
 
 @dataclass(frozen=True, slots=True, repr=False)

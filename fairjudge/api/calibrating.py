@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table
-from fairjudge.declaring import Count, Resamples, Seed, Share
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import as_names, checks_arguments
+from fairjudge.options.declaring import Count, Resamples, Seed, Share
 from fairjudge.reports.figures import interval
 from fairjudge.reports.kinds import tables_of
 from fairjudge.reports.measured_findings import with_findings

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.api.findings import Findings
-from fairjudge.declaring import Seed
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Seed
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,7 +35,7 @@ class Cascade:
 
     def save(self, path: str | Path) -> None:
         """Write the thresholds to a JSON file, for ``fairjudge judge --cascade``."""
-        from fairjudge.records import write_output
+        from fairjudge.records.folder import write_output
 
         write_output(Path(path), json.dumps({"low": self.low, "high": self.high}) + "\n")
 

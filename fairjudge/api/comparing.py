@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fairjudge.api.findings import Findings
 from fairjudge.datasets import read_judgements, read_labels
-from fairjudge.declaring import Level, Seed
 from fairjudge.options.checking import as_names, checks_arguments
+from fairjudge.options.declaring import Level, Seed, Share
 
 
 @checks_arguments
@@ -17,12 +17,16 @@ def check(
     *,
     baseline: object,
     margin: float = 0.05,
+    max_unscored: Share = 0.05,
+    strict: bool = False,
     annotators: str | Sequence[str] = "*",
     label_scale: tuple[float, float] | None = None,
     level: Level = 0.95,
     seed: Seed = 0,
 ) -> Findings:
     """Compare a judge's agreement with people after a change with that before it.
+
+    What it returns says whether the change passes; it raises nothing where it does not.
 
     Parameters
     ----------
@@ -32,6 +36,11 @@ def check(
         People's labels of these items: a path or a list.
     margin : float
         The largest loss of agreement to put up with, above 0.
+    max_unscored : float
+        The largest share of labelled items without a score, before or after, that passes. An item
+        that was not judged has none.
+    strict : bool
+        Do not pass where the anchors cannot tell.
     annotators
         Patterns of the names whose labels are taken.
     label_scale : (float, float), optional
@@ -42,13 +51,15 @@ def check(
     Returns
     -------
     Findings
+        ``["outcome"]`` is "passed", or why not: "worse", "cannot tell" or "unscored";
         ``["verdict"]`` is "better", "same", "worse" or "cannot tell"; ``["groups"]`` has the change
         of each figure by aspect and protocol.
 
     Raises
     ------
     FairJudgeError
-        If an argument cannot be used, or the two have no aspect and protocol in common.
+        If an argument cannot be used, no item of either is labelled, or an aspect, protocol or
+        judge of the baseline was not judged again.
 
     Examples
     --------
@@ -61,7 +72,7 @@ def check(
     >>> fj.check(wrong, labels, baseline=right)["verdict"]
     'worse'
     """
-    from fairjudge.analysis.checking import check_report
+    from fairjudge.analysis.checking import Gate, LabelChoice, check_report
 
     return Findings(
         "check",
@@ -69,9 +80,8 @@ def check(
             read_judgements(judgements).records,
             read_judgements(baseline).records,
             read_labels(labels),
-            margin=margin,
-            annotators=as_names(annotators),
-            label_scale=label_scale,
+            gate=Gate(margin=margin, max_unscored=max_unscored, strict=strict),
+            choice=LabelChoice(annotators=as_names(annotators), scale=label_scale),
             level=level,
             seed=seed,
         ),

@@ -15,7 +15,7 @@ from fairjudge.domain import Judgement, Record
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.exporting import TARGETS, export_judgements
 from fairjudge.options.checking import checks_arguments
-from fairjudge.records import replacing, write_atomically
+from fairjudge.records.folder import replacing, write_atomically
 
 Rows: TypeAlias = Sequence[Mapping[str, Any]]
 Writer: TypeAlias = Callable[[Rows, Path], None]

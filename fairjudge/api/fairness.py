@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from fairjudge.analysis.fairness import (
     ScorerChoice,
@@ -12,6 +13,13 @@ from fairjudge.analysis.fairness import (
     read_target,
     read_terms,
     value_scores_of,
+)
+from fairjudge.analysis.support_files import (
+    SUPPORTS,
+    UNITS,
+    VALUE_SCORES,
+    VALUE_SHARES,
+    ValueScoreRecord,
 )
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Units, model_supports
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
@@ -26,23 +34,19 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._problems import describe
-from fairjudge.datasets.supports import (
-    SUPPORTS,
-    UNITS,
-    VALUE_SCORES,
-    VALUE_SHARES,
-    ValueScoreRecord,
-)
-from fairjudge.declaring import Positive, Seed
+from fairjudge.domain import Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Positive, Seed
 from fairjudge.options.models import Model, as_model
-from fairjudge.text.printable import counted
+from fairjudge.records.matching import Match, join_samples, with_ids_of
+from fairjudge.text.counting import pluralize
 
+R = TypeVar("R", bound=Record)
 if TYPE_CHECKING:
-    from fairjudge.domain import Cluster, Judgement, Reference, Summary
+    from fairjudge.domain import Cluster, Judgement, Summary
     from fairjudge.fairness.distributions import Target
     from fairjudge.fairness.proportional_report import ValueScores
     from fairjudge.fairness.share_error import HumanShares
@@ -129,8 +133,9 @@ def coverage(
     labelled: Sequence[Cluster] = sources.records
     supports: Sequence[Support] = ()
     made_by = ""
+    joins = _Joins(written.records)
     if not isinstance(chosen, ScorerChoice):
-        labelled, supports, made_by = _given(labelled, chosen)
+        labelled, supports, made_by = _given(labelled, chosen, joins)
     corpus = label_corpus(labelled, attribute=attribute, bins=tuple(bins))
     if isinstance(chosen, ScorerChoice):
         with bars(progress) as shown:
@@ -153,14 +158,39 @@ def coverage(
         error_rate=error_rate,
     )
     people = () if human is None else read_records(human, SUPPORTS, argument="human")
+    human_supports = joins.of(people, "human support")
     report = report_coverage(
         corpus,
         written.records,
         supports,
         options=options,
-        human=[record.read() for record in people],
+        human=[record.read() for record in human_supports],
     )
-    return CoverageFairness(report, supports)
+    return CoverageFairness(report, supports, tuple(joins.found))
+
+
+class _Joins:
+    """Joins of files with the summaries, by eid and system; ``found`` has what each came to."""
+
+    def __init__(self, summaries: Sequence[Summary]) -> None:
+        self._summaries = summaries
+        self.found: list[Match[tuple[str, str]]] = []
+
+    def of(self, rows: Iterable[R], name: str) -> tuple[R, ...]:
+        """Return `rows` with the summaries' ids; `name` says what one of them is.
+
+        Raises
+        ------
+        InputError
+            None is of a summary.
+        """
+        path = rows.path if isinstance(rows, Loaded) else None
+        given = tuple(rows)
+        if not given:
+            return given
+        joined, found = join_samples(given, self._summaries, names=(name, "summary"), path=path)
+        self.found.append(found)
+        return joined
 
 
 def read_scorer(text: str, *, skip_bad: bool = False) -> ScorerChoice | Loaded[Any] | Model:
@@ -191,19 +221,20 @@ def check_takes_units(scorer: object) -> None:
 
 
 def _given(
-    clusters: Sequence[Cluster], scorer: object
+    clusters: Sequence[Cluster], scorer: object, joins: _Joins
 ) -> tuple[Sequence[Cluster], list[Support], str]:
     """Return the supports that `scorer` holds, with the clusters that they are about."""
     if isinstance(scorer, Loaded) and all(isinstance(one, SupportRecord) for one in scorer):
-        return clusters, [one.read() for one in scorer], f"matrix:{Path(scorer.path).name}"
-    rows = read_judgements(scorer, argument="scorer").records
+        given = joins.of(scorer, "support")
+        return clusters, [one.read() for one in given], f"matrix:{Path(scorer.path).name}"
+    rows = joins.of(read_judgements(scorer, argument="scorer"), "judgement")
     references = scorer.references if isinstance(scorer, JudgeResult) else ()
     labelled, supports = _judged(clusters, rows, references)
     return labelled, supports, "judgements:" + "+".join(sorted({row.judge for row in rows}))
 
 
 def _judged(
-    clusters: Sequence[Cluster], rows: Sequence[Judgement], references: Sequence[Reference]
+    clusters: Sequence[Cluster], rows: Sequence[Judgement], references: Sequence[Cluster]
 ) -> tuple[Sequence[Cluster], list[Support]]:
     from fairjudge.fairness.verdicts import (
         answering,
@@ -212,22 +243,23 @@ def _judged(
         without_stubs,
     )
 
-    if references and any(row.checklist for row in rows):
-        return answering(clusters, references), supports_from_checklists(references, rows)
+    questions = [one for one in references if isinstance(one, Reference)]
+    if questions and any(row.checklist for row in rows):
+        return answering(clusters, questions), supports_from_checklists(questions, rows)
     return without_stubs(clusters), supports_from_judgements(clusters, rows)
 
 
 def _units(given: object, summaries: Loaded[Summary]) -> Units:
     """Read the units; every summary must have some, or some would be in sentences unnoticed."""
     read = read_records(given, UNITS, argument="units")
-    found = {(row.eid, row.system): row.units for row in read}
+    found = {(row.eid, row.system): row.units for row in with_ids_of(read, summaries)}
     missing = [
         one for one in summaries if one.text.strip() and not found.get((one.eid, one.system))
     ]
     if missing:
         first = missing[0]
         raise InputError(
-            f"no units here for {counted(len(missing), 'summary', 'summaries')}, such as that of "
+            f"no units here for {pluralize(len(missing), 'summary', 'summaries')}, such as that of "
             f"{first.system!r} on {first.eid!r}; split the same summaries",
             path=read.path,
         )
@@ -293,7 +325,8 @@ def proportionality(
     normaliser = read_terms(terms)
     sources, written = _checked(clusters, summaries, attribute)
     corpus = label_corpus(sources.records, attribute=attribute, bins=tuple(bins))
-    scores, made_by = _value_scores(corpus, written.records, scorer, progress)
+    joins = _Joins(written.records)
+    scores, made_by = _value_scores(corpus, written.records, scorer, progress, joins)
     options = ProportionalOptions(
         target=wanted,
         tau=tau,
@@ -308,13 +341,13 @@ def proportionality(
         written.records,
         options=options,
         scores=scores,
-        human=None if human is None else _human_shares(human),
+        human=None if human is None else _human_shares(human, joins),
     )
-    return ProportionalFairness(report)
+    return ProportionalFairness(report, tuple(joins.found))
 
 
-def _human_shares(given: object) -> HumanShares:
-    read = read_records(given, VALUE_SHARES, argument="human")
+def _human_shares(given: object, joins: _Joins) -> HumanShares:
+    read = joins.of(read_records(given, VALUE_SHARES, argument="human"), "human share")
     return {(one.eid, one.system): one.shares for one in read}
 
 
@@ -331,6 +364,7 @@ def _value_scores(
     summaries: Sequence[Summary],
     scorer: Loaded[Any] | str,
     progress: bool | None,  # noqa: FBT001  # as `Model.progress`
+    joins: _Joins,
 ) -> tuple[ValueScores | None, str]:
     """Return the scores by value, None for unigrams, and what made them."""
     chosen = read_value_scorer(scorer) if isinstance(scorer, str) else scorer
@@ -339,7 +373,7 @@ def _value_scores(
             choice = parse_scorer(chosen, PROPORTIONAL_SCORERS)
             return value_scores_of(corpus, summaries, choice, shown.counter("scoring sets"))
     read = read_records(chosen, VALUE_SCORES, argument="scorer")
-    scores = {(one.eid, one.system): one.scores for one in read}
+    scores = {(one.eid, one.system): one.scores for one in joins.of(read, "score")}
     return scores, f"matrix:{Path(read.path).name}"
 
 
@@ -348,6 +382,7 @@ def _checked(
 ) -> tuple[Loaded[Cluster], Loaded[Summary]]:
     if not isinstance(attribute, str):
         raise ConfigurationError(f"attribute: expected text, found {describe(attribute)}")
-    sources, written = read_clusters(clusters), read_summaries(summaries)
+    sources, read = read_clusters(clusters), read_summaries(summaries)
+    written = replace(read, records=with_ids_of(read, sources))
     check_summaries(written, sources)
     return sources, written

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairjudge.analysis.support_files import write_supports
 from fairjudge.api.showing import pages, texts
 from fairjudge.api.tables import Table, with_interval
-from fairjudge.datasets.supports import write_supports
-from fairjudge.domain import Undefined
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.fairness.coverage_measures import COVERAGE
+from fairjudge.fairness.measures import FairnessMeasures
+from fairjudge.fairness.proportional import PROPORTIONAL, Proportional
 from fairjudge.reports.fairness_tables import coverage_tables, proportional_tables
 from fairjudge.reports.measured_findings import with_findings
 from fairjudge.reports.tables import TextTable
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from fairjudge.fairness.coverage_report import CoverageReport
     from fairjudge.fairness.proportional_report import ProportionalReport
     from fairjudge.fairness.support import Support
+    from fairjudge.records.matching import Match
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,27 +35,22 @@ class CoverageFairness:
 
     report: CoverageReport
     supports: Sequence[Support]
+    joins: Sequence[Match[tuple[str, str]]] = ()
 
     def save_supports(self, path: str | Path) -> None:
         """Write the supports to a .jsonl file, for ``scorer="matrix:FILE"``."""
         write_supports(path, self.supports)
 
     def table(self) -> Table:
-        """Return ``equal_coverage``, ``r_ec`` and ``coverage_parity`` of each system; 0 is fair."""
-        from fairjudge.fairness.coverage_parity import CoverageParity
+        """Return the measures of each system by key, with their intervals; 0 is fair.
 
+        These are ``equal_coverage``, ``r_ec`` and ``coverage_parity``.
+        """
         rows = tuple(
             {
                 "system": system,
-                "n": found.equal.n,
-                **with_interval("equal_coverage", found.equal.mean),
-                **with_interval("r_ec", found.equal.unfair_share),
-                **with_interval(
-                    "coverage_parity",
-                    found.parity.value
-                    if isinstance(found.parity, CoverageParity)
-                    else found.parity,
-                ),
+                "n": len(found.samples),
+                **_with_intervals(COVERAGE, found.estimates),
             }
             for system, found in self.report.systems.items()
         )
@@ -61,7 +60,7 @@ class CoverageFairness:
         """Return what ``fairjudge fairness coverage --json`` writes."""
         from fairjudge.fairness.coverage_json import coverage_json
 
-        return with_findings("fairness coverage", coverage_json(self.report))
+        return with_findings("fairness coverage", coverage_json(self.report) | _joined(self.joins))
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -82,16 +81,15 @@ class ProportionalFairness:
     """
 
     report: ProportionalReport
+    joins: Sequence[Match[tuple[str, str]]] = ()
 
     def table(self) -> Table:
-        """Return ``bur``, ``uer``, ``auc`` and ``sof`` of each system, as shares; 0 is fair."""
+        """Return the measures of each system by key, as shares with their intervals; 0 is fair.
+
+        These are ``bur``, ``uer``, ``auc`` and ``sof``.
+        """
         rows = tuple(
-            {"system": system}
-            | {
-                key: value
-                for name in ("bur", "uer", "auc", "sof")
-                for key, value in with_interval(name, _measure(found.measures, name)).items()
-            }
+            {"system": system, **_with_intervals(PROPORTIONAL, _estimates(found.measures))}
             for system, found in self.report.systems.items()
         )
         return Table(rows, proportional_tables(self.to_dict())[0])
@@ -100,7 +98,8 @@ class ProportionalFairness:
         """Return what ``fairjudge fairness proportional --json`` writes."""
         from fairjudge.fairness.proportional_json import proportional_json
 
-        return with_findings("fairness proportional", proportional_json(self.report))
+        figures = proportional_json(self.report) | _joined(self.joins)
+        return with_findings("fairness proportional", figures)
 
     def tables(self) -> tuple[TextTable, ...]:
         """Return the tables that the command prints."""
@@ -113,5 +112,21 @@ class ProportionalFairness:
         return pages(self.tables())
 
 
-def _measure(measures: object, name: str) -> object:
-    return measures if isinstance(measures, Undefined) else getattr(measures, name)
+def _joined(joins: Sequence[Match[tuple[str, str]]]) -> dict[str, Any]:
+    return {"joins": [one.to_json() for one in joins]} if joins else {}
+
+
+def _estimates(measures: Proportional | Undefined) -> Mapping[str, Estimate | Undefined]:
+    if isinstance(measures, Undefined):
+        return {measure.key: measures for measure in PROPORTIONAL}
+    return measures.estimates
+
+
+def _with_intervals(
+    measures: FairnessMeasures[Any, Any, Any], estimates: Mapping[str, Estimate | Undefined]
+) -> dict[str, Any]:
+    return {
+        name: value
+        for measure in measures.shown
+        for name, value in with_interval(measure.key, estimates[measure.key]).items()
+    }

@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from fairjudge.api.tables import Table, to_pandas, with_interval
-from fairjudge.declaring import Resamples, Seed
-from fairjudge.domain import Judgement, ProtocolName, Reference
+from fairjudge.domain import Cluster, Judgement, ProtocolName
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Resamples, Seed
 from fairjudge.options.models import Model, as_model
 from fairjudge.reports.tables import TextTable, columns
 
 if TYPE_CHECKING:
+    from fairjudge.engine.models import Spent
     from fairjudge.judges.asking import Preset, Promise, Thresholds
-    from fairjudge.judges.juries import JuryRule
     from fairjudge.options.judging import JudgeOptions
-    from fairjudge.run.models import Spent
+    from fairjudge.scores.juries import JuryRule
+    from fairjudge.scores.missing import Missing
 
 _SLICES = {
     "outlet": "coverage by outlet",
@@ -32,15 +33,17 @@ _SLICES = {
 class JudgeResult(Sequence[Judgement]):
     """Judgements, as a sequence, with the tables that rest on them.
 
-    ``references`` are what was judged against, where it was references. ``spent`` is what was
+    ``references`` are what was judged against, where it was references or the aspect is balance.
+    ``spent`` is what was
     asked of the model, None for the local one.
     """
 
     judgements: tuple[Judgement, ...]
-    references: tuple[Reference, ...] = ()
+    references: tuple[Cluster, ...] = ()
     spent: Spent | None = None
     signature: str = ""
     run: Path | str | None = None
+    n_not_applicable: int = 0
 
     def __len__(self) -> int:
         return len(self.judgements)
@@ -60,6 +63,14 @@ class JudgeResult(Sequence[Judgement]):
         """How many judgements have no value; each says why in ``unscored``."""
         return sum(row.unscored is not None for row in self.judgements)
 
+    @property
+    def missing(self) -> Missing:
+        """Items without a score, by kind: failed, refused, or not applicable (nothing to judge)."""
+        from fairjudge.scores.missing import missing_of
+
+        asked = [row for row in self.judgements if "derived_from" not in (row.model_extra or {})]
+        return missing_of(asked, n_not_applicable=self.n_not_applicable)
+
     @checks_arguments
     def leaderboard(self, *, seed: Seed = 0, n_resamples: Resamples = 2000) -> Table:
         """Return the systems, best first, with 95 % bootstrap intervals over documents.
@@ -76,8 +87,8 @@ class JudgeResult(Sequence[Judgement]):
             ``low``, ``high``, ``behind`` the first with its interval, ``n_clusters``, ``n_judged``,
             ``n_unscored``, ``ranked``. A system scored on fewer clusters is not ranked.
         """
-        from fairjudge.judges.leaderboards import leaderboards
         from fairjudge.reports.leaderboard_section import combined_table
+        from fairjudge.scores.leaderboards import leaderboards
 
         boards = leaderboards(self.judgements, seed=seed, n_resamples=n_resamples)
         rows = tuple(
@@ -165,7 +176,7 @@ class JudgeResult(Sequence[Judgement]):
 
     @cached_property
     def _covered(self) -> dict[str, Any]:
-        from fairjudge.analysis.auditing import covered_report
+        from fairjudge.auditing.reports import covered_report
 
         if not self.references:
             raise InputError("these judgements came without references: judge with fairjudge.Judge")
@@ -196,7 +207,8 @@ class Judge:
     model : Model, str, or several
         Who judges; several are a jury, on the budget of the first, and each verdict is kept.
     aspect : str
-        ``"coverage"``, ``"faithfulness"``, or one of your own with ``prompt`` and ``scale``.
+        ``"coverage"``, ``"faithfulness"``, ``"balance"`` (without an LLM), or one of your own with
+        ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.
     preset : {"recommended", "paper", "budget", "granular"}, optional
@@ -232,9 +244,9 @@ class Judge:
         jury: JuryRule = "mean",
         **options: Any,
     ) -> None:
-        from fairjudge.judges.juries import JuryRule
         from fairjudge.options.checking import checked
         from fairjudge.options.judging import JudgeOptions
+        from fairjudge.scores.juries import JuryRule
 
         if options.get("cascade") is not None:
             options["cascade"] = _thresholds(options["cascade"])
@@ -274,7 +286,7 @@ class Judge:
         FairJudgeError
             If an argument or the model cannot be used. Items that fail are unscored judgements.
         """
-        from fairjudge.run.running import run_to_end
+        from fairjudge.engine.coroutines import run_to_end
 
         return run_to_end(self.arun(references, summaries, run=run))
 
@@ -308,6 +320,7 @@ class Judge:
             spent=outcome.spent,
             signature=outcome.signature,
             run=outcome.run,
+            n_not_applicable=outcome.n_missing,
         )
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from fairjudge.run.progress import BuildProgress
+from fairjudge.engine.progress import BuildProgress
 from fairjudge.text.printable import printable
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from fairjudge.api.calibrating import Calibration
 from fairjudge.api.fairness_results import CoverageFairness, ProportionalFairness
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
-from fairjudge.declaring import Seed
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.checking import checks_arguments
+from fairjudge.options.declaring import Seed
 
 if TYPE_CHECKING:
     from fairjudge.analysis.report_inputs import Inputs

@@ -14,7 +14,7 @@ from fairjudge.options.checking import checks_arguments
 from fairjudge.options.models import Model, as_model
 
 if TYPE_CHECKING:
-    from fairjudge.run.models import Spent
+    from fairjudge.engine.models import Spent
     from fairjudge.run.summaries import SummarizeOutcome
 
 

@@ -11,15 +11,18 @@ import os
 import pkgutil
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
-from typing import Any, Literal
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, Literal
 
 from fairjudge.backends.guarding import Guarding, keys_in_environment
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_base_url
 from fairjudge.backends.ports import AnyBackend, Pipeline, Warn
-from fairjudge.cache_secret import new_secret
+from fairjudge.cache.secret import new_secret
 from fairjudge.errors import ConfigurationError, MissingExtraError
 from fairjudge.protocols import ModelRef
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 __all__ = [
     "BackendKind",
@@ -46,6 +49,9 @@ class BackendKind:
     ``url_variables`` those that may name its server. ``decides`` says that it answers typed
     questions instead of writing text. ``answers_from`` says where the answers come from: a server,
     which may send a key back, a model loaded into this process, or a file.
+
+    A package adds one by an entry point of the group ``fairjudge.backends``, whose name is the
+    provider and whose value is the class; see docs/contributing/backend.md.
     """
 
     provider: str
@@ -92,6 +98,13 @@ _KINDS: Mapping[str, BackendKind] = {
             what="any provider that litellm knows: litellm:provider/model",
             needs="litellm",
             extra="litellm",
+        ),
+        BackendKind(
+            provider="langchain",
+            path="fairjudge.backends.langchain:LangChainBackend",
+            what="any chat model of LangChain: langchain:provider/model",
+            needs="langchain",
+            extra="langchain",
         ),
         BackendKind(
             provider="transformers",
@@ -143,19 +156,48 @@ _KINDS: Mapping[str, BackendKind] = {
 
 
 def backend_kinds() -> tuple[BackendKind, ...]:
-    """Return every provider: those built in, then those of the entry points, by name."""
-    found = {
-        point.name: BackendKind(
-            provider=point.name, path=point.value, what=f"from the package {_package(point)}"
-        )
-        for point in entry_points(group=ENTRY_POINT_GROUP)
-        if point.name not in _KINDS
-    }
-    return (*_KINDS.values(), *(found[name] for name in sorted(found)))
+    """Return every provider: those built in, then those of the entry points, by name.
+
+    No plug-in is imported for it: what its class says of itself is not known yet.
+    """
+    plug_ins = _plug_ins()
+    found = (
+        BackendKind(provider=name, path=plug_ins[name].value, what=_origin(plug_ins[name]))
+        for name in sorted(plug_ins)
+    )
+    return (*_KINDS.values(), *found)
 
 
-def _package(point: Any) -> str:
-    return str(point.module if point.dist is None else point.dist.name)
+def _plug_ins() -> dict[str, EntryPoint]:
+    points = entry_points(group=ENTRY_POINT_GROUP)
+    return {point.name: point for point in points if point.name not in _KINDS}
+
+
+def _origin(point: EntryPoint) -> str:
+    package = point.module if point.dist is None else point.dist.name
+    return f"from the package {package}"
+
+
+def _plug_in(point: EntryPoint) -> BackendKind:
+    """Import a plug-in and return what its class says of itself.
+
+    One with a method ``decide`` and none ``complete`` is a decision backend; ``key_variable`` and
+    ``answers_from`` are read where it has them.
+    """
+    try:
+        opened = point.load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigurationError(
+            f"backend {point.name!r} {_origin(point)} cannot be imported: {error}"
+        ) from error
+    return BackendKind(
+        provider=point.name,
+        path=point.value,
+        what=_origin(point),
+        key_variable=getattr(opened, "key_variable", None),
+        decides=hasattr(opened, "decide") and not hasattr(opened, "complete"),
+        answers_from=getattr(opened, "answers_from", "server"),
+    )
 
 
 def resolve_target(spec: str, *, base_url: str | None = None) -> ModelRef:
@@ -185,8 +227,11 @@ def open_backend(
     timeout_seconds: float = DEFAULT_TIMEOUT_SECONDS,
     warn: Warn | None = None,
     secret: bytes | None = None,
+    chat: BaseChatModel | None = None,
 ) -> AnyBackend:
     """Open the backend of `target`; wrap it with what the run needs.
+
+    `chat` is the chat model of LangChain that `target` stands for, where it was made elsewhere.
 
     What is sent to a model carries marks made with `secret` (`fairjudge.prompting.seal`), such as
     that of a reply cache; by default one that this backend alone has. A recording is asked as it
@@ -198,10 +243,13 @@ def open_backend(
         When the provider is unknown, its key is missing, or an extra is not installed.
     """
     kind = _find(target.provider)
-    if not kind.installed and kind.extra is not None:
+    if not kind.installed and kind.extra is not None and chat is None:
         raise MissingExtraError(f"backend {target.provider!r}", extra=kind.extra)
     opened = pkgutil.resolve_name(kind.path)
-    backend: AnyBackend = opened(target, timeout_seconds=timeout_seconds, warn=warn)
+    options: dict[str, Any] = {"timeout_seconds": timeout_seconds, "warn": warn}
+    if chat is not None and target.provider == "langchain":
+        options["chat"] = chat
+    backend: AnyBackend = opened(target, **options)
     if kind.answers_from == "file":
         return backend
     keys = keys_in_environment(kind.key_variable) if kind.answers_from == "server" else ()
@@ -224,11 +272,12 @@ def loads_its_model(target: ModelRef) -> bool:
 
 
 def _find(provider: str) -> BackendKind:
-    kinds = {kind.provider: kind for kind in backend_kinds()}
-    if provider in kinds:
-        return kinds[provider]
-    close = difflib.get_close_matches(provider, [*kinds, LOCAL], n=1)
+    if provider in _KINDS:
+        return _KINDS[provider]
+    plug_ins = _plug_ins()
+    if provider in plug_ins:
+        return _plug_in(plug_ins[provider])
+    known = [*_KINDS, *sorted(plug_ins), LOCAL]
+    close = difflib.get_close_matches(provider, known, n=1)
     hint = f"; did you mean {close[0]!r}?" if close else "."
-    raise ConfigurationError(
-        f"unknown backend {provider!r}{hint} Known: {', '.join([*kinds, LOCAL])}"
-    )
+    raise ConfigurationError(f"unknown backend {provider!r}{hint} Known: {', '.join(known)}")

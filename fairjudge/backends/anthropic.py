@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import anthropic
-from anthropic.types import Message as Reply
-from anthropic.types import MessageParam, TextBlockParam
 
-from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.http import check_target, one_line
+from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.ports import asked_again
-from fairjudge.backends.posting import carried_client
-from fairjudge.backends.server_client import ServerClient
+from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.backends.warming import shared_texts
 from fairjudge.errors import EmptyReplyError, RefusedError
@@ -48,8 +44,6 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
         super().__init__(target, **options)
         self._url = self._url.removesuffix("/v1")  # the client appends /v1/messages itself
         self._support = ParameterSupport(server=self._url, warn=self._warn)
-        # Which models retire when is nothing a user of a summary judge can act on mid-run.
-        warnings.filterwarnings("ignore", message="The model '.*' is deprecated and will reach")
 
     async def complete(self, request: CompletionRequest) -> Completion:
         """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
@@ -59,29 +53,33 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
             body = self._body(request)
             marks = [_MARK] if shares and self._support.accepts(_MARK) else []
             try:
-                async with asyncio.timeout(self._timeout_seconds):
-                    return read_reply(await self._send(request, body, marked=bool(marks)))
+                reply = await post_json(
+                    self._connection,
+                    "/v1/messages",
+                    self._message_body(request, marked=bool(marks)) | body,
+                    timeout_seconds=self._timeout_seconds,
+                )
+                return read_reply(reply)
             except Exception as error:
                 if self._support.learn(error, [*body, *marks]) is None:
                     raise self._mapped(error) from None
             asked_again()
 
-    async def _send(
-        self, request: CompletionRequest, body: dict[str, Any], *, marked: bool
-    ) -> Reply:
+    def _message_body(self, request: CompletionRequest, *, marked: bool) -> dict[str, Any]:
+        """Return the parameters that every model takes."""
         system = "\n\n".join(m.content for m in request.messages if m.role == "system")
         turns = [_turn(m, marked=marked) for m in request.messages if m.role != "system"]
-        return await self._connection.messages.create(
-            model=self.target.model,
-            max_tokens=request.max_output_tokens,
-            messages=turns,
-            system=system or anthropic.omit,
-            stop_sequences=list(request.stop) or anthropic.omit,
-            extra_body=body,
-        )
+        wanted = {
+            "model": self.target.model,
+            "max_tokens": request.max_output_tokens,
+            "messages": turns,
+            "system": system,
+            "stop_sequences": list(request.stop),
+        }
+        return {name: value for name, value in wanted.items() if value}
 
     def _body(self, request: CompletionRequest) -> dict[str, Any]:
-        """Return the parameters that not every model or version of the client knows."""
+        """Return the parameters that not every model knows."""
         schema = request.response_schema
         wanted = {
             "temperature": request.temperature,
@@ -101,41 +99,37 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
             api_key=self._key,
             base_url=self._url,
             max_retries=0,
-            timeout=anthropic.Timeout(self._timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
-            http_client=carried_client(anthropic, self._url, warn=self._warn),
+            timeout=self._timeout_seconds,
+            http_client=sdk_http_client(anthropic, self._url, warn=self._warn),
         )
 
 
-def _turn(message: Message, *, marked: bool) -> MessageParam:
+def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
     """Return a message as it is sent: in two blocks where the provider is to keep the first."""
-    content: str | list[TextBlockParam] = message.content
+    content: Any = message.content
     if marked and message.shared:
-        kept: TextBlockParam = {
-            "type": "text",
-            "text": message.content[: message.shared],
-            "cache_control": {"type": "ephemeral"},
-        }
+        text, ephemeral = message.content[: message.shared], {"type": "ephemeral"}
+        kept = {"type": "text", "text": text, _MARK: ephemeral}
         rest = message.content[message.shared :]
         content = [kept, {"type": "text", "text": rest}] if rest.strip() else [kept]
-    if message.role == "assistant":
-        return {"role": "assistant", "content": content}
-    return {"role": "user", "content": content}
+    return {"role": message.role, "content": content}
 
 
-def read_reply(reply: Reply) -> Completion:
-    """Return what the model said; raise for a refusal or an empty reply."""
-    usage = read_messages_usage(reply.usage)
-    if reply.stop_reason == "refusal":
-        details = getattr(reply, "stop_details", None)
-        why = getattr(details, "explanation", None) or "stop reason 'refusal'"
+def read_reply(reply: Any) -> Completion:
+    """Return what the model said in a message, or raise what `map_sdk_error` knows."""
+    usage, reason = read_messages_usage(reply.get("usage")), reply["stop_reason"]
+    if reason == "refusal":
+        details = reply.get("stop_details") or {}
+        why = details.get("explanation") or "stop reason 'refusal'"
         raise RefusedError(f"the model declined: {one_line(why)}").with_usage(usage)
-    text = "".join(block.text for block in reply.content if block.type == "text")
+    text = "".join(block["text"] for block in reply["content"] if block.get("type") == "text")
     if not text.strip():
-        why = f"the reply has no text (stop reason {reply.stop_reason!r})"
+        why = f"the reply has no text (stop reason {one_line(reason)!r})"
         raise EmptyReplyError(why).with_usage(usage)
+    model = reply.get("model")
     return Completion(
         text=text,
-        finish_reason=_FINISH.get(str(reply.stop_reason), "other"),
+        finish_reason=_FINISH.get(str(reason), "other"),
         usage=usage,
-        served_model=reply.model,
+        served_model=model if isinstance(model, str) else None,
     )

@@ -14,7 +14,7 @@ from fairjudge.backends.pricing import PriceTable
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
 from fairjudge.protocols import ModelRef, Usage
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 def likely_usage(request: AnyRequest) -> Usage:
@@ -134,7 +134,9 @@ class Budget:
 
     def _check_calls(self) -> None:
         if self.max_calls is not None and self.n_calls >= self.max_calls:
-            raise BudgetExceededError(f"the limit of {counted(self.max_calls, 'call')} is reached")
+            raise BudgetExceededError(
+                f"the limit of {pluralize(self.max_calls, 'call')} is reached"
+            )
 
     def _has_room(self, estimate_usd: float) -> bool:
         self._check_calls()

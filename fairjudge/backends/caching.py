@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Warn
-from fairjudge.cache_claims import Claims
+from fairjudge.cache.claims import Claims
 from fairjudge.errors import CacheError
 from fairjudge.protocols import Cache, Completion, CompletionRequest, Decisions
 

@@ -6,6 +6,7 @@ Some servers repeat the key that they were sent; nothing that they say is kept b
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TypeVar
 
@@ -23,6 +24,15 @@ Sent = TypeVar("Sent", CompletionRequest, DecisionRequest, AnyRequest)
 
 _LEAST_LENGTH = 8
 """Servers of one's own take ``x`` or ``none`` for a key: words that replies may well hold."""
+_LIKE_A_KEY = re.compile(
+    r"(?<![A-Za-z0-9])(?:"
+    r"(?:sk|csk|gsk|xai|pplx|nvapi|hf|r8|ghp|glpat)[-_][A-Za-z0-9_-]*?"
+    r"(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}"
+    r"|AIza[A-Za-z0-9_-]{30,}"  # Google
+    r"|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"  # a JSON web token
+    r")"
+)
+"""How providers begin their keys; ids, such as those of accounts, and names do not look so."""
 _NAMES = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
@@ -53,6 +63,11 @@ def keys_in_environment(variable: str | None = None) -> tuple[str, ...]:
     names = [variable] if variable else [name for name in os.environ if name.endswith(_NAMES)]
     given = {os.environ.get(name, "").strip() for name in names}
     return tuple(sorted((key for key in given if len(key) >= _LEAST_LENGTH), key=len, reverse=True))
+
+
+def holds_key(text: str) -> bool:
+    """Say whether `text` holds a key of the environment, or what is written like a provider's."""
+    return any(key in text for key in keys_in_environment()) or bool(_LIKE_A_KEY.search(text))
 
 
 def redacted(reply: Reply, keys: Sequence[str]) -> Reply:

@@ -8,8 +8,9 @@ import re
 import time
 from collections.abc import Iterable, Mapping
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
+from fairjudge.backends.guarding import holds_key
 from fairjudge.errors import (
     AuthenticationError,
     BackendError,
@@ -69,6 +70,11 @@ def check_base_url(base_url: str) -> str:
         raise ConfigurationError(
             "a base URL must carry no user name, password, query or fragment, because it is "
             "written to records; put the key into the provider's environment variable"
+        )
+    if holds_key(unquote(base_url)):
+        raise ConfigurationError(
+            "a base URL must hold no key, because it is written to records; put the key into the "
+            "provider's environment variable"
         )
     return base_url.rstrip("/")
 

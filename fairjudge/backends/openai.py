@@ -9,10 +9,10 @@ import openai
 
 from fairjudge.backends.chat_wire import chat_body, read_chat
 from fairjudge.backends.http import check_target
+from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.ports import asked_again
-from fairjudge.backends.posting import JsonPoster
-from fairjudge.backends.server_client import ServerClient
+from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.protocols import Completion, CompletionRequest, ModelRef
 
 OWN_URL = "https://api.openai.com/v1"
@@ -20,7 +20,7 @@ OWN_URL = "https://api.openai.com/v1"
 _LIMITS = ("max_completion_tokens", "max_tokens")
 
 
-class OpenAIBackend(ServerClient[JsonPoster]):
+class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
     """A model behind the chat completions wire format; see `ServerClient` for its parameters.
 
     A parameter that the server says it does not support (``response_format``, ``temperature`` of
@@ -40,7 +40,12 @@ class OpenAIBackend(ServerClient[JsonPoster]):
         while True:
             body = self._body(request)
             try:
-                reply = await self._connection.post("/chat/completions", body)
+                reply = await post_json(
+                    self._connection,
+                    "/chat/completions",
+                    body,
+                    timeout_seconds=self._timeout_seconds,
+                )
                 return read_chat(reply, stop=request.stop)
             except Exception as error:
                 if not self._adapts_to(error, body):
@@ -68,14 +73,11 @@ class OpenAIBackend(ServerClient[JsonPoster]):
             return any(self._support.accepts(limit) for limit in _LIMITS)
         return name is not None
 
-    def _connect(self) -> JsonPoster:
-        # What OpenAI's client sends with every call: organization and project are among it.
-        client = openai.AsyncOpenAI(api_key=self._key, base_url=self._url)
-        given = client.default_headers
-        return JsonPoster(
-            self._url,
-            key=self._key,
-            headers={name: value for name, value in given.items() if isinstance(value, str)},
-            timeout_seconds=self._timeout_seconds,
-            warn=self._warn,
+    def _connect(self) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(
+            api_key=self._key,
+            base_url=self._url,
+            max_retries=0,
+            timeout=self._timeout_seconds,
+            http_client=sdk_http_client(openai, self._url, warn=self._warn),
         )

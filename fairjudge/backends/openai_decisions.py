@@ -9,9 +9,9 @@ from typing import Any
 import openai
 from langchain_core.messages import HumanMessage
 
-from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, check_target, one_line
+from fairjudge.backends.http import check_target, one_line
+from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.openai import OWN_URL
-from fairjudge.backends.posting import carried_client
 from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.systemone_wire import distribution
 from fairjudge.backends.usage import read_messages_usage
@@ -62,8 +62,8 @@ class OpenAIDecisionsBackend(ServerClient[Any]):
             api_key=self._key,
             base_url=self._url,
             max_retries=0,
-            timeout=openai.Timeout(self._timeout_seconds, connect=CONNECT_TIMEOUT_SECONDS),
-            http_async_client=carried_client(openai, self._url, warn=self._warn),
+            timeout=self._timeout_seconds,
+            http_async_client=sdk_http_client(openai, self._url, warn=self._warn),
         )
 
     async def _close(self, connection: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairjudge.errors import InputError
-from fairjudge.inputs import read_file
+from fairjudge.files import read_file
 from fairjudge.protocols import ModelRef, Usage
 
 CACHED_FROM = 1024

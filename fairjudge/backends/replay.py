@@ -20,8 +20,7 @@ from fairjudge.errors import (
     RefusedError,
     ReplayMissError,
 )
-from fairjudge.gzip_io import GZIP_MAGIC, unpack
-from fairjudge.inputs import read_file
+from fairjudge.files import GZIP_MAGIC, read_file, unpack
 from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
 
 Answer = Completion | Decisions | BackendError

@@ -6,18 +6,21 @@ The clients of OpenAI and Anthropic, which are generated from one template, rais
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import ssl
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
+import httpx2
 import openai
+from pydantic_core import to_json
 
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, api_key, error_for_status, one_line
+from fairjudge.backends.http_transport import origin_of
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.posting import BrokenOffError, StatusError
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
@@ -30,9 +33,9 @@ from fairjudge.protocols import ModelRef
 Connection = TypeVar("Connection")
 
 # What clients raise, beside their own, on bodies that are not what the format promises.
-_SAY_THEMSELVES = (ssl.SSLError, socket.gaierror)
+_HAS_OWN_MESSAGE = (ssl.SSLError, socket.gaierror)
 """Errors of the system whose numbers are not its own."""
-_NOT_AS_PROMISED = (
+_MALFORMED_REPLY_ERRORS = (
     ValueError,
     KeyError,
     TypeError,
@@ -98,6 +101,21 @@ class ServerClient(Generic[Connection]):
         return map_sdk_error(error, sdk=self.sdk, where=self._url, secrets=(self._key,))
 
 
+async def post_json(
+    client: Any, path: str, body: Mapping[str, Any], *, timeout_seconds: float
+) -> Any:
+    """Post `body` through `client`, an SDK's, and return the reply's JSON as it came.
+
+    What the SDKs make of a reply differs from version to version, and loses what they do not know;
+    `map_sdk_error` knows what is raised.
+    """
+    async with asyncio.timeout(timeout_seconds):
+        reply: httpx2.Response = await client.post(
+            path, cast_to=httpx2.Response, content=to_json(body)
+        )
+    return json.loads(reply.content)
+
+
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
     """Return the error of ours for what a client raised; one that is ours already stays.
 
@@ -107,15 +125,15 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
     ours = next((one for one in _causes(error) if isinstance(one, BackendError)), None)
     if ours is not None:
         return _without(secrets, ours)
-    if isinstance(error, (sdk.APIStatusError, StatusError)):
+    if isinstance(error, sdk.APIStatusError):
         said = one_line(said_by_server(error), secrets=secrets)
         headers: Mapping[str, str] = error.response.headers
         return error_for_status(error.status_code, said, where=where, headers=headers)
     if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
         return RequestTimeoutError(f"{where} sent no reply in time")
-    if isinstance(error, (BrokenOffError, sdk.APIConnectionError)):
+    if isinstance(error, (httpx2.TransportError, sdk.APIConnectionError)):
         return _broken_off(error, where=where, secrets=secrets)
-    if isinstance(error, (sdk.APIResponseValidationError, *_NOT_AS_PROMISED)):
+    if isinstance(error, (sdk.APIResponseValidationError, *_MALFORMED_REPLY_ERRORS)):
         return MalformedReplyError(
             f"{where} sent a reply that is not of its format: {one_line(error, secrets=secrets)}"
         )
@@ -124,17 +142,30 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
 
 
 def _broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
-    unsent = any(isinstance(one, BrokenOffError) and one.unsent for one in _causes(error))
-    causes = list(_causes(error, handled=True))
-    said = one_line(_why_unreached(causes), secrets=secrets)
+    causes = tuple(_causes(error))
+    malformed = next((one for one in causes if isinstance(one, httpx2.ProtocolError)), None)
+    if malformed is not None:
+        said = one_line(malformed, secrets=secrets)
+        return ConnectionFailedError(f"{where} sent a reply that is not valid HTTP: {said}")
+    unsent = any(isinstance(one, httpx2.ConnectError) for one in causes)
+    said = one_line(_why_unreached(error), secrets=secrets)
     return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}", unsent=unsent)
 
 
-def _why_unreached(causes: Sequence[BaseException]) -> object:
-    """Return the deepest cause that the system or the network gave, in plain words."""
+def _why_unreached(error: Exception) -> object:
+    """Return the deepest cause that the system or the network gave, in plain words.
+
+    Some libraries raise it while they handle another, without naming it as the cause. Where there
+    is none, the deepest cause that is named: what was only being handled may be unrelated.
+    """
+    causes = [one for one in _causes(error, handled=True) if str(one)]
     deepest = next((one for one in reversed(causes) if isinstance(one, OSError)), None)
-    if deepest is None or not deepest.errno or isinstance(deepest, _SAY_THEMSELVES):
-        return deepest or causes[-1]
+    if deepest is None:
+        return next(
+            (one for one in reversed(list(_causes(error))) if str(one)), type(error).__name__
+        )
+    if not deepest.errno or isinstance(deepest, _HAS_OWN_MESSAGE):
+        return deepest
     return os.strerror(deepest.errno)
 
 
@@ -150,6 +181,10 @@ def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:
 
 def said_by_server(error: Any) -> str:
     """Return the message and the code in the body of a client's status error."""
+    response = getattr(error, "response", None)
+    moved = getattr(response, "headers", {}).get("location")
+    if moved and 300 <= error.status_code < 400:
+        return f"it redirects to {origin_of(moved)}, which was not asked for"
     body = getattr(error, "body", None)
     if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
         body = body["error"]

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import urlsplit
 
+import openai
+
 from fairjudge.backends.http import check_target
-from fairjudge.backends.posting import JsonPoster
-from fairjudge.backends.server_client import ServerClient
+from fairjudge.backends.http_transport import sdk_http_client
+from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.protocols import DecisionRequest, Decisions, ModelRef
 
 
-class SystemOneBackend(ServerClient[JsonPoster]):
+class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):
     """Answers typed questions through a server of the System One format.
 
     All questions of a request go in one call. A base URL without a path gets ``/v1``. The key in
@@ -35,11 +37,20 @@ class SystemOneBackend(ServerClient[JsonPoster]):
             "questions": questions_of(request),
         }
         try:
-            return read_decisions(request, await self._connection.post("/systemone", body))
+            reply = await post_json(
+                self._connection, "/systemone", body, timeout_seconds=self._timeout_seconds
+            )
+            return read_decisions(request, reply)
         except Exception as error:
             raise self._mapped(error) from None
 
-    def _connect(self) -> JsonPoster:
-        return JsonPoster(
-            self._url, key=self._key, timeout_seconds=self._timeout_seconds, warn=self._warn
+    def _connect(self) -> openai.AsyncOpenAI:
+        omitted: Any = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
+        return openai.AsyncOpenAI(
+            api_key=self._key,
+            base_url=self._url,
+            max_retries=0,
+            timeout=self._timeout_seconds,
+            default_headers=omitted,  # of the environment, and meant for OpenAI's own server
+            http_client=sdk_http_client(openai, self._url, warn=self._warn),
         )

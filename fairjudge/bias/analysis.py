@@ -40,8 +40,8 @@ from fairjudge.bias.word_lists import (
     word_list_bias,
 )
 from fairjudge.domain import Cluster, Summary
-from fairjudge.resampling import Resampling
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling
 from fairjudge.text.sentences import sentence_texts
 
 Embed: TypeAlias = Callable[[Sequence[str]], Any]

@@ -13,9 +13,9 @@ from fairjudge.bias.people import Person
 from fairjudge.bias.resampling import Counts
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import InputError
-from fairjudge.resampling import Resampling, generator
-from fairjudge.signature import signature
-from fairjudge.text.printable import counted
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling, generator
+from fairjudge.text.counting import pluralize
 
 Exclusion: TypeAlias = Literal["empty_summary", "empty_source", "no_people_known", "no_group"]
 
@@ -131,12 +131,13 @@ def pair(clusters: Iterable[Cluster], summaries: Sequence[Summary]) -> Samples:
     if strays:
         named = ", ".join(list(dict.fromkeys(strays))[:5])
         notes.append(
-            f"left out {counted(len(strays), 'summary', 'summaries')} of unknown clusters: {named}"
+            f"left out {pluralize(len(strays), 'summary', 'summaries')} of unknown clusters: "
+            f"{named}"
         )
     for system, mine in sorted(found.items()):
         if len(mine) < len(sources):
             n = len(sources) - len(mine)
-            notes.append(f"{system} has no summary of {n} of {counted(len(sources), 'cluster')}")
+            notes.append(f"{system} has no summary of {n} of {pluralize(len(sources), 'cluster')}")
     return Samples(
         by_system={system: tuple(mine.values()) for system, mine in sorted(found.items())},
         notes=tuple(notes),

@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.resampling import Resampling, adjusted_by_name, chunk_sizes
 from fairjudge.stats._arrays import FloatArray, IntArray, codes, totals
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import (
@@ -29,6 +28,7 @@ from fairjudge.stats.bootstrap import (
     two_sided_p_value,
 )
 from fairjudge.stats.multiplicity import holm
+from fairjudge.stats.resampling import Resampling, adjusted_by_name, chunk_sizes
 
 SumStatistic: TypeAlias = Callable[[FloatArray], FloatArray]
 """Maps summed counts, shape (r, m), to values of shape (r,); NaN where there is none."""

@@ -19,7 +19,7 @@ from fairjudge.bias.representation import Distinguishability
 from fairjudge.bias.resampling import TwoWay
 from fairjudge.bias.word_lists import ReferenceKind, WordListBias
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.results import Json, excluded_json, figure, to_json
+from fairjudge.records.results import Json, excluded_json, figure, to_json
 
 _json = partial(to_json, keep=("n", "n_excluded", "method"))
 

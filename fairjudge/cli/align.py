@@ -15,8 +15,8 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
-    from fairjudge.run.align_material import AlignMaterial, AlignOptions
-    from fairjudge.run.aligning import AlignOutcome
+    from fairjudge.aligning.material import AlignMaterial, AlignOptions
+    from fairjudge.aligning.running import AlignOutcome
 
 
 def old_judge(
@@ -146,15 +146,15 @@ def align(
         fairjudge align --references refs.jsonl --summaries s.jsonl --labels labels.jsonl \
             --aspect coverage --backend openai:gpt-4o-mini -o aligned --plan
     """
-    from fairjudge.analysis.aligning import LabelReading
-    from fairjudge.api.findings import Findings
-    from fairjudge.datasets import read_labels, read_summaries
-    from fairjudge.run.align_material import (
+    from fairjudge.aligning.items import LabelReading
+    from fairjudge.aligning.material import (
         AlignOptions,
         kinds_tried,
         prepare,
         read_sources,
     )
+    from fairjudge.api.findings import Findings
+    from fairjudge.datasets import read_labels, read_summaries
 
     opt.check_targets(None, json_file)
     options = AlignOptions(
@@ -193,9 +193,9 @@ def _plan(
     seconds_per_call: float,
     json_file: str | None,
 ) -> None:
+    from fairjudge.aligning.planning import plan_align
     from fairjudge.cli.plan import plan_report, plan_table
-    from fairjudge.run.align_planning import plan_align
-    from fairjudge.run.running import run_to_end
+    from fairjudge.engine.coroutines import run_to_end
 
     planned = run_to_end(
         plan_align(material, options=options, model=model, seconds_per_call=seconds_per_call)
@@ -213,8 +213,8 @@ def _run(
     *,
     quiet: bool,
 ) -> AlignOutcome:
-    from fairjudge.run.aligning import align_loaded
-    from fairjudge.run.running import run_to_end
+    from fairjudge.aligning.running import align_loaded
+    from fairjudge.engine.coroutines import run_to_end
 
     with display.bars(quiet=quiet) as shown:
         return run_to_end(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from fairjudge.cli import options as opt
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.annotation.web.site import Access
@@ -175,7 +175,7 @@ def annotate(
         announce=lambda taken: typer.echo(_where(access, host, taken)),
     )
     typer.echo(
-        f"\n{counted(_n_lines(output), 'label')} in {output}; the same command goes on from there"
+        f"\n{pluralize(_n_lines(output), 'label')} in {output}; the same command goes on from there"
     )
 
 
@@ -191,16 +191,16 @@ def _what(prepared: Prepared) -> str:
     job, task = prepared.job, prepared.task
     n_items = sum(wanted > 0 for wanted in job.wanted)
     several = [wanted for wanted in job.wanted if wanted > 1]
-    said = f"{task.title} {counted(n_items, 'item')}, {counted(job.n_wanted, 'label')}"
+    said = f"{task.title} {pluralize(n_items, 'item')}, {pluralize(job.n_wanted, 'label')}"
     if several:
-        said += f"; {counted(len(several), 'item')} by {several[0]} people each"
+        said += f"; {pluralize(len(several), 'item')} by {several[0]} people each"
     if job.controls:
-        said += f"; {counted(len(job.controls), 'control')} for everybody"
+        said += f"; {pluralize(len(job.controls), 'control')} for everybody"
     if prepared.n_empty:
-        said += f"\nLeft out: {counted(prepared.n_empty, 'summary', 'summaries')} without text"
+        said += f"\nLeft out: {pluralize(prepared.n_empty, 'summary', 'summaries')} without text"
     if prepared.drawn is not None:
         n_all = len(prepared.items) - len(job.controls)
-        said += f"\nDrawn of {counted(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"
+        said += f"\nDrawn of {pluralize(n_all, 'item')}, {prepared.drawn.n_judged} of them judged"
         if not prepared.drawn.informative:
             said += "; the judge is equally sure of all, so the draw is uniform"
     return said

@@ -15,7 +15,7 @@ import typer
 from typer.core import TyperCommand
 
 from fairjudge.errors import InputError
-from fairjudge.inputs import check_regular, mode_of
+from fairjudge.files import check_regular, mode_of
 
 R = TypeVar("R")
 

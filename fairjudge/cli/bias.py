@@ -283,14 +283,14 @@ def inputs(
 def _made_table(found: MadeInputs, *, output: Path) -> TextTable:
     """Return what was written."""
     from fairjudge.reports.tables import TextTable, columns
-    from fairjudge.text.printable import counted
+    from fairjudge.text.counting import pluralize
 
     notes = [
-        f"{counted(n, 'document')} skipped: {why}" for why, n in found.skipped_by_reason.items()
+        f"{pluralize(n, 'document')} skipped: {why}" for why, n in found.skipped_by_reason.items()
     ]
     return TextTable(
-        title=f"{counted(len(found.inputs), 'input')} from "
-        f"{found.n_documents - len(found.skipped)} of {counted(found.n_documents, 'document')}",
+        title=f"{pluralize(len(found.inputs), 'input')} from "
+        f"{found.n_documents - len(found.skipped)} of {pluralize(found.n_documents, 'document')}",
         columns=columns("group", "people", numbers=("people",)),
         rows=tuple((group, str(n)) for group, n in found.people_by_group.items()),
         notes=(*notes, f"Written: {output}"),

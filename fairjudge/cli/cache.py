@@ -14,17 +14,17 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
-    from fairjudge.cache_files import AnyCache
+    from fairjudge.cache.files import AnyCache
 
 app = Application(help="Manage the cache of model responses.", no_args_is_help=True)
 
 
 @contextmanager
 def _opened(folder: Path | None, store: str | None) -> Iterator[AnyCache]:
-    from fairjudge.run.models import open_cache
+    from fairjudge.engine.models import open_cache
 
     cache = open_cache(
         folder,
@@ -46,7 +46,7 @@ def stats(
         found = asdict(opened.stats())
     if json_file != "-":
         say(
-            f"{found['path']}: {counted(found['n_entries'], 'reply', 'replies')}, "
+            f"{found['path']}: {pluralize(found['n_entries'], 'reply', 'replies')}, "
             f"{found['size_bytes'] / 1e6:.1f} MB, "
             f"{found['n_quarantined']} set aside as damaged"
         )
@@ -62,7 +62,7 @@ def verify(
         report = opened.verify()
     if json_file != "-":
         say(
-            f"{counted(report.n_sound, 'sound reply', 'sound replies')}, "
+            f"{pluralize(report.n_sound, 'sound reply', 'sound replies')}, "
             f"{len(report.refused)} refused"
         )
         for line in report.refused:
@@ -82,11 +82,11 @@ def export_(
     store: opt.Store = None,
 ) -> None:
     """Write every sound reply to a file, to share or to keep."""
-    from fairjudge.cache_files import export_cache
+    from fairjudge.cache.files import export_cache
 
     with _opened(cache, store) as opened:
         n_written = export_cache(opened, exported)
-    say(f"{counted(n_written, 'reply', 'replies')} written to {exported}")
+    say(f"{pluralize(n_written, 'reply', 'replies')} written to {exported}")
 
 
 @app.command("import")
@@ -97,11 +97,11 @@ def import_(
     store: opt.Store = None,
 ) -> None:
     """Add the replies of an exported file; what the cache has already stays."""
-    from fairjudge.cache_files import import_cache
+    from fairjudge.cache.files import import_cache
 
     with _opened(cache, store) as opened:
         report = import_cache(opened, file)
-    say(f"{counted(report.n_added, 'reply', 'replies')} added, {report.n_known} known before")
+    say(f"{pluralize(report.n_added, 'reply', 'replies')} added, {report.n_known} known before")
 
 
 @app.command()
@@ -116,7 +116,7 @@ def clear(
         if not yes:
             found = opened.stats()
             typer.confirm(
-                f"Delete {counted(found.n_entries, 'reply', 'replies')} from {found.path}?",
+                f"Delete {pluralize(found.n_entries, 'reply', 'replies')} from {found.path}?",
                 abort=True,
             )
-        say(f"{counted(opened.clear(), 'reply', 'replies')} deleted")
+        say(f"{pluralize(opened.clear(), 'reply', 'replies')} deleted")

@@ -11,7 +11,7 @@ import typer
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.domain import Judgement
@@ -92,7 +92,7 @@ def calibrate(
     """
     from fairjudge.api import calibrating
     from fairjudge.datasets import read_clusters, read_judgements, read_labels, read_summaries
-    from fairjudge.records import write_output
+    from fairjudge.records.folder import write_output
     from fairjudge.reports.kinds import tables_of
     from fairjudge.reports.tables import to_markdown
 
@@ -152,7 +152,7 @@ def apply(
     )
     write_records(output, applied.judgements)
     said = [
-        f"{counted(applied.n_calibrated, 'judgement')} calibrated",
+        f"{pluralize(applied.n_calibrated, 'judgement')} calibrated",
         f"{applied.n_outside} of them outside the scores that people labelled",
         f"{applied.n_other} of another judge, aspect or protocol left as they were",
         f"{applied.n_unscored} unscored",
@@ -168,7 +168,7 @@ def _family(text: str) -> tuple[str, str]:
 
 
 def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
-    from fairjudge.analysis.auditing import position_report
+    from fairjudge.auditing.reports import position_report
     from fairjudge.reports.calibration_page import calibration_page
 
     position = (

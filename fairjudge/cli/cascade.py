@@ -72,7 +72,7 @@ def cascade(
     """
     from fairjudge.api.findings import Findings
     from fairjudge.datasets import read_judgements, read_labels
-    from fairjudge.records import write_output
+    from fairjudge.records.folder import write_output
 
     if guarantee is None and judged is None:
         raise typer.BadParameter("--judged is needed, or --guarantee")

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from fairjudge.cli import audit_options, display
+from fairjudge.cli import display
 from fairjudge.cli import options as opt
+from fairjudge.cli.terminal import say
 
-WORSE = 4
-"""The exit code of a judge that agrees with people less than before."""
+_EXIT_CODES = {"worse": 4, "cannot tell": 4, "unscored": 3}
 
 
 def check(
@@ -47,7 +47,8 @@ def check(
 
     The same labelled items are judged before and after; the paired change in agreement decides,
     with an interval over documents: better, same (within the margin), worse, or cannot tell.
-    Ends with exit code 4 where it is worse.
+    Ends with exit code 4 where it is worse, and 3 where more anchors than --max-unscored have no
+    score; one that was not judged has none.
 
         fairjudge check new.jsonl --baseline old.jsonl --labels anchors.jsonl
     """
@@ -65,10 +66,13 @@ def check(
         label_scale=opt.label_scale(label_scale),
         level=level,
         seed=seed,
+        max_unscored=max_unscored,
+        strict=strict,
     )
     display.found(found, json_file)
     if save is not None:
         write_records(save, without_texts(after.records))
-    if found["verdict"] == "worse" or (strict and found["verdict"] == "cannot tell"):
-        raise typer.Exit(WORSE)
-    audit_options.finish(after.records, protocol=None, limit=max_unscored)
+    if found["outcome"] != "passed":
+        if json_file == "-":
+            say(" ".join(found.findings), err=True)
+        raise typer.Exit(_EXIT_CODES[found["outcome"]])

@@ -33,8 +33,8 @@ def compare(
     """
     from fairjudge.api import comparing
     from fairjudge.datasets import read_judgements
-    from fairjudge.records import write_output
-    from fairjudge.run.runs import check_writable
+    from fairjudge.engine.runs import check_writable
+    from fairjudge.records.folder import write_output
 
     if html is not None:
         check_writable(html)

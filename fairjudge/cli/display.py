@@ -13,7 +13,8 @@ import typer
 from fairjudge.cli.terminal import say
 from fairjudge.reports.figures import Json, named
 from fairjudge.reports.tables import TextTable, columns, print_table
-from fairjudge.text.printable import counted, shows_on_terminal
+from fairjudge.text.counting import pluralize
+from fairjudge.text.printable import shows_on_terminal
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from fairjudge.api.findings import Findings
     from fairjudge.api.progress import Bars
     from fairjudge.datasets import Loaded
+    from fairjudge.engine.built import Built
+    from fairjudge.engine.models import Spent
     from fairjudge.run.building import BuildOutcome
-    from fairjudge.run.built import Built
     from fairjudge.run.judging import JudgeOutcome
-    from fairjudge.run.models import Spent
     from fairjudge.run.summaries import SummarizeOutcome
+    from fairjudge.text.usable import ArticleLeftOut
 
 Noun = tuple[str] | tuple[str, str]
 """A noun, with its plural where that is not an "s" more."""
@@ -41,7 +43,7 @@ def write_json(target: str | None, value: Mapping[str, Any]) -> None:
     if target == "-":
         typer.echo(text, nl=False)
         return
-    from fairjudge.records import write_output
+    from fairjudge.records.folder import write_output
 
     write_output(Path(target), text)
 
@@ -82,7 +84,7 @@ def finish(n_unscored: int, n_all: int, *, limit: float, what: Noun = ("item",))
     """End with exit code 3 where more than the share `limit` is without a result."""
     if n_all and n_unscored / n_all > limit:
         say(
-            f"{n_unscored} of {counted(n_all, *what)} without a result "
+            f"{n_unscored} of {pluralize(n_all, *what)} without a result "
             f"({n_unscored / n_all:.1%}): more than --max-unscored {limit:.0%}",
             err=True,
         )
@@ -132,8 +134,8 @@ def _cluster_table(one: Built) -> TextTable:
     if one.problems:
         notes.append(f"Without a result: {named(list(one.problems), MAX_NAMED)}")
     return TextTable(
-        title=f"{reference.eid}: {one.n_used} of {counted(one.n_articles, 'article')} used, "
-        f"{counted(len(reference.question_answers), 'question')}",
+        title=f"{reference.eid}: {one.n_used} of {pluralize(one.n_articles, 'article')} used, "
+        f"{pluralize(len(reference.question_answers), 'question')}",
         columns=columns(
             "question", "sources", "groups", "answers", numbers=("sources", "groups", "answers")
         ),
@@ -174,7 +176,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
     written = outcome.n_by_system()
     if str(output) != "-" and json_file != "-":
         for system, n in written.items():
-            say(f"{counted(n, 'summary', 'summaries')} by {system}")
+            say(f"{pluralize(n, 'summary', 'summaries')} by {system}")
         if failures:
             several = len(written) > 1
             failed = [
@@ -183,6 +185,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
                 for row in failures
             ]
             say(f"Without a summary: {named(failed, MAX_NAMED)}")
+        say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     write_json(
         json_file,
@@ -202,6 +205,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
             },
             "failed": failures,
             "left_out": list(outcome.bad_lines),
+            "articles_left_out": articles_left_out_json(outcome.articles_left_out),
             "spent": spent_json(outcome.spent),
         },
     )
@@ -229,10 +233,22 @@ def read(
     return found
 
 
+def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
+    """Name the articles that no prompt shows."""
+    if left_out:
+        names = [f"{one.eid}/{one.aid} ({one.reason})" for one in left_out]
+        say(f"Left out of prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
+
+
+def articles_left_out_json(left_out: Sequence[ArticleLeftOut]) -> list[dict[str, str]]:
+    """Return the articles that no prompt shows as JSON."""
+    return [{"eid": one.eid, "aid": one.aid, "why": one.reason} for one in left_out]
+
+
 def say_skipped(bad: Sequence[str]) -> None:
     """Name on standard error what ``--skip-bad`` left out."""
     if bad:
-        say(f"Left out {counted(len(bad), 'bad line')}:", err=True)
+        say(f"Left out {pluralize(len(bad), 'bad line')}:", err=True)
         for line in bad[:MAX_NAMED]:
             say(f"  {line}", err=True)
         if len(bad) > MAX_NAMED:

@@ -11,7 +11,7 @@ import typer
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 def export(
@@ -60,8 +60,8 @@ def export(
         else display.read(read_summaries, summaries, skip_bad=skip_bad),
         observed_unix_nano=time.time_ns(),
     )
-    said = f"{counted(len(chosen), 'judgement')} of {len(loaded)}: "
-    said += f"{counted(exported.n_rows, 'row')} written to {output}"
+    said = f"{pluralize(len(chosen), 'judgement')} of {len(loaded)}: "
+    said += f"{pluralize(exported.n_rows, 'row')} written to {output}"
     if exported.n_left_out:
         said += f"; {exported.n_left_out} without a score left out"
     say(said, err=True)

@@ -81,9 +81,9 @@ def coverage(
         fairjudge fairness coverage clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
     from fairjudge.analysis.fairness import parse_scorer
+    from fairjudge.analysis.support_files import SUPPORTS, UNITS
     from fairjudge.api import fairness
     from fairjudge.datasets import read_clusters, read_records, read_summaries
-    from fairjudge.datasets.supports import SUPPORTS, UNITS
     from fairjudge.reports.kinds import tables_of
 
     cuts = fair_opt.read_bins(bins)
@@ -172,9 +172,9 @@ def proportional(
 
         fairjudge fairness proportional clusters.jsonl --summaries s.jsonl --attribute sentiment
     """
+    from fairjudge.analysis.support_files import VALUE_SHARES
     from fairjudge.api import fairness
     from fairjudge.datasets import read_clusters, read_records, read_summaries
-    from fairjudge.datasets.supports import VALUE_SHARES
     from fairjudge.reports.kinds import tables_of
 
     cuts = fair_opt.read_bins(bins)

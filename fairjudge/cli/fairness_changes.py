@@ -9,7 +9,6 @@ import typer
 
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
-from fairjudge.reports.fairness_tables import SHARES
 
 if TYPE_CHECKING:
     from fairjudge.analysis.fairness_changes import ChangeReport
@@ -52,17 +51,12 @@ def compare(
     display.found(Findings("fairness compare", figures), json_file)
 
 
-def _scale(change: Change) -> float:
-    """Return what turns the measure to the unit of its own report."""
-    return 100.0 if change.measure in SHARES else 1.0
-
-
 def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
-    from fairjudge.signature import signature
+    from fairjudge.records.signature import signature
 
     systems: dict[str, dict[str, Any]] = {}
     for change in found.comparison.changes:
-        systems.setdefault(change.variant_name, {})[change.measure] = change_json(change)
+        systems.setdefault(change.variant_name, {})[change.measure.key] = change_json(change)
     return {
         "baseline": found.comparison.baseline,
         "family": {"tests": found.comparison.family, "over": "all systems and measures here"},
@@ -83,9 +77,9 @@ def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
 
 def change_json(change: Change) -> dict[str, Any]:
     """Return one measure as JSON, in the unit of its own report."""
-    from fairjudge.results import SHORT, figure
+    from fairjudge.records.results import SHORT, figure
 
-    scale = _scale(change)
+    scale = change.measure.times
     return {
         "n": change.n,
         "n_unpaired": change.n_unpaired,

@@ -128,7 +128,7 @@ def _chunk_json(found: ChunkReport) -> dict[str, Any]:
 
 def _sizes_json(found: ChunkSizes) -> dict[str, Any]:
     from fairjudge.domain import Estimate
-    from fairjudge.results import SHORT, figure
+    from fairjudge.records.results import SHORT, figure
 
     return {
         "best": found.best,
@@ -150,7 +150,7 @@ def _oracle_json(found: OracleReport) -> dict[str, Any]:
         "excluded_by_reason": dict(found.excluded),
         "documents": found.n_documents,
         "measures": {
-            change.measure: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
+            change.measure.key: {"balanced": row.pop("baseline"), "biased": row.pop("value"), **row}
             for change in found.comparison.changes
             for row in [change_json(change)]
         },

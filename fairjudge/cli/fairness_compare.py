@@ -34,7 +34,7 @@ def overall(
     from fairjudge.analysis.fairness_compare import overall_of_files
     from fairjudge.api.findings import Findings
     from fairjudge.domain import Undefined
-    from fairjudge.results import figure
+    from fairjudge.records.results import figure
 
     found = overall_of_files(reports, measure=measure)
     figures = {
@@ -70,6 +70,6 @@ def agreement(
 
 
 def _json(result: ScorerAgreement) -> dict[str, Any]:
-    from fairjudge.results import figure
+    from fairjudge.records.results import figure
 
     return {"n": result.n, "n_unmatched": result.n_unmatched} | figure(result.rho, keep=())

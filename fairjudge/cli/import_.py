@@ -12,7 +12,7 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.errors import InputError
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SHOWN = 20
 
@@ -50,7 +50,7 @@ def import_(
         typer.Option(
             "--options",
             help="Answers, comma-separated: worth 1 to n in this order; for pairs first, second, "
-            "tie.",
+            "tie. Without --protocol: the words of a tool's feedback.",
         ),
     ] = None,
     stars: Annotated[bool, typer.Option("--stars", help="One to five stars.")] = False,
@@ -96,18 +96,23 @@ def import_(
             recorded, output, {**given, "judge": judge, "repeats": repeats}, skip_bad=skip_bad
         )
     else:
-        if scale or answers or stars or mapping:
-            raise typer.BadParameter("--scale, --options, --stars and --map need --protocol")
+        if scale or stars or mapping:
+            raise typer.BadParameter("--scale, --stars and --map need --protocol")
+        words = scale_from_options(_of_words(answers), answers=answers) if answers else None
+        how = {"tool": tool, "judge": judge, "repeats": repeats, "answers": words}
         report = _from_tool(
-            recorded,
-            {"tool": tool, "judge": judge, "repeats": repeats, "skip_bad": skip_bad},
-            output=output,
-            labels_file=labels_file,
+            recorded, {**how, "skip_bad": skip_bad}, output=output, labels_file=labels_file
         )
-    _say(report, output or labels_file or recorded)
+    _say(report, output=output, labels_file=labels_file)
     display.write_json(json_file, report)
     if len(report["unscored"]) > max_unscored * report["n_judgements"]:
         raise typer.Exit(3)
+
+
+def _of_words(answers: str) -> Literal["binary", "likert"]:
+    """Return the protocol that words are of: yes and no are 1 and 0, others 1 to n."""
+    words = {word.strip().casefold() for word in answers.split(",")}
+    return "binary" if words in ({"yes", "no"}, {"true", "false"}) else "likert"
 
 
 def _from_replies(
@@ -144,9 +149,9 @@ def _from_tool(
     found = import_file(path, **given)
     if found.judgements and output is None:
         raise InputError("holds judgements too; write them with -o", path=path)
-    if output is not None:
-        if not found.judgements:
-            raise InputError("holds labels alone; write them with --labels, not -o", path=path)
+    if not found.judgements and labels_file is None:
+        raise InputError("holds labels alone; write them with --labels, not -o", path=path)
+    if output is not None and found.judgements:
         write_records(output, found.judgements)
     if labels_file is not None:
         write_records(labels_file, found.labels)
@@ -185,21 +190,27 @@ def _unscored(found: Any) -> list[dict[str, Any]]:
 _ITEM = ("eid", "system", "system_a", "system_b", "order", "aspect", "unit")
 
 
-def _say(report: dict[str, Any], output: Path) -> None:
+def _say(report: dict[str, Any], *, output: Path | None, labels_file: Path | None) -> None:
     """Say on standard error what was read, left unscored, repeated or left out."""
     unscored = report["unscored"]
     reasons = Counter(each["reason"] for each in unscored)
     counts = ", ".join(f"{n} {reason}" for reason, n in sorted(reasons.items()))
     if report["tool"] == "replies":
-        read = counted(report["n_replies"], "reply", "replies")
+        read = pluralize(report["n_replies"], "reply", "replies")
     else:
-        read = f"{report['tool']}: {counted(report['n_rows'], 'row')}"
-    written = f"{counted(report['n_judgements'], 'judgement')} written to {output}"
-    lines = [f"{read}, {written}; {len(unscored)} unscored" + (f" ({counts})" if counts else "")]
+        read = f"{report['tool']}: {pluralize(report['n_rows'], 'row')}"
+    if n := report["n_judgements"]:
+        written = f"{pluralize(n, 'judgement')} written to {output}; {len(unscored)} unscored"
+    else:
+        written = "no judgement" + (f"; {output} is not written" if output else "")
+    lines = [f"{read}, {written}" + (f" ({counts})" if counts else "")]
     lines += _some(
         [f"  line {each['line']}: {each['reason']}: {each['detail']}" for each in unscored]
     )
-    lines += _said_of_replies(report) if report["tool"] == "replies" else _said_of_tool(report)
+    if report["tool"] == "replies":
+        lines += _said_of_replies(report)
+    else:
+        lines += _said_of_tool(report, labels_file)
     say("\n".join(lines), err=True)
 
 
@@ -210,23 +221,25 @@ def _said_of_replies(report: dict[str, Any]) -> list[str]:
         became = (
             "numbered by 'repeat'"
             if report["repeats"] == "keep"
-            else f"{counted(n_former, 'earlier reply', 'earlier replies')} left out"
+            else f"{pluralize(n_former, 'earlier reply', 'earlier replies')} left out"
         )
-        lines.append(f"judged again: {counted(len(report['repeated']), 'item')}, {became}")
+        lines.append(f"judged again: {pluralize(len(report['repeated']), 'item')}, {became}")
     bad = report["bad"]
     return lines + _some([f"  line {each['line']} left out: {each['problem']}" for each in bad])
 
 
-def _said_of_tool(report: dict[str, Any]) -> list[str]:
+def _said_of_tool(report: dict[str, Any], labels_file: Path | None) -> list[str]:
     lines = []
     if report["n_labels"]:
-        became = "written" if report["labels_written"] else "left out; --labels FILE writes them"
-        lines.append(f"{counted(report['n_labels'], 'label')} of people {became}")
+        became = "left out; --labels FILE writes them"
+        if report["labels_written"]:
+            became = f"written to {labels_file}"
+        lines.append(f"{pluralize(report['n_labels'], 'label')} of people {became}")
     if report["n_reread"]:
-        n = counted(report["n_reread"], "reply", "replies")
+        n = pluralize(report["n_reread"], "reply", "replies")
         lines.append(f"{n} read otherwise than by the tool: see 'tool_value'")
     reasons = Counter(each["problem"] for each in report["skipped"])
-    return lines + _some([f"  {counted(n, 'row')} skipped: {why}" for why, n in reasons.items()])
+    return lines + _some([f"  {pluralize(n, 'row')} skipped: {why}" for why, n in reasons.items()])
 
 
 def _some(lines: list[str]) -> list[str]:

@@ -7,17 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.cli.display import MAX_NAMED, say_skipped, say_written, spent_json, write_json
+from fairjudge.cli.display import (
+    MAX_NAMED,
+    articles_left_out_json,
+    say_articles_left_out,
+    say_skipped,
+    say_written,
+    spent_json,
+    write_json,
+)
 from fairjudge.cli.terminal import say
 from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
 from fairjudge.reports.stability_tables import stability_tables
 from fairjudge.reports.tables import TextTable, columns, number, print_table
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
-    from fairjudge.judges.aggregate import SystemScore
     from fairjudge.run.judging import JudgeOutcome
+    from fairjudge.scores.aggregate import SystemScore
 
 
 def show_judged(
@@ -36,8 +44,9 @@ def show_judged(
         if outcome.without_tasks:
             say(
                 f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
-                f"{counted(outcome.n_missing, 'item')} without a result"
+                f"{pluralize(outcome.n_missing, 'item')} without a score (not applicable)"
             )
+        say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     found = [one.to_json() for one in told]
     write_json(
@@ -46,6 +55,7 @@ def show_judged(
             **(found[0] if len(found) == 1 else {"together": found}),
             "signature": outcome.signature,
             "left_out": list(outcome.bad_lines),
+            "articles_left_out": articles_left_out_json(outcome.articles_left_out),
             "spent": spent_json(outcome.spent),
         },
     )
@@ -82,10 +92,11 @@ class _JudgedAspect:
 
     def findings(self) -> tuple[str, ...]:
         """Return what is said first."""
-        from fairjudge.reports.findings import Board, board_findings, first_of
+        from fairjudge.reports.findings import Board, board_findings, first_of, n_level
 
         outcome = self.outcome
-        ranked = [one.system for one in outcome.scores if one.ranked and one.n_clusters]
+        scores = [one for one in outcome.scores if one.ranked and one.n_clusters]
+        ranked = [one.system for one in scores]
         return board_findings(
             Board(
                 aspect=outcome.plan.aspect,
@@ -93,15 +104,16 @@ class _JudgedAspect:
                 as_good=first_of(self.ranks, ranked),
                 not_ranked=[one.system for one in outcome.scores if not one.ranked],
                 n_clusters=max((one.n_clusters for one in outcome.scores), default=0),
-                n_items=len(outcome.judgements),
-                reasons=outcome.unscored_reasons,
+                n_items=outcome.missing.n_items,
+                reasons=outcome.missing.reasons,
                 by_default=any(one.scored_by == "embedding" for one in outcome.ratings),
+                n_level=n_level(scores),
             )
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the same as JSON."""
-        from fairjudge.judges.leaderboards import WEIGHTING
+        from fairjudge.scores.leaderboards import WEIGHTING
 
         outcome, ranks, plan = self.outcome, self.ranks, self.outcome.plan
         derived = {
@@ -115,6 +127,7 @@ class _JudgedAspect:
             "text_unit": plan.text_unit,
             "n_judgements": len(outcome.judgements),
             "n_unscored": outcome.n_unscored,
+            "missing": outcome.missing.to_json(),
             "systems": {
                 score.system: _score_json(score)
                 | {"ranks": list(ranks.get(score.system, ())) or None}
@@ -129,7 +142,7 @@ class _JudgedAspect:
 
 
 def _meaning(protocol: str, low: float, high: float) -> str:
-    from fairjudge.judges.leaderboards import MEANING
+    from fairjudge.scores.leaderboards import MEANING
 
     span = f"{low:g} to {high:g}" if protocol == "likert" else "0 to 1"
     return f"Score: {MEANING[protocol]}, {span}"
@@ -137,7 +150,7 @@ def _meaning(protocol: str, low: float, high: float) -> str:
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
     bounded = outcome.n_unscored > 0
-    from fairjudge.judges.leaderboards import WEIGHTING, not_ranked
+    from fairjudge.scores.leaderboards import WEIGHTING, not_ranked
 
     heads = ("rank", "score", *(("worst", "best") if bounded else ()))
     heads = (*heads, "clusters", "judged", "unscored")
@@ -158,7 +171,7 @@ def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) ->
     notes += filter(None, [not_ranked(outcome.scores)])
     notes += _ranking(outcome.scores, ranks)
     if bounded:
-        reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.unscored_reasons.items())
+        reasons = ", ".join(f"{n} {reason}" for reason, n in outcome.missing.reasons.items())
         notes.append(
             f"Unscored: {reasons}. Worst and best: the mean if every unscored item stood at the "
             "bottom or the top of the scale."
@@ -187,13 +200,13 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
         return []
     if ranks:
         return ["Rank: what the 95 % intervals of the differences over clusters leave open."]
-    from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
+    from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 
     return [f"No ranks: intervals over fewer than {FEWEST_CLUSTERS} clusters say next to nothing."]
 
 
 def _by_default(outcome: JudgeOutcome) -> list[str]:
-    from fairjudge.judges.leaderboards import weak_judge
+    from fairjudge.scores.leaderboards import weak_judge
 
     by_default = any(judgement.scored_by == "embedding" for judgement in outcome.ratings)
     return [weak_judge(outcome.plan.aspect)] if by_default else []

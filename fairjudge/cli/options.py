@@ -22,11 +22,11 @@ from typing import (
 
 import typer
 
-from fairjudge.declaring import Declared, declared
+from fairjudge.options.declaring import Declared, declared
 from fairjudge.options.models import Model
 
 if TYPE_CHECKING:
-    from fairjudge.stores.address import StoreAddress
+    from fairjudge.records.address import StoreAddress
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -132,7 +132,7 @@ def label_scale(text: str | None) -> tuple[float, float] | None:
 
 def store_address(url: str | None) -> StoreAddress | None:
     """Return the address of --store."""
-    from fairjudge.stores.address import StoreAddress
+    from fairjudge.records.address import StoreAddress
 
     return StoreAddress(url) if url else None
 

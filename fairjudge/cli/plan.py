@@ -16,7 +16,7 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.reports.tables import TextTable, columns, number
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.run.planning import Plan
@@ -184,8 +184,8 @@ def load_batch(
     Write the batch by 'fairjudge plan ... --batch calls.jsonl', have it run, load its results, and
     run the same 'judge' command with the same --cache: it asks only for what is missing.
     """
+    from fairjudge.engine.models import open_cache, print_warning
     from fairjudge.run.batches import import_batch
-    from fairjudge.run.models import open_cache, print_warning
 
     kept = open_cache(cache, store=opt.store_address(store), warn=print_warning)
     try:
@@ -194,8 +194,8 @@ def load_batch(
         kept.close()
     if json_file != "-":
         say(
-            f"{counted(found.n_stored, 'reply', 'replies')} stored, "
-            f"{counted(len(found.failed), 'line')} without one"
+            f"{pluralize(found.n_stored, 'reply', 'replies')} stored, "
+            f"{pluralize(len(found.failed), 'line')} without one"
         )
         for key, why in found.failed[:_MAX_NAMED]:
             say(f"  {key[:12]}: {why}")

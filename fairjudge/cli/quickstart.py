@@ -28,12 +28,12 @@ def quickstart(
     """
     from fairjudge.analysis.reporting import make_report
     from fairjudge.datasets import example_path
+    from fairjudge.engine.runs import make_folder
     from fairjudge.options.building import BuildOptions
     from fairjudge.options.judging import JudgeOptions
     from fairjudge.options.models import Model
     from fairjudge.run.building import build_file
     from fairjudge.run.jury import judge_files
-    from fairjudge.run.runs import make_folder
 
     make_folder(output)
     clusters, summaries = output / "clusters.json", output / "summaries.jsonl"
@@ -55,7 +55,7 @@ def quickstart(
         )
     display.built(built, output=references, json_file=str(output / "references.report.json"))
 
-    for aspect in ("coverage", "faithfulness"):
+    for aspect in ("coverage", "balance", "faithfulness"):
         judgements = output / f"{aspect}.jsonl"
         say(
             f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"

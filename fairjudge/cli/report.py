@@ -48,7 +48,7 @@ def report(
         fairjudge report judgements.jsonl --references refs.jsonl --summaries s.jsonl -o report.html
     """
     from fairjudge.analysis.reporting import make_report
-    from fairjudge.run.runs import check_writable
+    from fairjudge.engine.runs import check_writable
 
     check_writable(output)
     made = make_report(

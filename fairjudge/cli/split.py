@@ -12,7 +12,7 @@ from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
 from fairjudge.options.models import Model
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 @opt.taking(model=opt.models)
@@ -39,6 +39,6 @@ def split(
     )
     n_units = sum(len(one.units) for _, one in found)
     n_left = sum(one.why is not None for _, one in found)
-    n_summaries = counted(len(found), "summary", "summaries")
-    said = f"{n_summaries}, {counted(n_units, 'unit')} written to {output}"
+    n_summaries = pluralize(len(found), "summary", "summaries")
+    said = f"{n_summaries}, {pluralize(n_units, 'unit')} written to {output}"
     say(said + (f"; {n_left} left as sentences" if n_left else ""), err=True)

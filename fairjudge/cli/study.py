@@ -15,7 +15,7 @@ from fairjudge.cli import options as opt
 from fairjudge.cli.application import Application
 from fairjudge.cli.terminal import say
 from fairjudge.reports.tables import TextTable, columns, number, print_table
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from fairjudge.studies.files import Study
@@ -121,7 +121,7 @@ def _show(result: StudyResult, json_file: str | None) -> None:
         say("")
         print_table(result.table())
         cost = "unknown" if result.cost_usd is None else f"{result.cost_usd:.4f} US dollars"
-        say(f"All starts together: {counted(result.n_calls, 'call')}, cost: {cost}")
+        say(f"All starts together: {pluralize(result.n_calls, 'call')}, cost: {cost}")
         say(f"Page: {result.report}")
         say(f"Files: {result.folder}")
     display.write_json(
@@ -224,9 +224,9 @@ def init(
 
         fairjudge study init data/ -o study.toml
     """
+    from fairjudge.engine.runs import check_writable
     from fairjudge.errors import InputError
-    from fairjudge.records import write_output
-    from fairjudge.run.runs import check_writable
+    from fairjudge.records.folder import write_output
     from fairjudge.studies.initial import find_data, study_text
 
     if output.exists() and not force:
@@ -235,5 +235,5 @@ def init(
     found = find_data(data or [Path()])
     write_output(output, study_text(found, output))
     n_files = sum(map(len, (found.clusters, found.references, found.summaries, found.labels)))
-    say(f"Written: {output}, from {counted(n_files, 'file')}")
+    say(f"Written: {output}, from {pluralize(n_files, 'file')}")
     say(f"Next: fairjudge study {output} --plan")

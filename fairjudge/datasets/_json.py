@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairjudge.domain import replace_lone_surrogates
-from fairjudge.inputs import beyond_floats
+from fairjudge.files import beyond_floats
 
 MAX_DEPTH = 64
 """Levels of nesting; a reference has 7."""

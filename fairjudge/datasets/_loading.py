@@ -14,7 +14,7 @@ from fairjudge.datasets._problems import describe, explain
 from fairjudge.datasets._rows import Row, read_rows
 from fairjudge.domain import Record
 from fairjudge.errors import InputError
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 R = TypeVar("R", bound=Record)
 
@@ -48,7 +48,7 @@ class Loaded(Generic[R]):
         return len(self.records)
 
     def __repr__(self) -> str:
-        return f"Loaded({self.path!r}, {counted(len(self.records), 'record')})"
+        return f"Loaded({self.path!r}, {pluralize(len(self.records), 'record')})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +158,7 @@ def _checked(source: str, rows: Iterable[Row], kind: Kind[R], *, skip_bad: bool)
     if not good:
         problem = f"holds no {kind.name}"
         if bad:
-            n_bad = counted(len(bad), "bad line")
+            n_bad = pluralize(len(bad), "bad line")
             problem += f"; the first of {n_bad} is {bad[0].line}: {bad[0].problem}"
         raise InputError(problem, path=source)
     return Loaded(

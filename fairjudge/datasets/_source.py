@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.errors import InputError
-from fairjudge.gzip_io import GZIP_MAGIC, unpack
-from fairjudge.inputs import read_file, whole_number
+from fairjudge.files import GZIP_MAGIC, read_file, unpack, whole_number
 
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_BOMS = (b"\xff\xfe", b"\xfe\xff")

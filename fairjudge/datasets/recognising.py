@@ -115,6 +115,11 @@ def _system(report: Mapping[str, Any]) -> frozenset[str]:
     return _first(list(systems.values())) if isinstance(systems, dict) else frozenset()
 
 
+def _measured(report: Mapping[str, Any], measure: str) -> bool:
+    """Whether a fairness command wrote it; its measures differ from version to version."""
+    return report.get("measure") == measure and {"attribute", "systems"} <= report.keys()
+
+
 def _first(values: object) -> frozenset[str]:
     if isinstance(values, list) and values and isinstance(values[0], dict):
         return frozenset(values[0])
@@ -131,10 +136,10 @@ _REPORTS: Mapping[ReportKind, Callable[[Mapping[str, Any]], bool]] = {
     "audit order": lambda report: {"by_place", "first_minus_last"} <= report.keys(),
     "audit checks": lambda report: {"checks", "judge"} <= report.keys(),
     "fairness compare": lambda report: {"baseline", "systems", "signatures"} <= report.keys(),
-    "fairness coverage": lambda report: {"equal_coverage", "r_ec"} <= _system(report),
-    "fairness proportional": lambda report: {"bur", "uer"} <= _system(report),
+    "fairness coverage": lambda report: _measured(report, "coverage"),
+    "fairness proportional": lambda report: _measured(report, "proportional"),
     "fairness overall": lambda report: {"measure", "systems"} <= report.keys(),
-    "fairness agreement": lambda report: {"equal_coverage", "coverage_parity"} == report.keys(),
+    "fairness agreement": lambda report: {"equal_coverage", "coverage_parity"} <= report.keys(),
     "bias words": lambda report: {"inclusion", "against_source"} <= _system(report),
     "bias entities": lambda report: {"inclusion", "hallucination"} <= _system(report),
     "bias distinguishability": lambda report: {"counts", "dense"} <= _system(report),

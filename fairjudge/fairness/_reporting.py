@@ -9,10 +9,11 @@ from typing import Any, Generic, TypeVar
 from fairjudge.calibration.ppi import PpiMean
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError
-from fairjudge.fairness.judge_error import Band, Corrected, Sensitivity
+from fairjudge.fairness.judge_error import Corrected, Sensitivity
+from fairjudge.fairness.measures import Band, FairnessMeasures
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
-from fairjudge.results import SHORT, Json, figure
-from fairjudge.text.printable import counted
+from fairjudge.records.results import SHORT, Json, figure
+from fairjudge.text.counting import pluralize
 
 SampleT = TypeVar("SampleT")
 SystemT = TypeVar("SystemT")
@@ -73,14 +74,14 @@ def unmatched_notes(corpus: LabelledCorpus, texts: Mapping[str, Mapping[str, str
     stray = sorted({eid for by_eid in texts.values() for eid in by_eid} - eids)
     if stray:
         notes.append(
-            f"left out summaries of {counted(len(stray), 'unknown cluster')}: {first_few(stray)}"
+            f"left out summaries of {pluralize(len(stray), 'unknown cluster')}: {first_few(stray)}"
         )
     for system, by_eid in texts.items():
         missing = sorted(eids - by_eid.keys())
         if missing:
             notes.append(
-                f"{system!r} has no summary of {len(missing)} of {counted(len(eids), 'cluster')}: "
-                f"{first_few(missing)}"
+                f"{system!r} has no summary of {len(missing)} of "
+                f"{pluralize(len(eids), 'cluster')}: {first_few(missing)}"
             )
     return notes
 
@@ -113,42 +114,53 @@ def report_json(
     }
 
 
-def error_json(found: SystemReport[Any], *, times: float = 1.0) -> Json:
-    """Return what is known of the scorer's error; `times` is 100 for percent."""
+def error_json(
+    system: SystemReport[Any], measures: FairnessMeasures[Any, Any, Any], *, times: float = 1.0
+) -> Json:
+    """Return what is known of the scorer's error.
+
+    `times` turns the differences by value to the unit of the report, 100 for percent.
+    """
     shown: Json = {}
-    if found.corrected is not None:
-        shown["corrected"] = _corrected(found.corrected, times)
-    if found.sensitivity is not None:
-        shown["sensitivity"] = _sensitivity(found.sensitivity, times)
+    if system.corrected is not None:
+        shown["corrected"] = _corrected(system.corrected, measures, times)
+    if system.sensitivity is not None:
+        shown["sensitivity"] = _sensitivity(system.sensitivity, measures, times)
     return shown
 
 
-def _corrected(found: Corrected, times: float) -> Json:
+def _corrected(
+    corrected: Corrected, measures: FairnessMeasures[Any, Any, Any], times: float
+) -> Json:
     return {
-        "n_labelled": found.n_labelled,
-        **({} if found.n_unused is None else {"n_unused": found.n_unused}),
-        **{name: _ppi_figure(mean, times) for name, mean in found.means.items()},
-        "difference": {value: _ppi_figure(mean, times) for value, mean in found.difference.items()},
+        "n_labelled": corrected.n_labelled,
+        **({} if corrected.n_unused is None else {"n_unused": corrected.n_unused}),
+        **{key: _ppi_figure(mean, measures[key].times) for key, mean in corrected.means.items()},
+        "difference": {
+            value: _ppi_figure(mean, times) for value, mean in corrected.difference.items()
+        },
     }
 
 
-def _ppi_figure(found: PpiMean | Undefined, times: float) -> Json:
+def _ppi_figure(mean: PpiMean | Undefined, times: float) -> Json:
     """Return the corrected figure beside the uncorrected one and that of the labels alone."""
-    if isinstance(found, Undefined):
-        return figure(found)
-    return figure(found.ppi_plus, times=times, keep=SHORT) | {
-        "uncorrected": found.naive.value * times,
-        "labels_only": figure(found.classical, times=times, keep=SHORT),
-        "n_labelled": found.n_labelled,
+    if isinstance(mean, Undefined):
+        return figure(mean)
+    return figure(mean.ppi_plus, times=times, keep=SHORT) | {
+        "uncorrected": mean.naive.value * times,
+        "labels_only": figure(mean.classical, times=times, keep=SHORT),
+        "n_labelled": mean.n_labelled,
     }
 
 
-def _sensitivity(found: Sensitivity | Undefined, times: float) -> Json:
-    if isinstance(found, Undefined):
-        return figure(found)
+def _sensitivity(
+    bounds: Sensitivity | Undefined, measures: FairnessMeasures[Any, Any, Any], times: float
+) -> Json:
+    if isinstance(bounds, Undefined):
+        return figure(bounds)
     return {
-        "error_rate": found.error_rate,
-        **{name: _band(band, times) for name, band in found.bands.items()},
+        "error_rate": bounds.error_rate,
+        **{key: _band(band, measures[key].times) for key, band in bounds.bands.items()},
         "by_value": {
             value: {
                 "mean": entry.mean * times,
@@ -156,7 +168,7 @@ def _sensitivity(found: Sensitivity | Undefined, times: float) -> Json:
                 "tipping_rate": entry.tipping_rate,
                 "n": entry.n,
             }
-            for value, entry in found.by_value.items()
+            for value, entry in bounds.by_value.items()
         },
     }
 

@@ -9,10 +9,10 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.correlation import rowwise, weighted_correlation
 from fairjudge.stats.permutation import compare
+from fairjudge.stats.resampling import Resampling
 
 Sample: TypeAlias = tuple[str, str]
 """(eid, system)."""

@@ -8,7 +8,7 @@ from statistics import fmean
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness.support import Support
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,24 +8,23 @@ coverage fairness, section 5.8).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypeVar
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.fairness.coverage_parity import Contributions, parity
-from fairjudge.fairness.proportional import Shares, second_order
-from fairjudge.resampling import Resampling, adjusted_by_name, chunk_sizes, generator
+from fairjudge.fairness.coverage_parity import Contributions
+from fairjudge.fairness.measures import FairnessMeasure, FairnessMeasures
+from fairjudge.fairness.shares import Shares
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.multiplicity import benjamini_hochberg
 from fairjudge.stats.permutation import compare
+from fairjudge.stats.resampling import Resampling, adjusted_by_name, chunk_sizes, generator
 
-MeasureName: TypeAlias = Literal[
-    "equal_coverage", "r_ec", "coverage_parity", "bur", "uer", "auc", "sof"
-]
 _UNPAIRED = Undefined(why="no sample that both systems have")
 _CELLS_A_CHUNK = 1_000_000
 _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
@@ -36,18 +35,19 @@ _Statistic: TypeAlias = Callable[[FloatArray], FloatArray]
 class Rows:
     """A system's samples: ``eids`` names the rows of all arrays, shape (n, ...).
 
-    ``means`` has the measures that are means over samples; the last one, Coverage Parity or SOF, is
-    of the whole ``corpus``.
+    ``means`` has the numbers of those of the ``measures`` that are means over samples; one that is
+    absent is not compared. The others are of the whole ``corpus``.
     """
 
+    measures: FairnessMeasures[Any, Any, Any]
     eids: tuple[str, ...]
-    means: Mapping[MeasureName, FloatArray]
+    means: Mapping[str, FloatArray]
     corpus: Contributions | Shares
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One measure of a variant beside the baseline's, in the measure's unit; 0 is fair.
+    """One measure of a variant beside the baseline's, as its formula gives it; 0 is fair.
 
     ``baseline`` and ``variant`` are over the ``n`` samples that both have. ``difference`` is
     variant less baseline, so below 0 is fairer, with a two-sided p-value against 0; ``p_holm``
@@ -55,7 +55,7 @@ class Change:
     """
 
     variant_name: str
-    measure: MeasureName
+    measure: FairnessMeasure[Any, Any, Any]
     n: int
     n_unpaired: int
     baseline: float | None = None
@@ -119,9 +119,9 @@ def _changes(name: str, base: Rows, other: Rows, resampling: Resampling) -> list
         _change(
             statistic,
             Change(variant_name=name, measure=measure, n=len(shared), n_unpaired=n_unpaired),
-            resampling,
+            measure.resampling(resampling),
         )
-        for measure, statistic in _statistics(base, other, shared).items()
+        for measure, statistic in _statistics(base, other, shared)
     ]
 
 
@@ -173,28 +173,29 @@ def _swap_p_value(statistic: _Statistic, observed: float, n: int, resampling: Re
     return (placed.p_value * (1 + swapped.size) - 1) / swapped.size if exact else placed.p_value
 
 
-def _statistics(base: Rows, other: Rows, shared: Sequence[str]) -> dict[MeasureName, _Statistic]:
-    """Return each measure as a function of how often each of 2n rows counts.
+def _statistics(
+    base: Rows, other: Rows, shared: Sequence[str]
+) -> Iterator[tuple[FairnessMeasure[Any, Any, Any], _Statistic]]:
+    """Yield each measure shown as a function of how often each of 2n rows counts.
 
     The `shared` samples of `base` come first, then those of `other` in the same order.
     """
-    first, second = _rows_of(base, shared), _rows_of(other, shared)
-
-    def mean(measure: MeasureName) -> _Statistic:
-        values = np.concatenate([base.means[measure][first], other.means[measure][second]])
-        return lambda counts: counts @ values / counts.sum(axis=1)
-
-    one, two = base.corpus, other.corpus
-    of_corpus: dict[MeasureName, _Statistic]
-    if isinstance(one, Contributions) and isinstance(two, Contributions):
-        parts = _both(one, two, ("sums", "counts"), first, second)
-        of_corpus = {"coverage_parity": lambda counts: parity(parts, counts)}
-    elif isinstance(one, Shares) and isinstance(two, Shares):
-        shares = _both(one, two, ("wanted", "got"), first, second)
-        of_corpus = {"sof": lambda counts: second_order(shares, counts)}
-    else:
+    if base.measures is not other.measures:
         raise StatisticsError("coverage rows cannot be compared with proportional rows")
-    return {measure: mean(measure) for measure in base.means} | of_corpus
+    first, second = _rows_of(base, shared), _rows_of(other, shared)
+    both = _both(base.corpus, other.corpus, first, second)
+    for measure in base.measures.shown:
+        key = measure.key
+        if measure.of_corpus is not None:
+            yield measure, partial(measure.of_corpus, both)
+        elif key in base.means and key in other.means:
+            values = np.concatenate([base.means[key][first], other.means[key][second]])
+            yield measure, partial(_mean, values)
+
+
+def _mean(values: FloatArray, counts: FloatArray) -> FloatArray:
+    means: FloatArray = counts @ values / counts.sum(axis=1)
+    return means
 
 
 def _rows_of(rows: Rows, shared: Sequence[str]) -> IntArray:
@@ -202,17 +203,17 @@ def _rows_of(rows: Rows, shared: Sequence[str]) -> IntArray:
     return np.array([place[eid] for eid in shared], dtype=np.intp)
 
 
-_Corpus = TypeVar("_Corpus", Contributions, Shares)
-
-
 def _both(
-    base: _Corpus, other: _Corpus, arrays: Sequence[str], first: IntArray, second: IntArray
-) -> _Corpus:
+    base: Contributions | Shares,
+    other: Contributions | Shares,
+    first: IntArray,
+    second: IntArray,
+) -> Contributions | Shares:
     """Put the `first` rows of `base` over the `second` of `other`; 0 where one lacks a value."""
     values = tuple(sorted({*base.values, *other.values}))
     column = {value: place for place, value in enumerate(values)}
     found: dict[str, Any] = {}
-    for name in arrays:
+    for name in base.arrays:
         found[name] = np.zeros((len(first) + len(second), len(values)))
         found[name][: len(first), [column[v] for v in base.values]] = getattr(base, name)[first]
         found[name][len(first) :, [column[v] for v in other.values]] = getattr(other, name)[second]

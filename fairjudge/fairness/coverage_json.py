@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from fairjudge.domain import Undefined
 from fairjudge.fairness._reporting import error_json, report_json
+from fairjudge.fairness.coverage_measures import COVERAGE, CoverageMeasure
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.fairness.coverage_report import CoverageReport, CoverageSample, SystemCoverage
-from fairjudge.results import SHORT, Json, excluded_json, to_json
+from fairjudge.records.results import SHORT, Json, excluded_json, figure, to_json
 
 _json = partial(to_json, keep=SHORT)
 
 
 def coverage_json(report: CoverageReport) -> Json:
     """Return the report as the JSON of ``fairness coverage``; coverage as it is, not in percent."""
-    head = {"measure": "coverage", "attribute": report.attribute, "variant": report.variant}
+    head = {"measure": COVERAGE.name, "attribute": report.attribute, "variant": report.variant}
     return report_json(head, report, system=_system, sample=_sample)
 
 
 def _system(result: SystemCoverage) -> Json:
     return {
-        "n": result.equal.n,
-        "untestable": result.equal.n_untestable,
+        "n": len(result.samples),
+        "untestable": result.n_untestable,
         **excluded_json(result.excluded),
-        "equal_coverage": _json(result.equal.mean),
-        "r_ec": _json(result.equal.unfair_share),
-        "r_ec_strict": _json(result.equal.unfair_share_strict),
+        **_measures(result, COVERAGE.of_samples),
         "coverage_by_value": {
             value: {
                 "n": means.n,
@@ -36,35 +36,37 @@ def _system(result: SystemCoverage) -> Json:
             for value, means in result.by_value.items()
         },
         "dominance": _json(result.dominance),
-        **error_json(result),
+        **error_json(result, COVERAGE),
+        **_measures(result, COVERAGE.of_corpora),
         **_parity(result.parity),
+    }
+
+
+def _measures(result: SystemCoverage, measures: Iterable[CoverageMeasure]) -> Json:
+    return {
+        measure.key: figure(result.estimates[measure.key], times=measure.times, keep=SHORT)
+        for measure in measures
     }
 
 
 def _parity(found: CoverageParity | Undefined) -> Json:
     if isinstance(found, Undefined):
-        return {"coverage_parity": _json(found), "by_value": {}, "over": None, "under": None}
+        return {"by_value": {}, "over": None, "under": None}
     by_value = {}
     for value, entry in found.by_value.items():
         row = _json(entry.mean)
         shown = {"mean": row.pop("value"), **row, "n": entry.n, "p_holm": entry.p_holm}
         by_value[value] = {**shown, "p_value": shown.get("p_value")}
-    return {
-        "coverage_parity": _json(found.value),
-        "by_value": by_value,
-        "over": found.over,
-        "under": found.under,
-    }
+    return {"by_value": by_value, "over": found.over, "under": found.under}
 
 
 def _sample(sample: CoverageSample) -> Json:
     return {
-        "equal_coverage": sample.coverage.equal_coverage,
+        **COVERAGE.sample_json(sample.numbers),
         "p_value": sample.test.p_value,
         "p_value_strict": sample.test.p_value_strict,
         "relabellings": sample.test.n_relabellings,
         "exact": sample.test.exact,
-        "unfair": sample.unfair,
         "coverage": sample.coverage.overall,
         "by_value": {
             entry.value: {"coverage": entry.coverage, "documents": entry.n_documents}

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.fairness.support import CoverageVariant
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
 
 N_RESAMPLES = 5000
 _ROUNDING = 1e-12
@@ -36,14 +37,13 @@ class ValueParity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageParity:
-    """Equation 6 for one system.
+    """What each value puts into equation 6 for one system; `parity` is the equation itself.
 
     ``over`` and ``under`` are the values with the largest and the smallest mean, None where all
     means are equal.
     """
 
     n: int
-    value: Estimate | Undefined
     by_value: Mapping[str, ValueParity]
     over: str | None
     under: str | None
@@ -57,6 +57,7 @@ class Contributions:
     differences that the sample contributes.
     """
 
+    arrays: ClassVar = ("sums", "counts")
     values: tuple[str, ...]
     sums: FloatArray
     counts: FloatArray
@@ -104,29 +105,14 @@ def parity(parts: Contributions, multiplicities: FloatArray) -> FloatArray:
     return divide(np.nansum(absolute, axis=1), filled.sum(axis=1))
 
 
-def coverage_parity(
-    samples: Sequence[SampleCoverage],
-    *,
-    resampling: Resampling,
-    variant: CoverageVariant = "paper",
-    n_excluded: int = 0,
-) -> CoverageParity | Undefined:
-    """Compute Coverage Parity with intervals and p-values by bootstrap over samples.
+def value_parity(parts: Contributions, *, resampling: Resampling) -> CoverageParity:
+    """Estimate the mean of each C_k, with intervals and p-values by bootstrap over samples.
 
-    `samples` have at least two values each; Undefined for none.
+    There must be a sample.
     """
-    if not samples:
-        return Undefined(why="no samples with at least two values")
-    parts = contributions(samples, variant=variant)
     over, under = _extremes(parts)
     return CoverageParity(
-        n=len(samples),
-        value=resampling.statistic(
-            lambda counts: parity(parts, counts), len(samples), n_excluded=n_excluded
-        ),
-        by_value=_by_value(parts, resampling),
-        over=over,
-        under=under,
+        n=len(parts.sums), by_value=_by_value(parts, resampling), over=over, under=under
     )
 
 

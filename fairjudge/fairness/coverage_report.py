@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairjudge.domain import Summary, Undefined
+from fairjudge.domain import Estimate, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.fairness._reporting import (
     Report,
@@ -15,25 +15,35 @@ from fairjudge.fairness._reporting import (
     texts_by_system,
     unmatched_notes,
 )
-from fairjudge.fairness.coverage_parity import N_RESAMPLES, CoverageParity, coverage_parity
+from fairjudge.fairness.coverage_measures import COVERAGE, CoverageErrors, CoverageRows
+from fairjudge.fairness.coverage_parity import (
+    N_RESAMPLES,
+    CoverageParity,
+    contributions,
+    value_parity,
+)
 from fairjudge.fairness.dominance import Dominance, dominance
 from fairjudge.fairness.equal_coverage import (
     ALPHA,
     N_PERMUTATIONS,
-    EqualCoverage,
     RelabellingTest,
     SampleCoverage,
     ValueCoverageMeans,
     coverage_by_value,
     relabelling_test,
-    summarise_equal_coverage,
     value_coverage,
 )
-from fairjudge.fairness.judge_error import Corrected, corrected_means, coverage_sensitivity
+from fairjudge.fairness.judge_error import (
+    Corrected,
+    Sensitivity,
+    corrected_means,
+    value_sensitivity,
+)
+from fairjudge.fairness.measures import SampleNumbers, by_rows
 from fairjudge.fairness.support import CoverageVariant, Support, align
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
-from fairjudge.resampling import Resampling, generator
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling, generator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,20 +65,30 @@ class CoverageOptions:
 class CoverageSample:
     """One summary that takes part; ``n_units`` counts the units that the variant leaves.
 
-    ``unfair`` says whether its Equal Coverage is significant.
+    ``numbers`` has its number by each measure that is a mean over samples.
     """
 
     coverage: SampleCoverage
     test: RelabellingTest
-    unfair: bool
+    numbers: SampleNumbers
     n_units: int
+
+    @property
+    def unfair(self) -> bool:
+        """Whether its Equal Coverage is significant."""
+        return bool(self.numbers["r_ec"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemCoverage(SystemReport[CoverageSample]):
-    """One system; there is no sensitivity where no sample takes part."""
+    """One system; there is no sensitivity where no sample takes part.
 
-    equal: EqualCoverage
+    ``estimates`` has each measure of `COVERAGE` by key. ``n_untestable`` counts the samples with so
+    few relabellings that none could be significant, which count as fair.
+    """
+
+    estimates: Mapping[str, Estimate | Undefined]
+    n_untestable: int
     parity: CoverageParity | Undefined
     dominance: Dominance
     by_value: Mapping[str, ValueCoverageMeans]
@@ -169,17 +189,20 @@ def _system(
     excluded = {eid: why for eid, why in found.items() if not isinstance(why, CoverageSample)}
     resampling = Resampling(rng=rng, n_resamples=options.n_resamples, level=options.level)
     covered = [sample.coverage for sample in samples.values()]
+    tests = [sample.test for sample in samples.values()]
+    parts = contributions(covered, variant=options.variant)
+    estimates = COVERAGE.estimates(
+        CoverageRows(samples=covered, tests=tests, alpha=options.alpha),
+        parts,
+        n_samples=len(covered),
+        resampling=resampling,
+        n_excluded=len(excluded),
+    )
+    none = Undefined(why="no samples with at least two values")
     return SystemCoverage(
-        equal=summarise_equal_coverage(
-            [coverage.equal_coverage for coverage in covered],
-            [sample.test for sample in samples.values()],
-            resampling=resampling,
-            alpha=options.alpha,
-            n_excluded=len(excluded),
-        ),
-        parity=coverage_parity(
-            covered, resampling=resampling, variant=options.variant, n_excluded=len(excluded)
-        ),
+        estimates=estimates if covered else _of_no_samples(estimates, none),
+        n_untestable=sum(not test.can_reach(options.alpha) for test in tests),
+        parity=value_parity(parts, resampling=resampling) if covered else none,
         dominance=dominance(
             covered,
             [sample.unfair for sample in samples.values()],
@@ -188,11 +211,27 @@ def _system(
         ),
         by_value=value_coverage(covered, resampling=resampling),
         corrected=_corrected(system, sets, samples, human, options) if human else None,
-        sensitivity=None
-        if options.error_rate is None or not covered
-        else coverage_sensitivity(covered, error_rate=options.error_rate),
+        sensitivity=_sensitivity(covered, options.error_rate) if covered else None,
         samples=samples,
         excluded=excluded,
+    )
+
+
+def _of_no_samples(
+    estimates: Mapping[str, Estimate | Undefined], none: Undefined
+) -> dict[str, Estimate | Undefined]:
+    """Give the reason for measures of the whole corpus."""
+    of_corpora = {measure.key for measure in COVERAGE.of_corpora}
+    return {key: none if key in of_corpora else found for key, found in estimates.items()}
+
+
+def _sensitivity(samples: Sequence[SampleCoverage], error_rate: float | None) -> Sensitivity | None:
+    if error_rate is None:
+        return None
+    return Sensitivity(
+        error_rate=error_rate,
+        bands=COVERAGE.bands(CoverageErrors(samples=samples, error_rate=error_rate)),
+        by_value=value_sensitivity(samples, error_rate=error_rate),
     )
 
 
@@ -222,8 +261,9 @@ def _corrected(
 
 def _measures(samples: Mapping[str, CoverageSample]) -> dict[str, dict[str, float]]:
     return {
-        "equal_coverage": {eid: one.coverage.equal_coverage for eid, one in samples.items()},
-        "r_ec": {eid: float(one.unfair) for eid, one in samples.items()},
+        measure.key: {eid: float(one.numbers[measure.key]) for eid, one in samples.items()}
+        for measure in COVERAGE.shown
+        if measure.of_sample is not None
     }
 
 
@@ -257,9 +297,11 @@ def _sample(
     test = relabelling_test(coverage, labels, rng=rng, n_permutations=options.n_permutations)
     if isinstance(test, Undefined):
         return "one_value"
+    covered = coverage_by_value(coverage, labels)
+    row = CoverageRows(samples=[covered], tests=[test], alpha=options.alpha)
     return CoverageSample(
-        coverage=coverage_by_value(coverage, labels),
+        coverage=covered,
         test=test,
-        unfair=test.p_value < options.alpha,
+        numbers=by_rows(COVERAGE.by_sample(row, 1), 1)[0],
         n_units=coverage.shape[1],
     )

@@ -14,11 +14,11 @@ from fairjudge.errors import StatisticsError
 from fairjudge.fairness.coverage_parity import contributions, means
 from fairjudge.fairness.equal_coverage import SampleCoverage
 from fairjudge.fairness.support import CoverageVariant
-from fairjudge.resampling import Resampling
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats._bounds import percentile_bounds
 from fairjudge.stats.bootstrap import resample_counts
-from fairjudge.text.printable import counted
+from fairjudge.stats.resampling import Resampling
+from fairjudge.text.counting import pluralize
 
 _Statistic: TypeAlias = Callable[[str, FloatArray], FloatArray]
 """Maps a subset's name and multiplicities, shape (r, n), to statistics of shape (r, k)."""
@@ -77,7 +77,7 @@ def dominance(
     the mean differences, where no value is ever in C_k of two subsets.
     """
     if len(samples) != len(unfair):
-        raise StatisticsError(f"got {counted(len(samples), 'sample')} and {len(unfair)} verdicts")
+        raise StatisticsError(f"got {pluralize(len(samples), 'sample')} and {len(unfair)} verdicts")
     named = [dominating_value(sample) for sample in samples]
     subsets = {
         value: np.flatnonzero([name == value for name in named])

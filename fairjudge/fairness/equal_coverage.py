@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
-from fairjudge.resampling import Resampling, adjusted_by_name
 from fairjudge.stats._arrays import FloatArray
-from fairjudge.text.printable import counted
+from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.text.counting import pluralize
 
 ALPHA = 0.05
 """A summary counts as unfair below this p-value (section 4.1)."""
@@ -75,21 +75,6 @@ class RelabellingTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EqualCoverage:
-    """A system over its samples: the mean Equal Coverage and R_EC, the share of unfair summaries.
-
-    ``unfair_share_strict`` uses the paper's p-values. ``n_untestable`` counts the samples with so
-    few relabellings that none could be significant, which count as fair in ``unfair_share``.
-    """
-
-    n: int
-    n_untestable: int
-    mean: Estimate | Undefined
-    unfair_share: Estimate | Undefined
-    unfair_share_strict: Estimate | Undefined
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ValueCoverageMeans:
     """Means over the ``n`` samples that hold a value.
 
@@ -126,7 +111,7 @@ def coverage_by_value(coverage: FloatArray, labels: Sequence[str]) -> SampleCove
     if coverage.ndim != 2 or not coverage.size or len(labels) != len(coverage):
         raise StatisticsError(
             f"expected a matrix with one row a label, got shape {coverage.shape!r} "
-            f"for {counted(len(labels), 'label')}"
+            f"for {pluralize(len(labels), 'label')}"
         )
     documents = coverage.mean(axis=1)
     values, codes = np.unique(np.asarray(labels, dtype=object), return_inverse=True)
@@ -174,28 +159,6 @@ def relabelling_test(
         means = np.add.reduceat(shuffled, starts, axis=1) / np.array(sizes)
     permuted = np.abs(means - observed.overall).mean(axis=1)
     return _placed(observed.equal_coverage, permuted, exact=exact)
-
-
-def summarise_equal_coverage(
-    values: Sequence[float],
-    tests: Sequence[RelabellingTest],
-    *,
-    resampling: Resampling,
-    alpha: float = ALPHA,
-    n_excluded: int = 0,
-) -> EqualCoverage:
-    """Average a system's samples, with intervals by bootstrap over samples.
-
-    `values` and `tests` have one entry a sample; the estimates are Undefined for none.
-    """
-    mean = partial(resampling.mean, n_excluded=n_excluded)
-    return EqualCoverage(
-        n=len(values),
-        n_untestable=sum(not test.can_reach(alpha) for test in tests),
-        mean=mean(values),
-        unfair_share=mean([float(test.p_value < alpha) for test in tests]),
-        unfair_share_strict=mean([float(test.p_value_strict < alpha) for test in tests]),
-    )
 
 
 def value_coverage(

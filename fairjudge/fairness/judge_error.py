@@ -14,6 +14,7 @@ from fairjudge.calibration.ppi import PpiMean, ppi_mean
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.fairness.equal_coverage import SampleCoverage, ValueCoverage
+from fairjudge.fairness.measures import Band
 
 Measured: TypeAlias = Mapping[str, float]
 """Eid to a measure of one system's sample."""
@@ -32,14 +33,6 @@ class Corrected:
     difference: Mapping[str, PpiMean | Undefined]
     n_labelled: int
     n_unused: int | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Band:
-    """What a measure may be if the scorer's mean error stays within the assumed rate."""
-
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,23 +115,6 @@ def equal_coverage_band(sample: SampleCoverage, *, error_rate: float) -> Band:
     return Band(
         low=sum(max(0.0, gap - move) for gap, move in zip(gaps, moves, strict=True)) / n_values,
         high=sum(gap + move for gap, move in zip(gaps, moves, strict=True)) / n_values,
-    )
-
-
-def coverage_sensitivity(samples: Sequence[SampleCoverage], *, error_rate: float) -> Sensitivity:
-    """Bound the mean Equal Coverage and each value's mean c_k over at least one sample.
-
-    The band of the mean is the mean of the samples' bands; see `value_sensitivity` for the rest.
-    """
-    bands = [equal_coverage_band(sample, error_rate=error_rate) for sample in samples]
-    mean = Band(
-        low=sum(band.low for band in bands) / len(bands),
-        high=sum(band.high for band in bands) / len(bands),
-    )
-    return Sensitivity(
-        error_rate=error_rate,
-        bands={"equal_coverage": mean},
-        by_value=value_sensitivity(samples, error_rate=error_rate),
     )
 
 

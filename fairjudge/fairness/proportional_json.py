@@ -6,13 +6,13 @@ from functools import partial
 
 from fairjudge.domain import Undefined
 from fairjudge.fairness._reporting import error_json, report_json
-from fairjudge.fairness.proportional import Proportional
+from fairjudge.fairness.proportional import PROPORTIONAL, Proportional
 from fairjudge.fairness.proportional_report import (
     ProportionalReport,
     ProportionalSample,
     SystemProportional,
 )
-from fairjudge.results import SHORT, Json, excluded_json, figure
+from fairjudge.records.results import SHORT, Json, excluded_json, figure
 
 _PERCENT = 100.0
 _percent = partial(figure, times=_PERCENT, keep=SHORT)
@@ -20,7 +20,7 @@ _percent = partial(figure, times=_PERCENT, keep=SHORT)
 
 def proportional_json(report: ProportionalReport) -> Json:
     """Return the report as the JSON of ``fairness proportional``; shares in percent."""
-    head = {"measure": "proportional", "attribute": report.attribute}
+    head = {"measure": PROPORTIONAL.name, "attribute": report.attribute}
     return report_json(head, report, system=_system, sample=_sample)
 
 
@@ -30,9 +30,7 @@ def _sample(sample: ProportionalSample) -> Json:
         "source": list(sample.distribution.source),
         "wanted": list(sample.wanted),
         "summary": list(sample.distribution.summary),
-        "unfair": sample.unfair,
-        "uer": sample.uer * _PERCENT,
-        "auc": sample.auc * _PERCENT,
+        **PROPORTIONAL.sample_json(sample.numbers),
     }
 
 
@@ -46,7 +44,7 @@ def _system(result: SystemProportional) -> Json:
             "n": len(result.samples) - result.n_one_value,
             **_measures(result.several_values),
         },
-        **error_json(result, times=_PERCENT),
+        **error_json(result, PROPORTIONAL, times=_PERCENT),
     }
     if isinstance(result.measures, Proportional):
         shown["tau"] = result.measures.tau
@@ -67,6 +65,10 @@ def _system(result: SystemProportional) -> Json:
 
 def _measures(found: Proportional | Undefined) -> Json:
     return {
-        name: _percent(found if isinstance(found, Undefined) else getattr(found, name))
-        for name in ("bur", "uer", "auc", "auc_ten_point", "sof")
+        measure.key: figure(
+            found if isinstance(found, Undefined) else found.estimates[measure.key],
+            times=measure.times,
+            keep=SHORT,
+        )
+        for measure in PROPORTIONAL
     }

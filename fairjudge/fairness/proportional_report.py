@@ -22,19 +22,13 @@ from fairjudge.fairness.distributions import (
     target_shares,
     unigram_distribution,
 )
-from fairjudge.fairness.proportional import (
-    TAU,
-    Proportional,
-    area_under_curve,
-    binary_unfair,
-    collect,
-    proportional,
-    unfair_error,
-)
+from fairjudge.fairness.measures import SampleNumbers, by_rows
+from fairjudge.fairness.proportional import PROPORTIONAL, Proportional, proportional
 from fairjudge.fairness.share_error import HumanShares, corrected_shares, share_sensitivity
+from fairjudge.fairness.shares import TAU, collect
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, LabelledSet
-from fairjudge.resampling import Resampling, generator
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling, generator
 from fairjudge.text.tokens import Normaliser, TermMaker
 
 ValueScores: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
@@ -70,13 +64,14 @@ _BETWEEN = " || "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProportionalSample:
-    """One summary that takes part; ``wanted`` is p_g over the values of its distribution."""
+    """One summary that takes part; ``wanted`` is p_g over the values of its distribution.
+
+    ``numbers`` has its number by each measure that is a mean over samples.
+    """
 
     distribution: ValueDistribution
     wanted: tuple[float, ...]
-    unfair: bool
-    uer: float
-    auc: float
+    numbers: SampleNumbers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,13 +241,13 @@ def _distribution(
 def _samples(
     measured: Mapping[str, ValueDistribution], options: ProportionalOptions
 ) -> dict[str, ProportionalSample]:
-    shares = collect(list(measured.values()), target=options.target, at_most=options.released)
+    shares = collect(
+        list(measured.values()), target=options.target, tau=options.tau, at_most=options.released
+    )
     rows = zip(
         measured.items(),
         shares.wanted,
-        binary_unfair(shares, tau=options.tau),
-        unfair_error(shares),
-        area_under_curve(shares),
+        by_rows(PROPORTIONAL.by_sample(shares, len(measured)), len(measured)),
         strict=True,
     )
     column = {value: place for place, value in enumerate(shares.values)}
@@ -260,11 +255,9 @@ def _samples(
         eid: ProportionalSample(
             distribution=distribution,
             wanted=tuple(wanted[[column[value] for value in distribution.values]].tolist()),
-            unfair=bool(bur),
-            uer=float(uer),
-            auc=float(auc),
+            numbers=numbers,
         )
-        for (eid, distribution), wanted, bur, uer, auc in rows
+        for (eid, distribution), wanted, numbers in rows
     }
 
 

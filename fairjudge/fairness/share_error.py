@@ -16,30 +16,20 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.distributions import Target, ValueDistribution
 from fairjudge.fairness.judge_error import (
-    Band,
     Corrected,
     Measured,
     Sensitivity,
     ValueSensitivity,
     corrected_means,
 )
-from fairjudge.fairness.proportional import (
-    TAU,
-    Shares,
-    area_under_curve,
-    binary_unfair,
-    collect,
-    second_order,
-    shortfalls,
-    unfair_error,
-)
-from fairjudge.stats._arrays import BoolArray, FloatArray
+from fairjudge.fairness.measures import Band
+from fairjudge.fairness.proportional import PROPORTIONAL
+from fairjudge.fairness.share_bands import ShareErrors
+from fairjudge.fairness.shares import TAU, Shares, collect
+from fairjudge.stats._arrays import BoolArray
 
 HumanShares: TypeAlias = Mapping[tuple[str, str], Mapping[str, float]]
 """How much of (eid, system)'s summary people give to each value; scaled to sum to 1."""
-
-_HALVINGS = 60
-_ROUNDING = 1e-12
 
 
 def corrected_shares(
@@ -66,8 +56,11 @@ def corrected_shares(
         if eid in measured
     }
     (means, difference), (means_by_people, difference_by_people) = (
-        _by_sample(found, tau=tau, target=target, at_most=at_most)
-        for found in (measured, by_people)
+        _by_sample(
+            list(some),
+            collect(list(some.values()), target=target, tau=tau, at_most=at_most),
+        )
+        for some in (measured, by_people)
     )
     return Corrected(
         means=corrected_means(means, means_by_people, level=level),
@@ -102,23 +95,19 @@ def people_distribution(
 
 
 def _by_sample(
-    found: Mapping[str, ValueDistribution], *, tau: float, target: Target, at_most: bool
+    eids: Sequence[str], shares: Shares
 ) -> tuple[dict[str, Measured], dict[str, Measured]]:
     """Return each measure of each sample, and p_y - p_g of each value where it takes part."""
-    shares = collect(list(found.values()), target=target, at_most=at_most)
-    eids = list(found)
-    measures = {
-        "bur": binary_unfair(shares, tau=tau),
-        "uer": unfair_error(shares),
-        "auc": area_under_curve(shares),
-    }
     excess = shares.got - shares.wanted
     return (
-        {name: dict(zip(eids, map(float, each), strict=True)) for name, each in measures.items()},
+        {
+            key: dict(zip(eids, map(float, numbers), strict=True))
+            for key, numbers in PROPORTIONAL.by_sample(shares, len(eids)).items()
+        },
         {
             value: {
                 eids[row]: float(excess[row, place])
-                for row in np.flatnonzero(shares.takes_part[:, place])
+                for row in np.flatnonzero(shares.takes_part[:, place]).tolist()
             }
             for place, value in enumerate(shares.values)
         },
@@ -148,63 +137,19 @@ def share_sensitivity(
         raise StatisticsError(f"error_rate must lie in [0, 1], got {error_rate!r}")
     if not distributions:
         return Undefined(why="no samples")
-    shares = collect(distributions, target=target)
+    shares = collect(distributions, target=target, tau=tau)
     several = np.array([len(d.values) > 1 for d in distributions])
-    movable = several * error_rate
     present = np.array([[v in d.values for v in shares.values] for d in distributions])
-    sof = float(second_order(shares)[0])
     return Sensitivity(
         error_rate=error_rate,
-        bands={
-            "bur": _bur_band(shares, movable, tau),
-            "uer": _uer_band(shares, movable, present),
-            "auc": _auc_band(shares, movable),
-            # Each mean shortfall moves by at most the rate, and so does their mean deviation.
-            "sof": Band(low=max(0.0, sof - movable.max()), high=sof + movable.max()),
-        },
+        bands=PROPORTIONAL.bands(
+            ShareErrors(shares=shares, movable=several * error_rate, present=present)
+        ),
         by_value={
             value: _difference_band(shares, place, several, error_rate)
             for place, value in enumerate(shares.values)
             if shares.takes_part[:, place].any()
         },
-    )
-
-
-def _missing(shares: Shares, tau: FloatArray) -> FloatArray:
-    """Return what each sample lacks for every value to have tau of its share, shape (n,)."""
-    lacks: FloatArray = np.maximum(0.0, tau[:, None] * shares.wanted - shares.got).sum(axis=1)
-    return lacks
-
-
-def _bur_band(shares: Shares, movable: FloatArray, tau: float) -> Band:
-    lacks = _missing(shares, np.full(len(shares.wanted), tau))
-    fewest = lacks > movable + _ROUNDING
-    left = np.maximum(0.0, shares.got - movable[:, None])
-    most = (left < tau * shares.wanted - _ROUNDING).any(axis=1)
-    return Band(low=float(fewest.mean()), high=float(most.mean()))
-
-
-def _uer_band(shares: Shares, movable: FloatArray, present: BoolArray) -> Band:
-    """Bound the UER: the sum of its terms is the total variation distance of p_y from p_g."""
-    n_values = shares.takes_part.sum(axis=1)
-    distance = shortfalls(shares).sum(axis=1)
-    farthest = 1.0 - np.where(present, shares.wanted, 1.0).min(axis=1)
-    low = np.maximum(0.0, distance - movable)
-    high = np.minimum(distance + movable, np.maximum(distance, farthest))
-    return Band(low=float((low / n_values).mean()), high=float((high / n_values).mean()))
-
-
-def _auc_band(shares: Shares, movable: FloatArray) -> Band:
-    worst = replace(shares, got=np.maximum(0.0, shares.got - movable[:, None]))
-    # The largest tau that moving the allowed part can reach, by halving: what is lacking grows
-    # with tau.
-    low, high = np.zeros(len(movable)), np.ones(len(movable))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2.0
-        enough = _missing(shares, middle) <= movable
-        low, high = np.where(enough, middle, low), np.where(enough, high, middle)
-    return Band(
-        low=float(np.maximum(0.0, 1.0 - high).mean()), high=float(area_under_curve(worst).mean())
     )
 
 

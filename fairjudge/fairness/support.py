@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from fairjudge.domain import Id, Record
 from fairjudge.errors import InputError
 from fairjudge.stats._arrays import FloatArray, IntArray
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 SupportKind: TypeAlias = Literal["entailment", "similarity", "verdict"]
 CoverageVariant: TypeAlias = Literal["paper", "released"]
@@ -178,8 +178,8 @@ def _matrix(
     uneven = next((place for place, row in enumerate(rows) if len(row) != n_units), None)
     if uneven is not None:
         raise InputError(
-            f"row {uneven} of {eid!r} has {counted(len(rows[uneven]), 'number')} "
-            f"for {counted(n_units, 'unit')}",
+            f"row {uneven} of {eid!r} has {pluralize(len(rows[uneven]), 'number')} "
+            f"for {pluralize(n_units, 'unit')}",
             field=name,
         )
     matrix = np.array(rows, dtype=np.float64).reshape(len(rows), n_units)

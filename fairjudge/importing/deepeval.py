@@ -46,7 +46,8 @@ def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None)
     if not metrics:
         yield Skipped(line=number, why="the test case has no metric")
     for metric in metrics:
-        value = None if metric.get("error") else score(metric.get("score"))
+        failed = metric.get("error") or metric.get("skipped") is True
+        value = None if failed else score(metric.get("score"))
         yield Recorded(
             line=number,
             **item,
@@ -54,7 +55,8 @@ def _case(case: Mapping[str, Any], number: int, ids: Ids, *, system: str | None)
             judge=given(metric, "evaluationModel") or "deepeval",
             value=value,
             unscored="backend" if metric.get("error") else None,
-            detail=given(metric, "error") or "DeepEval has no score",
+            detail=given(metric, "error")
+            or ("DeepEval skipped it" if failed else "DeepEval has no score"),
             scored_by="llm" if metric.get("evaluationModel") else "code",
             extra=present(metric, "reason", "threshold", "success"),
         )

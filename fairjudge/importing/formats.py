@@ -9,7 +9,8 @@ from typing import Any
 from fairjudge.errors import InputError
 from fairjudge.importing.records import ImportedFile, Repeats, assemble
 from fairjudge.importing.sources import Source, open_source
-from fairjudge.text.printable import counted
+from fairjudge.scales import Scale
+from fairjudge.text.counting import pluralize
 
 FORMATS = {
     "inspect": "inspect_logs",
@@ -34,6 +35,7 @@ def import_file(
     tool: str | None = None,
     judge: str | None = None,
     repeats: Repeats = "keep",
+    answers: Scale | None = None,
     skip_bad: bool = False,
 ) -> ImportedFile:
     """Read the judgements and people's labels that another tool recorded.
@@ -49,6 +51,9 @@ def import_file(
     repeats : {"keep", "last"}
         What becomes of an item that was judged several times: all its judgements, numbered by
         ``repeat`` from 0, or the last one alone.
+    answers : Scale, optional
+        The values of words, where feedback is words: MLflow's, Label Studio's choices, Inspect's
+        values.
     skip_bad : bool
         Leave out, and list under ``skipped``, rows that cannot be read.
 
@@ -70,7 +75,7 @@ def import_file(
     >>> found = fj.import_file("logs/run.eval")  # doctest: +SKIP
     >>> fj.JudgeResult(found.judgements).leaderboard()  # doctest: +SKIP
     """
-    source = open_source(Path(path), skip_bad=skip_bad)
+    source = open_source(Path(path), skip_bad=skip_bad, answers=word_values(answers))
     if tool is not None and tool not in FORMATS:
         raise InputError(f"no tool {tool!r}; known are {', '.join(FORMATS)}", field="--from")
     name = tool or recognise_format(source)
@@ -92,9 +97,20 @@ def import_file(
     if not found.judgements and not found.labels:
         why = ""
         if found.skipped:
-            why = f"; the first of {counted(len(found.skipped), 'row')}: {found.skipped[0].why}"
+            why = f"; the first of {pluralize(len(found.skipped), 'row')}: {found.skipped[0].why}"
         raise InputError(f"holds no judgements and no labels{why}", path=path)
     return found
+
+
+def word_values(answers: Scale | None) -> dict[str, float]:
+    """Return the value of each answer of a scale, and of its other words, in lower case."""
+    levels = () if answers is None else answers.levels
+    return {
+        word.strip().casefold(): level.value
+        for level in levels
+        if not isinstance(level.value, str)
+        for word in (level.answer, *level.aliases)
+    }
 
 
 def recognise_format(source: Source) -> str | None:

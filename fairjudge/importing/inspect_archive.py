@@ -7,6 +7,7 @@ does, which is the extra ``fairjudge[inspect]``.
 from __future__ import annotations
 
 import io
+import lzma
 import struct
 import sys
 import zipfile
@@ -17,11 +18,19 @@ from typing import Any, Protocol
 
 from fairjudge.datasets._json import JsonError, parse, without_lone_surrogates
 from fairjudge.errors import InputError, MissingExtraError
-from fairjudge.gzip_io import unpacked_limit
-from fairjudge.inputs import check_regular, read_file
+from fairjudge.files import check_regular, read_file, unpacked_limit
 
 _MAGIC = b"PK\x03\x04"
 _ZSTD = 93
+_DAMAGED = (
+    zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, zlib.error, lzma.LZMAError, struct.error,
+    OSError, ValueError, LookupError, OverflowError, RuntimeError,
+)  # fmt: skip
+"""What zipfile and its decompressors raise for damaged sizes, offsets, names, versions and data.
+
+OSError is bzip2's, as nothing is read from disk here; RuntimeError stands for encryption, and
+NotImplementedError, which is one, for versions and methods that are not known.
+"""
 _LIMIT_MEMBERS = 1_000_000
 _PART_BYTES = 1 << 20
 _HEADERS = ("header.json", "_journal/start.json")
@@ -49,7 +58,7 @@ def read_archive(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return _log(_Members(archive, data, path))
-    except (zipfile.BadZipFile, EOFError, zlib.error, struct.error) as error:
+    except _DAMAGED as error:
         raise InputError(f"the archive is damaged: {error}", path=path) from None
 
 

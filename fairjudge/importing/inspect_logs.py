@@ -17,7 +17,6 @@ from fairjudge.importing.sources import (
     items,
     mapping,
     present,
-    score,
     text,
     text_or_none,
 )
@@ -40,7 +39,7 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Entry]:
     """Yield each score. Epochs, each a new answer of the model, are numbered by ``repeat``."""
     for _, log in source.records():
-        run = _Run.of(mapping(log, "eval"))
+        run = _Run.of(mapping(log, "eval"), source)
         for number, sample in enumerate(items(log, "samples"), 1):
             with source.at(number):
                 yield from _scores(_Sample(fields=sample, run=run, number=number))
@@ -54,9 +53,10 @@ class _Run:
     grader: str | None
     options: Mapping[str, Mapping[str, Any]]
     several_epochs: bool
+    source: Source
 
     @staticmethod
-    def of(spec: Mapping[str, Any]) -> _Run:
+    def of(spec: Mapping[str, Any], source: Source) -> _Run:
         grader = mapping(spec, "model_roles").get("grader")
         epochs = mapping(spec, "config").get("epochs")
         return _Run(
@@ -66,7 +66,14 @@ class _Run:
                 _bare(text(one, "name")): mapping(one, "options") for one in items(spec, "scorers")
             },
             several_epochs=isinstance(epochs, int) and epochs > 1,
+            source=source,
         )
+
+    def number(self, value: object) -> float | None:
+        """Return the number that a score is: a word of --options, a letter of Inspect's, or one."""
+        if isinstance(value, str) and value in _GRADES and not self.source.answers:
+            return _GRADES[value]
+        return self.source.score(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +132,7 @@ def _score(sample: _Sample, scorer: str, found: Mapping[str, Any]) -> Iterator[E
 def _recorded(sample: _Sample, scorer: str, aspect: str, found: Mapping[str, Any]) -> Recorded:
     metadata = mapping(found, "metadata")
     graded = scorer.startswith("model_graded")
-    options, value = sample.run.options.get(scorer, {}), _number(found["value"])
+    options, value = sample.run.options.get(scorer, {}), sample.run.number(found["value"])
     reply = _resolved(text_or_none(found, "explanation"), mapping(sample.fields, "attachments"))
     missing = reply is not None and reply.startswith(_NO_GRADE)
     failed = metadata.get("unscored_reason") or value is None or (missing and not graded)
@@ -152,15 +159,11 @@ def _recorded(sample: _Sample, scorer: str, aspect: str, found: Mapping[str, Any
 def _edited(sample: _Sample, aspect: str, edit: Mapping[str, Any]) -> Entry:
     """Return what a person changed a score to."""
     author = given(mapping(edit, "provenance"), "author")
-    value = None if edit.get("value") == _UNCHANGED else _number(edit.get("value"))
+    value = None if edit.get("value") == _UNCHANGED else sample.run.number(edit.get("value"))
     if author is None or value is None:
         why = f"an edit of score {aspect!r} without an author or a number"
         return Skipped(line=sample.number, why=why)
     return make_label(**sample.item, aspect=aspect, annotator=author, value=value)
-
-
-def _number(value: object) -> float | None:
-    return _GRADES[value] if isinstance(value, str) and value in _GRADES else score(value)
 
 
 def _scale(options: Mapping[str, Any], value: object) -> Scale | None:

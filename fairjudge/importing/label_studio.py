@@ -11,7 +11,7 @@ from typing import Any
 
 from fairjudge.domain import Verdict
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label, order_of
-from fairjudge.importing.sources import Source, given, items, mapping, score, text
+from fairjudge.importing.sources import Source, given, items, mapping, text
 from fairjudge.scales import Position, to_verdict
 
 _SIDES: Mapping[str, Position] = {"left": "first", "right": "second"}
@@ -31,19 +31,21 @@ def read(source: Source) -> Iterator[Entry]:
             found = False
             for one in items(task, "annotations"):
                 found = True
-                yield from _annotation(one, line, item)
+                yield from _annotation(one, line, item, source)
             for one in items(task, "predictions"):
                 found = True
-                yield from _prediction(one, line, item)
+                yield from _prediction(one, line, item, source)
             if not found:
                 yield Skipped(line=line, why="nobody has annotated it")
 
 
-def _annotation(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> Iterator[Entry]:
+def _annotation(
+    one: Mapping[str, Any], line: int, item: Mapping[str, Any], source: Source
+) -> Iterator[Entry]:
     annotator = one.get("completed_by")
     if isinstance(annotator, dict):
         annotator = given(annotator, "email", "id")
-    for name, value, _ in _values(one, item):
+    for name, value, _ in _values(one, item, source):
         if one.get("was_cancelled"):
             yield Skipped(line=line, why="the annotation was cancelled")
         elif value is None:
@@ -54,8 +56,10 @@ def _annotation(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> I
             yield make_label(**{**fields, "aspect": name}, annotator=who, value=value)
 
 
-def _prediction(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> Iterator[Recorded]:
-    for name, value, meta in _values(one, item):
+def _prediction(
+    one: Mapping[str, Any], line: int, item: Mapping[str, Any], source: Source
+) -> Iterator[Recorded]:
+    for name, value, meta in _values(one, item, source):
         fields = {**item, "aspect": name}
         if "order" in item:
             fields["order"] = order_of(meta.get("order", item["order"]), field="meta.order")
@@ -71,7 +75,7 @@ def _prediction(one: Mapping[str, Any], line: int, item: Mapping[str, Any]) -> I
 
 
 def _values(
-    one: Mapping[str, Any], item: Mapping[str, Any]
+    one: Mapping[str, Any], item: Mapping[str, Any], source: Source
 ) -> Iterator[tuple[str, float | Verdict | None, Mapping[str, Any]]]:
     """Yield name, value and ``meta`` of each result, which says how a judge was shown a pair.
 
@@ -84,22 +88,25 @@ def _values(
         value = mapping(result, "value")
         kind = text(result, "type")
         name = given(item, "aspect") or text(result, "from_name")
-        yield name, _value(kind, value, item), mapping(result, "meta")
+        yield name, _value(kind, value, item, source), mapping(result, "meta")
 
 
-def _value(kind: str, value: Mapping[str, Any], item: Mapping[str, Any]) -> float | Verdict | None:
+def _value(
+    kind: str, value: Mapping[str, Any], item: Mapping[str, Any], source: Source
+) -> float | Verdict | None:
     if kind == "pairwise":
         side = _SIDES.get(str(value.get("selected")))
         return None if side is None else to_verdict(side, item.get("order") or "ab")
-    return _chosen(value.get(kind)) if kind == "choices" else score(value.get(kind))
+    found = value.get(kind)
+    return _chosen(found, source) if kind == "choices" else source.score(found)
 
 
-def _chosen(chosen: object) -> float | Verdict | None:
+def _chosen(chosen: object, source: Source) -> float | Verdict | None:
     if not isinstance(chosen, list) or len(chosen) != 1:
         return None
     if chosen[0] == "tie":
         return "tie"
-    return score(chosen[0])
+    return source.score(chosen[0])
 
 
 def _item(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ _FIELDS = {
     "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
     "doc_hash", "prompt_hash", "target_hash",
 }  # fmt: skip
+_BYPASS = "bypass"
+"""The metric of runs that only predict; what stands under it is no score."""
 _NAME = re.compile(r"samples_(?P<task>.+?)(?:_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl?(?:\.gz)?")
 
 
@@ -40,7 +42,8 @@ def read(source: Source) -> Iterator[Entry]:
             for metric in map(str, metrics):
                 aspect = f"{metric},{given(row, 'filter')}" if len(filters) > 1 else metric
                 found = row.get(metric)
-                if isinstance(found, list | dict):
+                bypassed = metric == _BYPASS
+                if not bypassed and isinstance(found, list | dict):
                     yield Skipped(line=line, why=f"metric {metric!r} is no number")
                     continue
                 yield Recorded(
@@ -49,8 +52,12 @@ def read(source: Source) -> Iterator[Entry]:
                     system=system,
                     aspect=aspect,
                     judge=f"lm-eval/{task}",
-                    value=score(found),
-                    detail=f"metric {metric!r} has no number",
+                    value=None if bypassed else score(found),
+                    detail=(
+                        "lm-eval only predicted, and scored nothing (--predict_only)"
+                        if bypassed
+                        else f"metric {metric!r} has no number"
+                    ),
                     scored_by="code",
                     extra=_response(row),
                 )

@@ -31,14 +31,14 @@ def read(source: Source) -> Iterator[Entry]:
     for line, row in source.records():
         with source.at(line):
             if _is_assessment(row):
-                yield _entry(row, line, {})
+                yield _entry(row, line, {}, source)
                 continue
             info = mapping(row, "info")
             found = list(items(info, "assessments"))
             if not found:
                 yield Skipped(line=line, why="the trace has no assessment")
             for one in found:
-                yield _entry(one, line, info)
+                yield _entry(one, line, info, source)
 
 
 def _is_assessment(row: Mapping[str, Any]) -> bool:
@@ -46,27 +46,27 @@ def _is_assessment(row: Mapping[str, Any]) -> bool:
     return bool(named) and "source" in row and bool({"feedback", "expectation"} & row.keys())
 
 
-def _entry(found: Mapping[str, Any], line: int, info: Mapping[str, Any]) -> Entry:
+def _entry(found: Mapping[str, Any], line: int, info: Mapping[str, Any], source: Source) -> Entry:
     if found.get("valid") is False:
         return Skipped(line=line, why="a later assessment overrides it")
     who = mapping(found, "source")
     kind, name = text(who, "source_type").upper(), given(who, "source_id")
     feedback = mapping(found, "feedback")
     value = (feedback or mapping(found, "expectation")).get("value")
-    number = score(value)
+    number = source.score(value)
     judged: dict[str, Any] = {
         **_item(found, info),
         "aspect": given(found, *_NAMES) or text(found, "name"),
     }
     if kind == "HUMAN":
         if number is None:
-            return Skipped(line=line, why="a label that is no number")
+            return Skipped(line=line, why=f"a label that is no number{_words(value)}")
         return make_label(**judged, annotator=name or "human", value=number)
     if not feedback and not found.get("error"):
         return Skipped(line=line, why="an expectation that no person stated")
     error = mapping(found, "error") or mapping(feedback, "error")
     if value is not None and number is None and not error:
-        return Skipped(line=line, why="feedback that is no number")
+        return Skipped(line=line, why=f"feedback that is no number{_words(value)}")
     rationale = given(found, "rationale")
     return Recorded(
         line=line,
@@ -79,6 +79,11 @@ def _entry(found: Mapping[str, Any], line: int, info: Mapping[str, Any]) -> Entr
         scored_by="code" if kind == "CODE" else "llm",
         extra={"reason": rationale} if rationale else {},
     )
+
+
+def _words(value: object) -> str:
+    """Return how words become numbers, where `value` is one."""
+    return "; --options gives words their values" if isinstance(value, str) else ""
 
 
 def _item(found: Mapping[str, Any], info: Mapping[str, Any]) -> dict[str, str]:

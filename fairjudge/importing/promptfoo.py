@@ -7,11 +7,12 @@ Source: promptfoo/promptfoo, ``src/types/index.ts`` and ``src/types/results.ts``
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fairjudge.domain import ScoredBy
+from fairjudge.domain import ScoredBy, UnscoredReason
 from fairjudge.importing.records import Entry, Recorded, Skipped, make_label
 from fairjudge.importing.sources import (
     Ids,
@@ -26,6 +27,26 @@ from fairjudge.importing.sources import (
 
 _ERROR = 2
 """``failureReason`` of a test that could not be run or graded."""
+_UNREADABLE = re.compile(
+    r"Could not extract JSON from [\w:-]+ response"
+    r"|[\w:-]+ produced (?:a )?malformed response"
+    r"|Model grader produced a malformed response"
+    r"|LLM-proposed evaluation (?:steps|result) (?:is|are) not in JSON format"
+    r"|Error parsing (?:output|response|JSON)\b"
+    r"|(?:Invalid|Unable to parse) (?:JSON|grader (?:output|response))\b",
+    re.IGNORECASE,
+)
+"""How promptfoo's reasons begin where a grader's reply could not be read (``src/matchers``)."""
+_UNREACHED = re.compile(
+    r"(?:Grading failed|Grader (?:error|failed))\b\W"
+    r"|(?:API(?: call)?|Provider|Request|HTTP) error\b\W"
+    r"|(?:Request|API call) (?:timed out|failed|aborted)\b"
+    r"|(?:429|5\d\d) (?:Too Many|Internal|Bad|Service|Gateway)"
+    r"|Rate limit(?:ed| exceeded)\b"
+    r"|(?:TypeError: )?fetch failed\b|(?:Error: )?(?:getaddrinfo )?E(?:NOTFOUND|CONN\w+)\b",
+    re.IGNORECASE,
+)
+"""How they begin where no reply came: the provider's error in place of a reason."""
 _BY_MODEL = {
     "llm-rubric", "model-graded-closedqa", "model-graded-factuality", "factuality", "g-eval",
     "answer-relevance", "context-faithfulness", "context-recall", "context-relevance",
@@ -135,12 +156,14 @@ class _Test:
                 return Skipped(line=self.number, why="a person's assertion without a score")
             del judged["judge"], judged["scored_by"]
             return make_label(**judged, annotator="human", value=value)
-        failed = bool(metadata.get("graderError"))
+        failed: UnscoredReason | None = "backend" if metadata.get("graderError") else None
+        if failed is None and judged["scored_by"] == "llm" and not result.get("pass"):
+            failed = _failure(given(result, "reason") or "")
         return Recorded(
             line=self.number,
             **judged,
             value=None if failed else value,
-            unscored="backend" if failed else None,
+            unscored=failed,
             detail=(given(result, "reason") or "the grader failed") if failed else "",
             extra=present(result, "pass", "reason", "comment"),
         )
@@ -157,6 +180,16 @@ class _Test:
             "judge": judge or f"promptfoo/{kind}",
             "scored_by": scored_by,
         }
+
+
+def _failure(reason: str) -> UnscoredReason | None:
+    """Return why the grader gave no score, where the reason of a fail is promptfoo's own message.
+
+    Older versions mark a grader's failure by nothing else: it stands there with score 0.
+    """
+    if _UNREADABLE.match(reason):
+        return "unparseable"
+    return "backend" if _UNREACHED.match(reason) else None
 
 
 def _leaves(result: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

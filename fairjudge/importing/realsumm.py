@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairjudge.errors import InputError
+from fairjudge.files import read_file
 from fairjudge.importing.records import Entry, Skipped, make_label
 from fairjudge.importing.sources import Source
-from fairjudge.inputs import read_file
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _UNITS, _LABELS, _IDS = "SCUs.txt", "labels", "ids.txt"
 _VALUES = {"0": 0, "1": 1}
@@ -32,7 +32,7 @@ def read(source: Source) -> Iterator[Entry]:
     for path in sorted((folder / _LABELS).glob("*.label")):
         rows = _lines(path)
         if len(rows) != len(units):
-            n = counted(len(units), "document")
+            n = pluralize(len(units), "document")
             problem = f"expected {n} as in {_UNITS}, found {len(rows)}"
             raise InputError(problem, path=path)
         for line, (eid, said, wanted) in enumerate(zip(eids, rows, units, strict=True), 1):

@@ -21,8 +21,8 @@ from fairjudge.domain import (
 )
 from fairjudge.errors import InputError
 from fairjudge.parsing import PARSER_VERSION, read_verdict
+from fairjudge.records.signature import signature
 from fairjudge.scales import Scale, to_verdict
-from fairjudge.signature import signature
 
 Repeats: TypeAlias = Literal["keep", "last"]
 _ITEM = (

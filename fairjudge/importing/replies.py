@@ -19,6 +19,7 @@ from fairjudge.importing.records import (
     scored,
     settle_repeats,
 )
+from fairjudge.importing.scale_options import check_fits
 from fairjudge.parsing import read_verdict
 from fairjudge.scales import Scale, to_verdict
 
@@ -100,8 +101,7 @@ def import_replies(
         A field is missing or wrong, or `protocol` and `scale` do not fit; line and field are named.
     """
     protocol = protocol or scale.protocol
-    if (protocol == "pairwise") != (scale.kind == "pair"):
-        raise InputError(f"scale {scale.name!r} does not fit protocol {protocol!r}")
+    check_fits(scale, protocol)
     columns = _columns(mapping or {})
     places: list[int] = []
     found: list[Judgement] = []

@@ -40,9 +40,20 @@ def scale_from_options(
         made = likert()
     else:
         made = binary() if protocol == "binary" else pairwise()
-    if (protocol == "pairwise") != (made.kind == "pair"):
-        raise InputError(f"scale {made.name!r} does not fit --protocol {protocol}")
+    check_fits(made, protocol)
     return made
+
+
+def check_fits(scale: Scale, protocol: ProtocolName) -> None:
+    """Raise `InputError` where answers on `scale` are none of `protocol`."""
+    values = {level.value for level in scale.levels}
+    fits = scale.kind != "pair"
+    if protocol == "pairwise":
+        fits = not fits
+    elif protocol == "binary":
+        fits = values == {0, 1}
+    if not fits:
+        raise InputError(f"scale {scale.name!r} does not fit --protocol {protocol}")
 
 
 def _from_range(text: str) -> Scale:

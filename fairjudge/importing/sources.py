@@ -16,9 +16,9 @@ from typing import Any, TypeVar
 
 from fairjudge.datasets._rows import Row, read_rows
 from fairjudge.errors import InputError
+from fairjudge.files import mode_of
 from fairjudge.importing.inspect_archive import is_archive, read_archive
 from fairjudge.importing.records import Skipped
-from fairjudge.inputs import mode_of
 
 T = TypeVar("T")
 
@@ -30,13 +30,20 @@ _NUMBER = re.compile(r"[+-]?\d{1,15}(\.\d{1,15})?", re.ASCII)
 class Source:
     """A file (its rows) or a folder (none).
 
-    With ``skip_bad`` what cannot be read is added to ``bad``; without, it is an error.
+    With ``skip_bad`` what cannot be read is added to ``bad``; without, it is an error. ``answers``
+    are the values of words, in lower case, where scores are words.
     """
 
     path: Path
     rows: tuple[Row, ...]
     skip_bad: bool = False
     bad: list[Skipped] = field(default_factory=list)
+    answers: Mapping[str, float] = field(default_factory=dict)
+
+    def score(self, value: object) -> float | None:
+        """Return the number that a score is: that of a word among ``answers``, or as `score`."""
+        word = value.strip().casefold() if isinstance(value, str) else ""
+        return self.answers[word] if word in self.answers else score(value)
 
     @property
     def first(self) -> Mapping[str, Any]:
@@ -68,14 +75,16 @@ class Source:
             self.bad.append(Skipped(line=line, why=f"{where}{error.problem}"))
 
 
-def open_source(path: Path, *, skip_bad: bool = False) -> Source:
+def open_source(
+    path: Path, *, skip_bad: bool = False, answers: Mapping[str, float] | None = None
+) -> Source:
     """Read the rows of `path`; NaN, which tools write for "no number", is read as null."""
-    if mode_of(path) is not None and path.is_dir():
-        return Source(path=path, rows=(), skip_bad=skip_bad)
+    rows: tuple[Row, ...] = ()
     if is_archive(path):
-        return Source(path=path, rows=(Row(line=1, value=read_archive(path)),), skip_bad=skip_bad)
-    rows = tuple(read_rows(path, csv_allowed=False, nan_as_null=True))
-    return Source(path=path, rows=rows, skip_bad=skip_bad)
+        rows = (Row(line=1, value=read_archive(path)),)
+    elif mode_of(path) is None or not path.is_dir():
+        rows = tuple(read_rows(path, csv_allowed=False, nan_as_null=True))
+    return Source(path=path, rows=rows, skip_bad=skip_bad, answers=answers or {})
 
 
 def text(row: Mapping[str, Any], name: str) -> str:

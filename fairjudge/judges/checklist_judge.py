@@ -21,10 +21,10 @@ from fairjudge.judges.checklist import (
 )
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply, Sample
-from fairjudge.outcomes import saying_cut_off
+from fairjudge.parsing.outcomes import saying_cut_off
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import Message
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 4096
 """Room for the entries of `GROUPS_A_CALL` groups, each with a quote."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairjudge.errors import InputError
-from fairjudge.inputs import read_toml
+from fairjudge.files import read_toml
 
 _NEEDED = {"aspect", "prompt", "scale"}
 _FIELDS = _NEEDED | {"rule"}

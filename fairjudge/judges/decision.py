@@ -14,7 +14,7 @@ from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.judges.criteria import Criterion, fence_articles, fence_questions
 from fairjudge.judges.distributions import ScoreDistribution, from_decision, graded_fields
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
-from fairjudge.outcomes import or_unscored
+from fairjudge.parsing.outcomes import or_unscored
 from fairjudge.prompting import Fenced, Template, load_template, render
 from fairjudge.protocols import (
     DecisionBackend,
@@ -22,7 +22,7 @@ from fairjudge.protocols import (
     DecisionRequest,
     ModelRef,
 )
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
 
 MAX_QUESTIONS = 16
 """Questions in one request; each adds to what the server must hold at once."""

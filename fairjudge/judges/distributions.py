@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 from fairjudge.domain import JudgeTask, Undefined, Unscored, Verdict
-from fairjudge.outcomes import is_cut_off
 from fairjudge.parsing import locate_verdict
+from fairjudge.parsing.outcomes import is_cut_off
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import Position, Scale, to_verdict
 

@@ -17,12 +17,12 @@ from fairjudge.judges.distributions import (
     graded_fields,
 )
 from fairjudge.judges.ports import Reply, Sample
-from fairjudge.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.parsing import PARSER_VERSION, read_verdict
+from fairjudge.parsing.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import Backend, Completion, CompletionRequest, Message, ModelRef
+from fairjudge.records.signature import signature
 from fairjudge.scales import REPLY_FORM, Position, to_verdict
-from fairjudge.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 1024
 """Room for the reasons that a judge is asked to give before its verdict."""

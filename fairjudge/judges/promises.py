@@ -18,12 +18,12 @@ from typing import Any
 from fairjudge.calibration.answers import Answer, answers, max_answers
 from fairjudge.domain import Judgement, JudgeTask, Order, Unscored, Verdict
 from fairjudge.errors import InputError
-from fairjudge.inputs import read_file
+from fairjudge.files import read_file
 from fairjudge.judges.asking import Promise, Thresholds
 from fairjudge.judges.cascade import Cascade
 from fairjudge.judges.llm import EMPTY_SUMMARY
 from fairjudge.judges.ports import Judge, Reply, writing
-from fairjudge.outcomes import RETRYABLE
+from fairjudge.parsing.outcomes import RETRYABLE
 
 
 def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:

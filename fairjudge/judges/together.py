@@ -14,11 +14,11 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import builtin_scale, fence_articles, fence_questions, support_rule
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply
-from fairjudge.outcomes import saying_cut_off
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
+from fairjudge.parsing.outcomes import saying_cut_off
 from fairjudge.prompting import Fenced, Template, json_object, load_template, render
+from fairjudge.records.signature import signature
 from fairjudge.scales import Scale
-from fairjudge.signature import signature
 
 OUTPUT_TOKENS_PER_CRITERION = 1024
 """Room for the reasons and the verdict on one criterion."""

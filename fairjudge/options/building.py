@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from fairjudge.declaring import Opt
+from fairjudge.options.declaring import Opt
 
 if TYPE_CHECKING:
     from fairjudge.references.steps import Validity

@@ -14,8 +14,8 @@ from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, cast, get
 from pydantic import TypeAdapter, ValidationError
 
 from fairjudge.datasets._problems import explain
-from fairjudge.declaring import declared, hint_of
 from fairjudge.errors import ConfigurationError
+from fairjudge.options.declaring import declared, hint_of
 
 T = TypeVar("T")
 P = ParamSpec("P")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from fairjudge.declaring import Opt
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import (
     AskedAspect,
@@ -18,6 +17,7 @@ from fairjudge.judges.asking import (
     TextUnit,
     Thresholds,
 )
+from fairjudge.options.declaring import Opt
 
 if TYPE_CHECKING:
     from fairjudge.judges.tasks import JudgingPlan

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypedDict, TypeGuard, cast
 
-from fairjudge.declaring import Opt
 from fairjudge.errors import ConfigurationError
-from fairjudge.stores.address import StoreAddress
+from fairjudge.options.declaring import Opt
+from fairjudge.records.address import StoreAddress
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
     from fairjudge.backends.budgeting import Budget
     from fairjudge.backends.planning import PlanningBackend
     from fairjudge.backends.pricing import PriceTable
@@ -36,7 +39,8 @@ class Model:
     ----------
     target : str
         ``"provider:model"`` such as ``"openai:gpt-4o-mini"``, or ``"local"``: no key, no network
-        (extra ``local``).
+        (extra ``local``). A chat model of LangChain may be given in its place; ``target`` is then
+        a name that identifies it by its class, its model and a hash of its settings.
     cache : path, optional
         Folder of the response cache and of run folders; by default the user's cache folder.
     store : str, optional
@@ -137,11 +141,20 @@ class Model:
     """Told in a word what was retried (`fairjudge.backends.retrying.kind_of`)."""
     planner: PlanningBackend | None = field(default=None, compare=False)
     """Answers in place of the model, and asks nobody."""
+    chat: BaseChatModel | None = field(default=None, compare=False)
+    """The chat model of LangChain that ``target`` stands for."""
     _budget: Budget | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         from fairjudge.options.checking import check_fields
 
+        if is_chat_model(self.target):
+            from fairjudge.backends.langchain import chat_target
+
+            object.__setattr__(self, "chat", self.target)
+            object.__setattr__(self, "target", str(chat_target(self.target)))
+        if self.chat is not None and self.engine == "ray":
+            raise ConfigurationError("engine: a chat model of LangChain cannot be sent to Ray")
         check_fields(self)
         if self.store is not None:
             StoreAddress(self.store)
@@ -161,7 +174,7 @@ class Model:
     @property
     def cache_folder(self) -> Path:
         """The folder of the response cache and of unnamed runs."""
-        from fairjudge.cache import default_cache_dir
+        from fairjudge.cache.disk import default_cache_dir
 
         return default_cache_dir() if self.cache is None else Path(self.cache)
 
@@ -234,6 +247,15 @@ class Model:
         return self.embedding_model
 
 
+def is_chat_model(given: object) -> TypeGuard[BaseChatModel]:
+    """Say whether `given` is a chat model of LangChain, without importing it for other objects."""
+    if isinstance(given, str) or "langchain_core.language_models" not in sys.modules:
+        return False
+    from langchain_core.language_models import BaseChatModel
+
+    return isinstance(given, BaseChatModel)
+
+
 def as_model(given: object, *, argument: str = "model") -> Model:
     """Return `given` as a model; a string names its target.
 
@@ -244,9 +266,10 @@ def as_model(given: object, *, argument: str = "model") -> Model:
     """
     if isinstance(given, Model):
         return given
-    if isinstance(given, str):
-        return Model(given)
+    if isinstance(given, str) or is_chat_model(given):
+        return Model(cast("str", given))
     raise ConfigurationError(
-        f"{argument}: expected a fairjudge.Model or a string such as 'openai:gpt-4o-mini', "
+        f"{argument}: expected a fairjudge.Model, a string such as 'openai:gpt-4o-mini', or a chat "
+        "model of LangChain, "
         f"found {type(given).__name__}"
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from fairjudge.declaring import Opt
+from fairjudge.options.declaring import Opt
 
 if TYPE_CHECKING:
-    from fairjudge.summarizing import Wishes
+    from fairjudge.summaries.writing import Wishes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class SummarizeOptions:
     @property
     def wishes(self) -> Wishes:
         """What is asked of a summary beyond covering its sources."""
-        from fairjudge.summarizing import Wishes
+        from fairjudge.summaries.writing import Wishes
 
         return Wishes(
             fair_attribute=self.fair_attribute, n_sentences=self.n_sentences, n_words=self.n_words

@@ -31,7 +31,7 @@ from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._stated import Rank, Statement
 from fairjudge.parsing._statements import statements
 from fairjudge.parsing._wording import REVISED, TURNED
-from fairjudge.refusals import looks_like_refusal
+from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
 PARSER_VERSION = "5"

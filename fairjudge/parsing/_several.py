@@ -12,7 +12,7 @@ from typing import TypeAlias
 from fairjudge.domain import Unscored
 from fairjudge.parsing._clean import without_reasoning
 from fairjudge.parsing._reader import read_verdict
-from fairjudge.refusals import looks_like_refusal
+from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
 Verdict: TypeAlias = float | Position

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from fairjudge.domain import Unscored
-from fairjudge.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.prompting import Fenced, Template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 

@@ -8,15 +8,16 @@ from typing import Any, get_args
 
 from fairjudge.domain import Answer, Article, Stance, Unscored
 from fairjudge.judges.criteria import fence_articles
-from fairjudge.outcomes import RETRYABLE
 from fairjudge.parsing import read_list
+from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import Asker
 from fairjudge.references.llm import MAX_ANSWER_WORDS
 from fairjudge.references.ports import Answered, Found
 from fairjudge.references.replies import QuotableArticle
 from fairjudge.references.writing import outlet_and_date
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 
 MAX_QUESTIONS = 25
 """More questions are asked in parts."""
@@ -163,7 +164,9 @@ def read_listed(text: str, *, n: int, cut_off: bool = False) -> Listed | Unscore
     if listed and not items:
         return Unscored(reason="unparseable", detail="no answer in the form asked for", raw=text)
     n_bad = len(listed) - len(items)
-    problem = f"unparseable: {n_bad} of {counted(len(listed), 'answer')} not in the form asked for"
+    problem = (
+        f"unparseable: {n_bad} of {pluralize(len(listed), 'answer')} not in the form asked for"
+    )
     return Listed(items=tuple(items), problem=problem if n_bad else "", cut_off=cut_off)
 
 
@@ -177,7 +180,7 @@ def _item(one: Any, n: int) -> Quoted | None:
     if one.get("stance") in get_args(Stance):
         voice["stance"] = one["stance"]
     gloss = _words(one.get("gloss"))
-    if gloss and len(gloss.split()) <= MAX_GLOSS_WORDS:
+    if gloss and count_words(gloss) <= MAX_GLOSS_WORDS:
         voice["gloss"] = gloss
     return Quoted(question=number - 1, quote=quote, voice=voice)
 

@@ -15,7 +15,7 @@ from fairjudge.references.steps import (
     drop_near_duplicates,
     split_valid,
 )
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 ASKED_FOR_ONE = 1.5
 """Questions asked for each that is wanted: about a third do not stay."""
@@ -41,7 +41,7 @@ def asked_otherwise(
     for question in written:
         known = [*earlier, *kept]
         if question.expected is not None and len(question.expected) < least:
-            n_articles = counted(len(question.expected), "article")
+            n_articles = pluralize(len(question.expected), "article")
             why = f"expected to be answered by {n_articles} only"
         elif len(drop_near_duplicates([*known, question.text])) == len(drop_near_duplicates(known)):
             why = "nearly the same as another question"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fairjudge.reports.figures import Json, interval, sentence, tally
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable, number
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,8 @@ def _words(report: Json) -> _Words:
 
 def align_findings(report: Json) -> Iterator[str]:
     """Yield whether the new prompt is kept, by how much, what was tried, and what to do next."""
-    n_tried = counted(len(report["candidates"]), "candidate")
-    n_development = counted(report["parts"]["development"]["documents"], "document")
+    n_tried = pluralize(len(report["candidates"]), "candidate")
+    n_development = pluralize(report["parts"]["development"]["documents"], "document")
     if not report["opened"]:
         yield (
             f"Nothing is kept: none of {n_tried} agreed with people better than the old prompt on "
@@ -67,7 +67,7 @@ def align_findings(report: Json) -> Iterator[str]:
         yield "Next: 'fairjudge calibrate' the old prompt, or have more items labelled with notes."
         return
     decision = report["decision"]
-    n_test = counted(decision["n_documents"], "document")
+    n_test = pluralize(decision["n_documents"], "document")
     words = _words(report)
     gain = f"{words.agreement} changes by {interval(decision['agreement'])}"
     error = f"{words.by} falls by {interval(decision['error'], digits=3)}{words.units}"
@@ -82,7 +82,7 @@ def align_findings(report: Json) -> Iterator[str]:
     )
     if report["n_opened"] > 1:
         yield (
-            f"This test has been opened {counted(report['n_opened'], 'time')}: what it says is "
+            f"This test has been opened {pluralize(report['n_opened'], 'time')}: what it says is "
             "worth less each time, and the intervals do not count that."
         )
     if report["audits"]["position"]["new"] is not None:
@@ -115,7 +115,7 @@ def align_tables(report: Json) -> Iterator[TextTable]:
 
 def _candidates(report: Json) -> TextTable:
     sizes = ", ".join(
-        f"{name} {counted(size['documents'], 'document')} ({size['items']} labelled)"
+        f"{name} {pluralize(size['documents'], 'document')} ({size['items']} labelled)"
         for name, size in report["parts"].items()
     )
     return table(
@@ -141,9 +141,9 @@ def _test(report: Json) -> TextTable:
         "figure: {figure} | old> {old} | new> {new} | better by> {gain}",
         _figures(report),
         notes=(
-            f"{counted(gain['n_items'], 'item')} scored by both, of {decision['n_labelled']} "
-            f"labelled, in {counted(decision['n_documents'], 'document')}; opened "
-            f"{counted(report['n_opened'], 'time')}.",
+            f"{pluralize(gain['n_items'], 'item')} scored by both, of {decision['n_labelled']} "
+            f"labelled, in {pluralize(decision['n_documents'], 'document')}; opened "
+            f"{pluralize(report['n_opened'], 'time')}.",
             "Kept where both intervals lie above 0.",
             *(f"Not kept: {why}." for why in decision["why_not"]),
             *(f"Without a score, {name}: {tally(one)}." for name, one in counts.items() if one),
@@ -186,8 +186,8 @@ def _position(found: Json) -> TextTable:
         _PLACES,
         {side: found[side] for side in ("old", "new")},
         notes=(
-            f"{side.capitalize()}: {counted(found[side]['n_pairs'], 'pair')}; without a verdict in "
-            f"one of the orders: {found[side]['n_one_order']}."
+            f"{side.capitalize()}: {pluralize(found[side]['n_pairs'], 'pair')}; without a verdict "
+            f"in one of the orders: {found[side]['n_one_order']}."
             for side in ("old", "new")
         ),
     )

@@ -67,7 +67,7 @@ def verbosity_tables(report: Json) -> Iterator[TextTable]:
 
 def parse_tables(report: Json) -> Iterator[TextTable]:
     """Yield how many judgements have no score, and why."""
-    from fairjudge.judges.leaderboards import weak_judge
+    from fairjudge.scores.leaderboards import weak_judge
 
     groups = report["groups"]
     by_default = [group["aspect"] for group in groups if "embedding" in group["scored_by"]]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fairjudge.reports.figures import Json, bounds, interval, tally, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SHOWN_NAMES = 10
 _BOTH = (
@@ -132,7 +132,7 @@ def inputs_tables(report: Json, *, limit: int) -> Iterator[TextTable]:
         "group: {group} | documents> {documents} | identifiers> {n} | share %> {share:share}",
         [{**identifiers[group], "group": group, "documents": n} for group, n in documents.items()],
         notes=(
-            f"{counted(report['n'], 'article')}; naming no group more than the others: "
+            f"{pluralize(report['n'], 'article')}; naming no group more than the others: "
             f"{report['n_tied']}; left out for want of text: {report['excluded']}.",
             *report["notes"],
         ),
@@ -156,7 +156,7 @@ def _notes(report: Json, scores: Mapping[str, str]) -> Iterator[str]:
     yield from report["notes"]
     for system, found in report["systems"].items():
         if found["excluded"]:
-            n = counted(found["excluded"], "summary", "summaries")
+            n = pluralize(found["excluded"], "summary", "summaries")
             yield f"{system}: {n} left out: {tally(found['excluded_by_reason'])}"
         for name, key in scores.items():
             if reason := why(found[key]):

@@ -22,7 +22,7 @@ from fairjudge.reports.parts import (
 )
 from fairjudge.reports.plots import Curve, Mark, curve_plot, reliability_plot
 from fairjudge.reports.rates_tables import rates_tables
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 Groups = Sequence[Json]
 
@@ -76,7 +76,7 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
     yield Heading("Bias", level)
     yield from _bias(group)
     for one in position:
-        pairs = counted(one["n_pairs"], "pair")
+        pairs = pluralize(one["n_pairs"], "pair")
         title = f"Position bias in {pairs} asked in both orders, percent"
         yield Group((position_plot(one, title), tables.position_table(one, title)))
     yield Heading("What more labels would buy", level)
@@ -181,13 +181,13 @@ def _planning(group: Json) -> Iterator[Part]:
     yield Plot(
         plot,
         "Half-width of a system's mean, in units of the labels, when the judge scores "
-        f"{counted(planning['n_judged'], 'document')}. Squares, solid: with the judge; circles, "
+        f"{pluralize(planning['n_judged'], 'document')}. Squares, solid: with the judge; circles, "
         "dashed: without it.",
     )
     yield tables.planning_table(curve)
     if planning["to_separate"]:
         separate = tables.separations_table(planning)
-        pairs = counted(len(separate.rows), "pair")
+        pairs = pluralize(len(separate.rows), "pair")
         yield Fold(f"Labels to tell systems apart: {pairs}", (separate,))
 
 

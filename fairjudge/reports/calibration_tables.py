@@ -9,7 +9,7 @@ from fairjudge.reports.audit_tables import POSITION
 from fairjudge.reports.figures import Json, interval, percent, tally, why
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import Column, TextTable
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _STATISTICS = ("kendall", "spearman", "pearson")
 FEWEST_DOCUMENTS = 5
@@ -39,7 +39,7 @@ def verdict(group: Json) -> str:
     """Say in a few words what the pooled Spearman correlation shows of a judge."""
     n_documents = group["n_documents"]
     if 0 < n_documents < FEWEST_DOCUMENTS:
-        return f"{counted(n_documents, 'document')} with labels: too few to tell"
+        return f"{pluralize(n_documents, 'document')} with labels: too few to tell"
     said = _verdict(group)
     return f"{said} (few documents: {n_documents})" if group.get("few_documents") else said
 
@@ -137,7 +137,7 @@ def agreement_tables(group: Json) -> list[TextTable]:
     return [
         table(
             f"{group_title(group)}: agreement with people, {label}, "
-            f"{counted(group['n_items'], 'item')}",
+            f"{pluralize(group['n_items'], 'item')}",
             "who: {who} | kendall> {kendall:interval} | spearman> {spearman:interval}"
             " | pearson> {pearson:interval}",
             [

@@ -8,7 +8,7 @@ from fairjudge.calibration.drift import FEWEST_DOCUMENTS
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SAID = {
     "better": "It agrees with people better than before.",
@@ -33,6 +33,30 @@ def check_tables(report: Json) -> tuple[TextTable, ...]:
     return tuple(_table(group, report["margin"]) for group in report["groups"])
 
 
+def check_findings(report: Json) -> Iterator[str]:
+    """Say whether the change passes, and which anchors have no score."""
+    failed = {
+        "passed": "Passed.",
+        "worse": "Failed: it agrees with people less than before.",
+        "cannot tell": "Failed: these anchors cannot tell, and --strict asks them to.",
+        "unscored": (
+            f"Failed: more than --max-unscored {report['max_unscored']:.0%} is without a score."
+        ),
+    }
+    yield failed[report["outcome"]]
+    n_unscored, n_all = report["n_unscored"], report["n_judgements"]
+    if n_unscored > report["max_unscored"] * n_all:
+        yield f"{n_unscored:,} of {pluralize(n_all, 'judgement')} without a score."
+    for group in report["groups"]:
+        who, n = f"{group['aspect']}, {group['protocol']}", group["n_labelled"]
+        for side, when in (("after", "after"), ("before", "in the baseline")):
+            if lost := group[f"n_without_{side}"]:
+                share = f"{lost:,} of {pluralize(n, 'anchor')} ({lost / n:.1%})"
+                yield f"{who}: {share} without a score {when}."
+        if absent := group["n_absent_after"]:
+            yield f"Not judged at all: {absent:,}, such as {group['example_absent']}."
+
+
 def _table(group: Json, margin: float) -> TextTable:
     names = group["judge_before"], group["judge_after"]
     who = names[0] if names[0] == names[1] else f"{names[0]}, then {names[1]}"
@@ -47,7 +71,7 @@ def _table(group: Json, margin: float) -> TextTable:
                 "change": group["agreement"],
             },
             *(
-                {"figure": words, "before": "", "after": "", "change": group[name]}
+                {"figure": words, **_levels(group, name), "change": group[name]}
                 for name, words in _CHANGES.items()
                 if group["protocol"] == "binary" or name not in ("sensitivity", "specificity")
             ),
@@ -56,22 +80,26 @@ def _table(group: Json, margin: float) -> TextTable:
     )
 
 
+def _levels(group: Json, name: str) -> Json:
+    """Return the figure before and after, where it is one of shares of anchors."""
+    if name != "without_score" or not group["n_labelled"]:
+        return {"before": "", "after": ""}
+    return {
+        side: number(group[f"n_without_{side}"] / group["n_labelled"])
+        for side in ("before", "after")
+    }
+
+
 def _notes(group: Json, margin: float) -> Iterator[str]:
     yield f"{group['verdict'].capitalize()}. {_SAID[group['verdict']]} Margin: {number(margin)}."
     yield (
-        f"{counted(group['n_items'], 'anchor')} judged both times, in "
-        f"{counted(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
+        f"{pluralize(group['n_items'], 'anchor')} judged both times, in "
+        f"{pluralize(group['n_documents'], 'document')}, of {group['n_labelled']} labelled."
     )
     if group["n_documents"] < FEWEST_DOCUMENTS:
         yield f"No verdict is given on fewer than {FEWEST_DOCUMENTS} documents."
     elif group["verdict"] == "cannot tell" and group["documents_needed"]:
         yield (
-            f"About {counted(group['documents_needed'], 'document')} would make the interval "
+            f"About {pluralize(group['documents_needed'], 'document')} would make the interval "
             "narrow enough for this margin."
-        )
-    lost = group["without_score"]
-    if lost.get("low") is not None and lost["low"] > 0:
-        yield (
-            f"More anchors are without a score than before: {group['n_without_after']} now, "
-            f"{group['n_without_before']} before."
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fairjudge.reports.figures import Json, tally
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _FIGURES = {
     "agreement": "items with the same value",
@@ -42,8 +42,8 @@ def _tables(group: Json) -> Iterator[TextTable]:
         _FIGURES,
         {"value": group},
         notes=(
-            f"{counted(group['n_items'], 'item')} scored in both runs, in "
-            f"{counted(group['n_documents'], 'document')}. Which run is right, only labels tell.",
+            f"{pluralize(group['n_items'], 'item')} scored in both runs, in "
+            f"{pluralize(group['n_documents'], 'document')}. Which run is right, only labels tell.",
             f"Left out: {tally(left_out)}." if any(left_out.values()) else "",
         ),
     )

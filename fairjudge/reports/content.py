@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairjudge.judges.leaderboards import Leaderboard
+from fairjudge.scores.leaderboards import Leaderboard
 
 UNSCORED = "without a score"
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.judges.leaderboards import FEWEST_CLUSTERS
-from fairjudge.reports.fairness_tables import LABELS
+from fairjudge.reports.fairness_tables import is_fairer, label_of
 from fairjudge.reports.figures import Json, interval, named, why
-from fairjudge.text.printable import counted
+from fairjudge.reports.findings import together
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
+from fairjudge.stats.leaders import leaders
+from fairjudge.text.counting import pluralize
 
 _ALPHA = 0.05
 _PLACES = {"coverage": "coverage_by_value", "proportional": "by_value"}
@@ -41,7 +43,7 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
     said = [first]
     if n := len(report["excluded"]):
         reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
-        left_out = counted(n, "summary", "summaries")
+        left_out = pluralize(n, "summary", "summaries")
         said.append(f"{left_out} took no part: {', '.join(reasons)}.")
     if told:
         next_step = "read the summaries of these values in the report before you blame a system"
@@ -76,8 +78,8 @@ def changes_findings(report: Json) -> Iterator[str]:
     for system, measures in report["systems"].items():
         for name, change in measures.items():
             if _beyond_chance(change["difference"]):
-                side = "fairer" if change["difference"]["value"] < 0 else "less fair"
-                sides[side].append(f"{system} in {LABELS[name]}")
+                side = "fairer" if is_fairer(name, change["difference"]["value"]) else "less fair"
+                sides[side].append(f"{system} in {label_of(name)}")
     told = [f"{side}: {named(some, _MAX_NAMED)}" for side, some in sides.items() if some]
     if told:
         yield f"Beyond chance, against {report['baseline']}, {'; '.join(told)}."
@@ -89,18 +91,20 @@ def changes_findings(report: Json) -> Iterator[str]:
         for reasons in by_system.values()
     ]
     if any(left_out):
-        yield f"Of one system and measure, up to {counted(max(left_out), 'sample')} took no part."
+        yield f"Of one system and measure, up to {pluralize(max(left_out), 'sample')} took no part."
 
 
 def overall_findings(report: Json) -> Iterator[str]:
     """Say who is the fairest over several data sets."""
     scored = {name: one["value"] for name, one in report["systems"].items() if "normalised" in one}
     if scored:
-        fairest = min(scored, key=lambda name: scored[name])
-        yield (
-            f"{fairest} is the fairest of {counted(len(scored), 'system')} over all data sets "
-            f"({scored[fairest]:.3f}; 0 is the fairest on each)."
-        )
+        fairest = leaders({name: -value for name, value in scored.items()})
+        of = f"of {pluralize(len(scored), 'system')} over all data sets"
+        value = f"({scored[fairest[0]]:.3f}; 0 is the fairest on each)"
+        if len(fairest) == 1:
+            yield f"{fairest[0]} is the fairest {of} {value}."
+        else:
+            yield f"{together(fairest)} stand level as the fairest {of} {value}."
         yield "A rank without an interval: 'fairness compare' tests differences on one data set."
     reasons: dict[str, list[str]] = {}
     for name in sorted(report["systems"].keys() - scored.keys()):
@@ -116,7 +120,7 @@ def agreement_findings(report: Json) -> Iterator[str]:
         if one.get("low") is None:
             continue
         how = "agree beyond chance" if one["low"] > 0 else "are not shown to agree"
-        yield f"On {LABELS[name]} the scorers {how} (rho {interval(one)}, n = {one['n']})."
+        yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
 
 
 def chunk_size_findings(report: Json) -> Iterator[str]:
@@ -124,7 +128,7 @@ def chunk_size_findings(report: Json) -> Iterator[str]:
     if report["best"] is None:
         return
     best = next(one for one in report["identified"] if one["max_words"] == report["best"])
-    size = counted(report["best"], "word") if report["best"] else "single sentences"
+    size = pluralize(report["best"], "word") if report["best"] else "single sentences"
     yield (
         f"Chunks of {size} find support for the largest share of summary sentences: "
         f"{interval(best, digits=3)}."
@@ -136,8 +140,9 @@ def oracle_findings(report: Json) -> Iterator[str]:
     seen: list[str] = []
     missed: list[str] = []
     for name, change in report["measures"].items():
-        sees = _beyond_chance(change["difference"]) and change["difference"]["value"] > 0
-        (seen if sees else missed).append(LABELS[name])
+        difference = change["difference"]
+        sees = _beyond_chance(difference) and is_fairer(name, -difference["value"])
+        (seen if sees else missed).append(label_of(name))
     if seen:
         yield f"The scorer finds the planted unfairness beyond chance in {', '.join(seen)}."
     if missed:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from fairjudge.fairness.coverage_measures import COVERAGE
+from fairjudge.fairness.proportional import PROPORTIONAL
+from fairjudge.fairness.registry import FAMILIES
 from fairjudge.reports import bias_tables, fairness_tables
 from fairjudge.reports.content import Content
-from fairjudge.reports.fairness_tables import COVERAGE, LABELS, SHARES
+from fairjudge.reports.fairness_tables import Family, label_of
 from fairjudge.reports.figures import OTHER, PLAIN, Json, forest, plotted, row
 from fairjudge.reports.judge_sections import Show, panel_parts
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Plot, notes
 from fairjudge.reports.plots import Curve, ForestRow, Mark, Shape, curve_plot
 from fairjudge.reports.row_tables import rows_within
-from fairjudge.text.printable import counted
+from fairjudge.stats.measures import Measure
+from fairjudge.text.counting import pluralize
 
 _MAX_WORDS = 25
 """Words of each group that a report shows; the JSON has all."""
@@ -28,7 +32,7 @@ def fairness_parts(content: Content) -> Iterator[Part]:
 
 def _coverage(report: Json) -> Iterator[Part]:
     measures, values = fairness_tables.coverage_tables(report)
-    yield _measure_plots(report["systems"], COVERAGE, digits=4, unit="0 is fair")
+    yield _measure_plots(report["systems"], COVERAGE)
     yield measures
     plots = []
     for system, found in report["systems"].items():
@@ -60,7 +64,7 @@ def _over_and_under(found: Json) -> str:
 def _proportional(report: Json) -> Iterator[Part]:
     measures, values, lacking = fairness_tables.proportional_tables(report)
     systems = report["systems"]
-    yield _measure_plots(systems, SHARES, digits=2, unit="percent; 0 is fair")
+    yield _measure_plots(systems, PROPORTIONAL)
     yield measures
     plots = [
         forest(
@@ -100,7 +104,7 @@ def _tau_curves(systems: Mapping[str, Json]) -> Iterator[Part]:
         logarithmic=False,
     )
     more = len(swept) > len(shown)
-    caption = f"The plot shows the first {counted(len(shown), 'system')}, the table all."
+    caption = f"The plot shows the first {pluralize(len(shown), 'system')}, the table all."
     yield Heading(title, 4)
     yield Group((Plot(plot, caption if more else ""), fairness_tables.sweep_table(swept)))
 
@@ -113,7 +117,7 @@ def _overall(report: Json) -> Iterator[Part]:
 
 def _agreement(report: Json) -> Iterator[Part]:
     plot = forest(
-        [row(LABELS[name], one) for name, one in report.items()],
+        [row(label_of(name), one) for name, one in report.items()],
         title="Agreement of two scorers",
         across="Spearman's correlation",
         span=(-1.0, 1.0),
@@ -128,30 +132,41 @@ def _changes(report: Json) -> Iterator[Part]:
         plots = [
             forest(
                 [
-                    row(label, measures[name]["difference"], digits=digits)
-                    for name, label in names.items()
-                    if name in measures
+                    row(one.label, measures[one.key]["difference"], digits=_few(one))
+                    for one in family.shown
+                    if one.key in measures
                 ],
                 title=title,
-                across=f"change{unit}",
+                across="change in points" if family is PROPORTIONAL else "change",
             )
-            for names, unit, digits in ((COVERAGE, "", 3), (SHARES, " in points", 2))
+            for family in FAMILIES.values()
         ]
         yield Group((*plots, table))
 
 
-def _measure_plots(
-    systems: Mapping[str, Json], measures: Mapping[str, str], *, digits: int, unit: str
-) -> Part:
+def _few(measure: Measure) -> int:
+    return min(3, measure.digits)
+
+
+def _measure_plots(systems: Mapping[str, Json], measures: Family) -> Part:
     plots = [
         forest(
-            [row(system, found[name], digits=digits) for system, found in systems.items()],
-            title=label,
-            across=f"{label}, {unit}",
+            [
+                row(system, found.get(measure.key), digits=measure.digits)
+                for system, found in systems.items()
+            ],
+            title=measure.label,
+            across=f"{measure.label}, {_unit(measure)}",
         )
-        for name, label in measures.items()
+        for measure in measures.shown
+        if any(measure.key in found for found in systems.values())
     ]
     return Group(tuple(plots), "row")
+
+
+def _unit(measure: Measure) -> str:
+    best = "0 is fair" if measure.direction == "lower" else "higher is fairer"
+    return f"percent; {best}" if measure.unit == "percent" else best
 
 
 _FAIRNESS: Mapping[str, tuple[str, Show]] = {

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, TypeAlias
 
+from fairjudge.fairness.coverage_measures import COVERAGE
+from fairjudge.fairness.measures import FairnessMeasures
+from fairjudge.fairness.proportional import PROPORTIONAL
+from fairjudge.fairness.registry import shown_measures
 from fairjudge.reports.figures import Json, bounds, interval, named, p_value, sentence, tally, why
 from fairjudge.reports.row_tables import rows_of, rows_within, table
 from fairjudge.reports.tables import TextTable, columns, number
-from fairjudge.text.printable import counted
+from fairjudge.stats.measures import Measure
+from fairjudge.text.counting import pluralize
 
-COVERAGE = {
-    "equal_coverage": "Equal Coverage",
-    "r_ec": "R_EC",
-    "coverage_parity": "Coverage Parity",
-}
-SHARES = {"bur": "BUR", "uer": "UER", "auc": "AUC", "sof": "SOF"}
-LABELS = COVERAGE | {name: f"{label} %" for name, label in SHARES.items()}
+Family: TypeAlias = FairnessMeasures[Any, Any, Any]
+
 _EXCLUDED = {
     "no_values": "no document has a value",
     "one_value": "one value only",
@@ -42,7 +43,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
         for row in rows_of(found["by_value"], "of", system=system)
     ]
     return (
-        _measures(report, f"Coverage by {report['attribute']}; 0 is fair", COVERAGE, digits=4),
+        _measures(report, f"Coverage by {report['attribute']}; 0 is fair", COVERAGE),
         table(
             "Difference to the mean coverage, where a value is the most or least covered",
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
@@ -58,7 +59,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     values = list(rows_within(report["systems"], "system", "by_value", "of"))
     title = f"Proportional representation by {report['attribute']}, in percent; 0 is fair"
     return (
-        _measures(report, title, SHARES, digits=2),
+        _measures(report, title, PROPORTIONAL),
         table(
             "Share of the summary less the wanted share, in points",
             "system: {system} | value: {of} | n> {n} | difference> {difference:value.2}"
@@ -75,52 +76,91 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
     )
 
 
-def _measures(report: Json, title: str, names: Mapping[str, str], *, digits: int) -> TextTable:
+def _measures(report: Json, title: str, measures: Family) -> TextTable:
     systems = report["systems"]
     return table(
         title,
-        "system: {system} | measure: {measure} | n> {n}"
-        f" | value> {{value}} | 95 % interval> {{found:bounds.{digits}}}",
+        "system: {system} | measure: {measure} | n> {n} | value> {value} | 95 % interval> {bounds}",
         [
             {**row, "system": system}
             for system, found in systems.items()
-            for row in _figures_of(found, names, digits)
+            for row in _figures_of(found, measures)
         ],
         notes=(
             *(
                 f"{system}: {reason}."
                 for system, found in systems.items()
-                if (reason := why(found[next(iter(names))]))
+                if (reason := _why_none(found, measures))
             ),
             *(
-                text.format(summaries=counted(n, "summary", "summaries"))
+                text.format(summaries=pluralize(n, "summary", "summaries"))
                 for name, text in _COUNTED.items()
                 if (n := sum(found.get(name) or 0 for found in systems.values()))
             ),
+            *_directions(measures, systems.values()),
             *map(sentence, report["notes"]),
             *_left_out(report),
         ),
     )
 
 
-def _figures_of(found: Json, names: Mapping[str, str], digits: int) -> Iterator[Json]:
-    """Yield the measures, those corrected by people, and the bands of an assumed scorer error."""
+def _why_none(system: Json, measures: Family) -> str:
+    """Return why the first measure that the system has is without a value."""
+    return why(next((system[one.key] for one in measures.shown if one.key in system), None))
 
-    def row(measure: str, n: int, one: Json) -> Json:
-        value = number(one.get("value"), digits=digits)
-        return {"measure": measure, "n": n, "value": value, "found": one}
 
-    for name, label in names.items():
-        tau = f", tau {found['tau']:g}" if name == "bur" and "tau" in found else ""
-        yield row(f"{label}{tau}", found[name].get("n", 0), found[name])
-    for name, one in (found.get("corrected") or {}).items():
-        if name in names:
-            yield row(f"{names[name]}, corrected by people", one.get("n_labelled", 0), one)
-    assumed = found.get("sensitivity") or {}
-    for name, one in assumed.items():
-        if name in names:
-            label = f"{names[name]}, bounds for an error of {assumed['error_rate']:g}"
-            yield {"measure": label, "n": "", "value": "", "found": one}
+def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
+    """Name the measures of which higher values are fairer: the title says that 0 is."""
+    for measure in measures.shown:
+        if measure.direction == "higher" and any(measure.key in one for one in systems):
+            yield f"{measure.label}: higher is fairer."
+
+
+def _figures_of(system: Json, measures: Family) -> Iterator[Json]:
+    """Yield the measures, those corrected by people, and the bands of an assumed scorer error.
+
+    A measure that the JSON lacks is left out: an earlier version did not have it.
+    """
+    for measure in measures.shown:
+        if (found := system.get(measure.key)) is not None:
+            given = system.get(measure.parameter)
+            label = (
+                measure.label
+                if given is None
+                else f"{measure.label}, {measure.parameter} {given:g}"
+            )
+            yield _row(label, found.get("n", 0), found, measure)
+    corrected, assumed = system.get("corrected") or {}, system.get("sensitivity") or {}
+    for measure in measures.shown:
+        if (found := corrected.get(measure.key)) is not None:
+            label = f"{measure.label}, corrected by people"
+            yield _row(label, found.get("n_labelled", 0), found, measure)
+    for measure in measures.shown:
+        if (found := assumed.get(measure.key)) is not None:
+            label = f"{measure.label}, bounds for an error of {assumed['error_rate']:g}"
+            between = bounds(found, digits=measure.digits)
+            yield {"measure": label, "n": "", "value": "", "bounds": between}
+
+
+def _row(label: str, n: int, found: Json, measure: Measure) -> Json:
+    return {
+        "measure": label,
+        "n": n,
+        "value": number(found.get("value"), digits=measure.digits),
+        "bounds": bounds(found, digits=measure.digits),
+    }
+
+
+def label_of(key: str) -> str:
+    """Return a measure's label with its unit; the key itself where the measure is not known."""
+    measure = shown_measures().get(key)
+    return key if measure is None else measure.label_with_unit
+
+
+def is_fairer(key: str, difference: float) -> bool:
+    """Whether a change of the measure by `difference` makes a system fairer."""
+    measure = shown_measures().get(key)
+    return difference < 0 if measure is None else measure.is_fairer(difference)
 
 
 def _left_out(report: Json) -> Iterator[str]:
@@ -169,8 +209,8 @@ def agreement_table(report: Json) -> TextTable:
         "Spearman correlation of two scorers",
         "measure: {measure} | n> {found[n]} | in one only> {found[n_unmatched]}"
         " | rho> {found:value.3} | 95 % interval> {found:bounds.3} | p> {found:p}",
-        [{"measure": LABELS[name], "found": one} for name, one in report.items()],
-        notes=[f"{LABELS[name]}: {said}." for name, one in report.items() if (said := why(one))],
+        [{"measure": label_of(key), "found": one} for key, one in report.items()],
+        notes=[f"{label_of(key)}: {said}." for key, one in report.items() if (said := why(one))],
     )
 
 
@@ -197,13 +237,13 @@ def changes_table(
     """Return one row a measure: its value on both `sides`, and the difference."""
     heads = ("n", *sides, "change", "95 % interval", "p (Holm)")
     first, second = ("baseline", "value") if sides[0] == "baseline" else sides
-    rows = []
+    rows, known = [], shown_measures()
     for name, one in changes.items():
-        digits, change = 2 if name in SHARES else 4, one["difference"]
+        digits, change = known[name].digits if name in known else 4, one["difference"]
         values = (one[first], one[second], change.get("value"))
         rows.append(
             (
-                LABELS[name],
+                label_of(name),
                 str(one["n"]),
                 *(number(value, digits=digits) for value in values),
                 bounds(change, digits=digits),
@@ -211,7 +251,7 @@ def changes_table(
             )
         )
     reasons = {
-        said: LABELS[name] for name, one in changes.items() if (said := why(one["difference"]))
+        said: label_of(name) for name, one in changes.items() if (said := why(one["difference"]))
     }
     return TextTable(
         title=title,
@@ -222,6 +262,10 @@ def changes_table(
 
 
 def _change_notes(report: Json) -> Iterator[str]:
+    keys = {key for changes in report["systems"].values() for key in changes}
+    for measure in shown_measures().values():
+        if measure.direction == "higher" and measure.key in keys:
+            yield f"{measure.label}: above 0 is fairer."
     yield "R_EC: share of summaries in which Equal Coverage is significant."
     yield (
         f"p (Holm) is over the family of all {report['family']['tests']} differences shown; --json "
@@ -276,7 +320,7 @@ def oracle_table(report: Json) -> TextTable:
         report["measures"],
         sides=("balanced", "biased"),
         notes=(
-            f"Pseudo-summaries join {counted(report['documents'], 'document')}, "
+            f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
             "or as many as there are.",
             *((f"Sets left out: {excluded}.",) if excluded else ()),
             *map(sentence, report["notes"]),

@@ -6,13 +6,15 @@ on, then what to do next.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Estimate
-from fairjudge.judges.leaderboards import FEWEST_CLUSTERS, Leaderboard
 from fairjudge.reports.figures import named
-from fairjudge.text.printable import counted
+from fairjudge.scores.aggregate import SystemScore
+from fairjudge.scores.leaderboards import FEWEST_CLUSTERS, Leaderboard
+from fairjudge.stats.leaders import leaders
+from fairjudge.text.counting import pluralize
 
 _MAX_NAMED = 3
 MUCH_UNSCORED = 0.05
@@ -23,8 +25,9 @@ MUCH_UNSCORED = 0.05
 class Board:
     """What the sentences on a ranking are made of.
 
-    ``systems`` are those ranked, best first; ``as_good`` the others that may be no worse than the
-    first, None where no intervals say so. ``reasons`` counts items without a score by reason.
+    ``systems`` are those ranked, best first, of which the first ``n_level`` share the best score;
+    ``as_good`` are the others that may be no worse than the first, None where no intervals say so.
+    ``reasons`` counts items without a score by reason.
     """
 
     aspect: str
@@ -35,6 +38,7 @@ class Board:
     n_items: int
     reasons: Mapping[str, int]
     by_default: bool
+    n_level: int = 1
 
 
 def board_findings(board: Board) -> tuple[str, ...]:
@@ -61,17 +65,23 @@ def of_leaderboard(found: Leaderboard) -> Board:
         for one in ranked[1:]
         if not (isinstance(one.behind, Estimate) and (one.behind.low or 0.0) > 0)
     ]
-    n_unscored = sum(one.score.n_unscored for one in found.standings)
     return Board(
         aspect=found.aspect,
         systems=[one.score.system for one in ranked],
         as_good=None if n_clusters < FEWEST_CLUSTERS else as_good,
         not_ranked=[one.score.system for one in found.standings if not one.score.ranked],
         n_clusters=n_clusters,
-        n_items=sum(one.score.n_judged + one.score.n_unscored for one in found.standings),
-        reasons={"unscored": n_unscored} if n_unscored else {},
+        n_items=found.missing.n_items,
+        reasons=found.missing.reasons,
         by_default=bool(found.n_by_default),
+        n_level=n_level(one.score for one in ranked),
     )
+
+
+def n_level(scores: Iterable[SystemScore]) -> int:
+    """Return how many systems share the best mean."""
+    means = {one.system: one.mean for one in scores if isinstance(one.mean, float | int)}
+    return len(leaders(means))
 
 
 def first_of(ranges: Mapping[str, tuple[int, int]], systems: Sequence[str]) -> list[str] | None:
@@ -83,11 +93,13 @@ def _leads(board: Board) -> str:
     if not board.systems:
         return "No system has a score."
     first = board.systems[0]
+    if board.n_level > 1:
+        return _stand_level(board, board.systems[: board.n_level])
     if len(board.systems) == 1:
         return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
         return (
-            f"{first} comes first in {board.aspect}, but {counted(board.n_clusters, 'cluster')} "
+            f"{first} comes first in {board.aspect}, but {pluralize(board.n_clusters, 'cluster')} "
             "cannot tell systems apart."
         )
     if not board.as_good:
@@ -96,12 +108,33 @@ def _leads(board: Board) -> str:
     return f"{first} comes first in {board.aspect}, but {others} may be as good."
 
 
+def _stand_level(board: Board, level: Sequence[str]) -> str:
+    """Say that several systems share the first place, and who may be as good."""
+    said = f"{together(level)} stand level in {board.aspect}"
+    if board.as_good is None:
+        n_clusters = pluralize(board.n_clusters, "cluster")
+        return f"{said}; {n_clusters} cannot tell systems apart."
+    if len(level) == len(board.systems):
+        return f"{said}."
+    others = [name for name in board.as_good if name not in level]
+    if not others:
+        return f"{said}, ahead of every other system beyond chance."
+    return f"{said}, but {named(others, _MAX_NAMED)} may be as good."
+
+
+def together(names: Sequence[str]) -> str:
+    """Return names as the subject of a sentence: ``"a and b"``, ``"a, b, c and 3 more"``."""
+    if len(names) > _MAX_NAMED:
+        return named(names, _MAX_NAMED)
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def _lost(board: Board) -> str:
     n = sum(board.reasons.values())
     if not n:
         return "Every item has a score."
     told = ", ".join(f"{count} {reason}" for reason, count in board.reasons.items())
-    share = f"{n} of {counted(board.n_items, 'item')} ({n / board.n_items:.0%})"
+    share = f"{n} of {pluralize(board.n_items, 'item')} ({n / board.n_items:.0%})"
     return f"{share} {'is' if n == 1 else 'are'} without a score: {told}."
 
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
-from fairjudge.judges.leaderboards import (
+from fairjudge.records.results import figure
+from fairjudge.reports.figures import Json, forest, row
+from fairjudge.reports.findings import board_findings, of_leaderboard
+from fairjudge.reports.parts import Group, Heading, Paragraph, Part
+from fairjudge.reports.row_tables import table
+from fairjudge.reports.tables import Column, TextTable
+from fairjudge.scores.leaderboards import (
     MEANING,
     WEIGHTING,
     Leaderboard,
@@ -13,13 +19,7 @@ from fairjudge.judges.leaderboards import (
     not_ranked,
     weak_judge,
 )
-from fairjudge.reports.figures import Json, forest, row
-from fairjudge.reports.findings import board_findings, of_leaderboard
-from fairjudge.reports.parts import Group, Heading, Paragraph, Part
-from fairjudge.reports.row_tables import table
-from fairjudge.reports.tables import Column, TextTable
-from fairjudge.results import figure
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 FEW_DOCUMENTS = 15
 """Below this an interval is flagged, as ``calibrate`` does."""
@@ -58,7 +58,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
 def _cautions(board: Leaderboard) -> Iterator[str]:
     n = max((one.score.n_clusters for one in board.standings), default=0)
     if n < FEW_DOCUMENTS:
-        yield f"{counted(n, 'document')}: intervals that rest on so few are too narrow."
+        yield f"{pluralize(n, 'document')}: intervals that rest on so few are too narrow."
     if beside := not_ranked(one.score for one in board.standings):
         yield beside
     if board.n_by_default:

@@ -6,10 +6,13 @@ A sentence claims a direction only where the 95 % interval leaves 0 (or what the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
 
+from fairjudge.records.matching import loss_finding
 from fairjudge.reports.align_tables import align_findings
 from fairjudge.reports.calibration_tables import group_title, verdict
+from fairjudge.reports.check_tables import check_findings
 from fairjudge.reports.covered_tables import by_judge
 from fairjudge.reports.fairness_findings import (
     agreement_findings,
@@ -20,8 +23,9 @@ from fairjudge.reports.fairness_findings import (
     overall_findings,
 )
 from fairjudge.reports.figures import Json, interval, named, percent, tally
-from fairjudge.reports.findings import MUCH_UNSCORED
-from fairjudge.text.printable import counted
+from fairjudge.reports.findings import MUCH_UNSCORED, together
+from fairjudge.stats.leaders import leaders
+from fairjudge.text.counting import pluralize
 
 _Rule = Callable[[Json], Iterator[str]]
 _STEADY = 90.0
@@ -35,7 +39,14 @@ _MAX_NAMED = 3
 def findings_of(kind: str, report: Json) -> tuple[str, ...]:
     """Return what is worth knowing of the JSON of the command `kind`; none for other commands."""
     rule = _RULES.get(kind)
-    return () if rule is None else tuple(rule(report))
+    return (*join_findings(report), *(() if rule is None else rule(report)))
+
+
+def join_findings(report: Json) -> Iterator[str]:
+    """Yield the joins of a report and of its groups that lost much, each loss once."""
+    groups = report.get("groups", ())
+    joins = [*report.get("joins", ()), *(one["join"] for one in groups if "join" in one)]
+    yield from dict.fromkeys(filter(None, map(loss_finding, joins)))
 
 
 def with_findings(kind: str, report: Json) -> dict[str, object]:
@@ -71,7 +82,7 @@ def _position(report: Json) -> Iterator[str]:
             does = f"prefers the summary shown {place}, by {by} points"
         yield (
             f"{_who(group)} {does}; the verdict is the same both ways for {percent(same)} % of "
-            f"{counted(group['n_pairs'], 'pair')}."
+            f"{pluralize(group['n_pairs'], 'pair')}."
         )
         if same.get("value") is not None and same["value"] < _STEADY:
             yield "Next: ask both orders of every pair, and take what they disagree on as ties."
@@ -87,7 +98,7 @@ def _verbosity(report: Json) -> Iterator[str]:
         }[side]
         yield (
             f"{_who(group)} ({group['probe']}) {does}: longer first for "
-            f"{percent(group['extended'])} % of {counted(group['n'], 'summary', 'summaries')}."
+            f"{percent(group['extended'])} % of {pluralize(group['n'], 'summary', 'summaries')}."
         )
     if any(_side(group["original_minus_extended"]) < 0 for group in report["groups"]):
         yield "Next: compare systems at equal length, by 'fairjudge audit length'."
@@ -110,9 +121,9 @@ def _parse(report: Json) -> Iterator[str]:
         n, n_all = group["n_unscored"], group["n_judgements"]
         who = f"{_who(group)}, {group['protocol']}"
         if not n:
-            yield f"{who}: every one of {counted(n_all, 'judgement')} has a score."
+            yield f"{who}: every one of {pluralize(n_all, 'judgement')} has a score."
         else:
-            share = f"{n} of {counted(n_all, 'judgement')} ({n / n_all:.0%})"
+            share = f"{n} of {pluralize(n_all, 'judgement')} ({n / n_all:.0%})"
             yield f"{who}: {share} without a score: {tally(group['unscored'])}."
         if n > MUCH_UNSCORED * n_all:
             yield "Next: read some of these replies in the report before you use the scores."
@@ -120,8 +131,12 @@ def _parse(report: Json) -> Iterator[str]:
 
 def _covered(report: Json) -> Iterator[str]:
     judges = by_judge(report["groups"])
-    for judge in judges:
-        says = f", says {judge[0]['judge']}" if len(judges) > 1 else ""
+    for by_one in judges:
+        says = f", says {by_one[0]['judge']}" if len(judges) > 1 else ""
+        yield from _balanced(by_one, says)
+        judge = [group for group in by_one if group["n"]]
+        if not judge:
+            continue
         left_out = {
             group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
             for group in judge
@@ -130,17 +145,38 @@ def _covered(report: Json) -> Iterator[str]:
         if len(ordered) > 1 and left_out[ordered[0]][0] == left_out[ordered[-1]][0]:
             n, group = left_out[ordered[0]]
             yield (
-                f"All {counted(len(ordered), 'system')} leave out {n} of "
-                f"{counted(group['n'], 'group')} of answers{says}."
+                f"All {pluralize(len(ordered), 'system')} leave out {n} of "
+                f"{pluralize(group['n'], 'group')} of answers{says}."
             )
             continue
-        for system in dict.fromkeys((ordered[0], ordered[-1])):
-            n, group = left_out[system]
-            most = "the most, " if system == ordered[0] else "the fewest, "
+        counts = {system: n for system, (n, _) in left_out.items()}
+        fewest = leaders({system: -n for system, n in counts.items()})
+        for most, word in ((leaders(counts), "the most"), (fewest, "the fewest")):
+            n, group = left_out[most[0]]
+            leaves = "leaves" if len(most) == 1 else "leave"
+            outlets = _of_outlets(group) if len(most) == 1 else ""
             yield (
-                f"{system} leaves out {most if len(ordered) > 1 else ''}{n} of "
-                f"{counted(group['n'], 'group')} of answers{_of_outlets(group)}{says}."
+                f"{together(most)} {leaves} out {word + ', ' if len(ordered) > 1 else ''}{n} of "
+                f"{pluralize(group['n'], 'group')} of answers{outlets}{says}."
             )
+            if len(ordered) == 1:
+                break
+
+
+def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
+    """Yield how far the first and the last system by balance cover the least covered sources."""
+    found = {
+        group["system"]: [fmean(one[which] for one in some) for which in ("value", "mean")]
+        for group in judge
+        if (some := group.get("least_covered"))
+    }
+    ordered = sorted(found, key=lambda system: -found[system][0])
+    for system in dict.fromkeys([*ordered[:1], *ordered[-1:]]):
+        least, mean = found[system]
+        yield (
+            f"{system} covers {least:.2f} of what the half of the sources that it covers least "
+            f"says, and {mean:.2f} of all{says}."
+        )
 
 
 def _of_outlets(group: Json) -> str:
@@ -202,18 +238,28 @@ def _rank(report: Json) -> Iterator[str]:
         if group["why"]:
             yield f"{_who(group)}: no ranking: {group['why']}."
             continue
-        first, *others = group["systems"]
+        systems = group["systems"]
+        level = [one["system"] for one in systems if one["rank"] == systems[0]["rank"]]
+        others = systems[len(level) :]
         as_good = [one["system"] for one in others if one["best_rank"] in {None, 1}]
+        if not others:
+            yield f"{together(level)} stand level for {_who(group)}."
+            yield from _place_helps(group)
+            continue
         beyond = "ahead of every other system beyond chance"
         if group["separated"]:
             beyond = "but by how much cannot be told: some system never loses"
         elif as_good:
             beyond = f"but {', '.join(as_good[:_MAX_NAMED])} may be as good"
-        yield f"{first['system']} comes first for {_who(group)}, {beyond}."
-        side = _side(group["position_effect"])
-        if side:
-            place = "first" if side > 0 else "second"
-            yield f"Standing {place} helps beyond chance; the ranking takes that into account."
+        stands = "comes first" if len(level) == 1 else "stand level"
+        yield f"{together(level)} {stands} for {_who(group)}, {beyond}."
+        yield from _place_helps(group)
+
+
+def _place_helps(group: Json) -> Iterator[str]:
+    if side := _side(group["position_effect"]):
+        place = "first" if side > 0 else "second"
+        yield f"Standing {place} helps beyond chance; the ranking takes that into account."
 
 
 def _words(report: Json) -> Iterator[str]:
@@ -245,15 +291,19 @@ def _entities(report: Json) -> Iterator[str]:
         if found["inclusion"].get("value") is not None
     }
     if scored:
-        most = max(scored, key=lambda name: scored[name]["value"])
-        yield f"{most} has the largest inclusion bias, {interval(scored[most])}; 0 is unbiased."
+        most = leaders({name: found["value"] for name, found in scored.items()})
+        has = "has" if len(most) == 1 else "share"
+        bias = interval(scored[most[0]])
+        yield f"{together(most)} {has} the largest inclusion bias, {bias}; 0 is unbiased."
     else:
         yield "No system has a score of inclusion."
     made_up = {name: found["n_hallucinated"] for name, found in systems.items()}
-    if worst := max(made_up, key=lambda name: made_up[name], default=None):
-        n = made_up[worst]
+    if worst := leaders(made_up):
+        n = made_up[worst[0]]
+        names = "names" if len(worst) == 1 else "name"
         yield (
-            f"{worst} names {counted(n, 'person', 'people')} whom its sources do not, the most."
+            f"{together(worst)} {names} {pluralize(n, 'person', 'people')} whom the sources do "
+            "not, the most."
             if n
             else "No system names people whom its sources do not."
         )
@@ -280,7 +330,7 @@ def _compare(report: Json) -> Iterator[str]:
         yield (
             f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "
             f"the same value for a share of {interval(group['agreement'])} of "
-            f"{counted(group['n_items'], 'item')}."
+            f"{pluralize(group['n_items'], 'item')}."
         )
 
 
@@ -293,12 +343,13 @@ def _build(report: Json) -> Iterator[str]:
     clusters = report["clusters"]
     n_questions = sum(len(one["questions"]) for one in clusters)
     empty = [one["eid"] for one in clusters if not one["questions"]]
-    yield f"{counted(n_questions, 'question')} on {counted(len(clusters), 'cluster')}."
+    yield f"{pluralize(n_questions, 'question')} on {pluralize(len(clusters), 'cluster')}."
     if empty:
         yield f"Without a question: {named(empty, _MAX_NAMED)}; coverage needs one."
     n_problems = sum(len(one["problems"]) for one in clusters)
     if n_problems:
-        yield f"{counted(n_problems, 'step')} gave nothing; the same command asks for these again."
+        steps = pluralize(n_problems, "step")
+        yield f"{steps} gave nothing; the same command asks for these again."
 
 
 def _cascade(report: Json) -> Iterator[str]:
@@ -317,7 +368,7 @@ def _promised(report: Json) -> Iterator[str]:
     who = f"{report['judge']}, {report['aspect']}, {report['protocol']}"
     promise = f"agree with people at least {report['agreement_promised']:.0%} of the time"
     certainty = f"{report['confidence']:.0%} certainty"
-    n_labels = counted(report["n_labelled"], "label")
+    n_labels = pluralize(report["n_labelled"], "label")
     if report["threshold"] is None:
         yield f"{who}: at no confidence do its answers {promise}, with {certainty} on {n_labels}."
     else:
@@ -334,13 +385,14 @@ def _promised(report: Json) -> Iterator[str]:
         yield "Nothing is kept; next: more labels, a lower promise, or a better judge."
     elif report["n_one_order"]:
         yield (
-            f"Asked in one order alone: {counted(report['n_one_order'], 'pair')}. A judge that "
+            f"Asked in one order alone: {pluralize(report['n_one_order'], 'pair')}. A judge that "
             "follows the place seems sure of these."
         )
 
 
 _RULES: Mapping[str, _Rule] = {
     "cascade": _cascade,
+    "check": check_findings,
     "cascade --guarantee": _promised,
     "fairness compare": changes_findings,
     "fairness overall": overall_findings,

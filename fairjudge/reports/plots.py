@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fairjudge.reports import svg
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -86,7 +86,7 @@ def reliability_plot(
             if label["low"] is not None and label["high"] is not None:
                 ends = (_within(label[end], limits) for end in ("low", "high"))
                 axes.vlines(across, *ends, "black")
-            said = f"score {score:.2f}, people {label['value']:.2f}, {counted(n, 'item')}"
+            said = f"score {score:.2f}, people {label['value']:.2f}, {pluralize(n, 'item')}"
             size = 3 + 5 * math.sqrt(n / most)
             _mark(axes, mark, across, _within(label["value"], limits), size=size, said=said)
         _linear(axes.xaxis, axes.yaxis)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fairjudge.reports.figures import Json, interval
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 
 def ranking_tables(report: Json) -> tuple[TextTable, ...]:
@@ -51,10 +51,10 @@ def _notes(group: Json) -> Iterator[str]:
         return
     position, ties = group["position_effect"], group["tie_weight"]
     yield (
-        f"{counted(group['n_comparisons'], 'comparison')} ({counted(group['n_ties'], 'tie')}) in "
-        f"{counted(group['n_documents'], 'document')}. Strengths are log-odds and add up to 0; the "
-        "expected wins are against every other system equally often, the wins against those it "
-        "met, ties half. In brackets after the rank: ranks that the data allow, for all systems "
+        f"{pluralize(group['n_comparisons'], 'comparison')} ({pluralize(group['n_ties'], 'tie')}) "
+        f"in {pluralize(group['n_documents'], 'document')}. Strengths are log-odds and add up to "
+        "0; the expected wins are against every other system equally often, the wins against those "
+        "it met, ties half. In brackets after the rank: ranks that the data allow, for all systems "
         "at once."
     )
     if position.get("value") is not None:

@@ -6,7 +6,7 @@ from fairjudge.reports.calibration_tables import group_title
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import rows_of, side_by_side, table
 from fairjudge.reports.tables import TextTable
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _RATES = {
     "sensitivity": "sensitivity: says yes where people do",
@@ -24,7 +24,7 @@ def rates_tables(report: Json) -> tuple[TextTable, ...]:
 
 def _errors(group: Json) -> TextTable:
     rates = group["rates"]
-    items = counted(rates["n_yes"] + rates["n_no"], "labelled item")
+    items = pluralize(rates["n_yes"] + rates["n_no"], "labelled item")
     n_split = rates["n_split"]
     return side_by_side(
         f"Error rates, {group_title(group)}",

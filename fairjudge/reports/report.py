@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from fairjudge.records import write_output
+from fairjudge.records.folder import write_output
 
 _HEIGHT = 720
 """Pixels that a notebook gives to the page; it scrolls within."""

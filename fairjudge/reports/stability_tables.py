@@ -8,7 +8,7 @@ from fairjudge.reports.calibration_tables import group_title
 from fairjudge.reports.figures import Json, interval
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _FIGURES = {
     "flips": "two judgements of an item differ",
@@ -49,9 +49,9 @@ def _notes(group: Json) -> Iterator[str]:
         yield f"None: {group['why']}."
         return
     yield (
-        f"{counted(group['n_judgements'], 'judgement')} of {counted(group['n_items'], 'item')} in "
-        f"{counted(group['n_documents'], 'document')}; {group['n_repeated_items']} judged more "
-        "than once under one prompt."
+        f"{pluralize(group['n_judgements'], 'judgement')} of {pluralize(group['n_items'], 'item')} "
+        f"in {pluralize(group['n_documents'], 'document')}; {group['n_repeated_items']} judged "
+        "more than once under one prompt."
     )
     if len(group["variants"]) > 1:
         yield f"Prompts: {', '.join(group['variants'])}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -18,7 +19,7 @@ from fairjudge.annotation.passages import (
     mark_passages,
     word_similarity,
 )
-from fairjudge.annotation.planning import JobOptions, match_controls, plan_job
+from fairjudge.annotation.planning import JobOptions, item_key, match_controls, plan_job
 from fairjudge.annotation.store import Store
 from fairjudge.annotation.tasks import LabelTask, TaskName, label_task, without_controls
 from fairjudge.datasets import (
@@ -29,9 +30,10 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets.checks import check_summaries
-from fairjudge.domain import Value
+from fairjudge.domain import Judgement, Record, Value
+from fairjudge.engine.runs import check_writable
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.run.runs import check_writable
+from fairjudge.records.matching import match, with_ids_of
 from fairjudge.scales import load_scale
 
 Highlight: TypeAlias = Literal["words", "embeddings", "none"]
@@ -94,7 +96,8 @@ def prepare(
     check_summaries(summaries, clusters)
     written = [summary for summary in summaries if summary.text.strip()]
     items = build_items(task, list(clusters), written)
-    controls = _controls(files.controls, items, task, skip_bad=skip_bad)
+    records = (*clusters, *written)
+    controls = _controls(files.controls, items, task, records, skip_bad=skip_bad)
     if not controls:
         task = without_controls(task)
     drawn = None
@@ -103,7 +106,7 @@ def prepare(
             raise ConfigurationError("a budget needs judgements to draw by: give --active")
         drawn = draw(
             items,
-            read_judgements(files.judgements, skip_bad=skip_bad),
+            _judged(files.judgements, items, records, skip_bad=skip_bad),
             budget=active.budget,
             random_share=active.random_share,
             seed=options.seed,
@@ -126,11 +129,16 @@ def prepare(
 
 
 def _controls(
-    path: Path | None, items: tuple[Item, ...], task: LabelTask, *, skip_bad: bool
+    path: Path | None,
+    items: tuple[Item, ...],
+    task: LabelTask,
+    records: Sequence[Record],
+    *,
+    skip_bad: bool,
 ) -> dict[int, Value]:
     if path is None:
         return {}
-    found = match_controls(items, list(read_labels(path, skip_bad=skip_bad)))
+    found = match_controls(items, with_ids_of(read_labels(path, skip_bad=skip_bad), records))
     pair = task.scale.kind == "pair"
     known = {level.value for level in task.scale.levels}
     for number, value in found.items():
@@ -141,6 +149,16 @@ def _controls(
                 field="value",
             )
     return found
+
+
+def _judged(
+    path: Path, items: Sequence[Item], records: Sequence[Record], *, skip_bad: bool
+) -> Sequence[Judgement]:
+    """Return the judgements to draw by, with the ids of `records`; some must be of the items."""
+    rows = with_ids_of(read_judgements(path, skip_bad=skip_bad), records)
+    keys = ((item_key(one)[0] for one in some) for some in (rows, items))
+    match(*keys, names=("judgement", "item of this job")).check(path=str(path))
+    return rows
 
 
 def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:

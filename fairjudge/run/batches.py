@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fairjudge.cache_files import AnyCache
+from fairjudge.cache.files import AnyCache
 from fairjudge.errors import ConfigurationError, EmptyReplyError, InputError, RefusedError
-from fairjudge.inputs import read_file
+from fairjudge.files import read_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest
-from fairjudge.records import write_output
+from fairjudge.records.folder import write_output
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

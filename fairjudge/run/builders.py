@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.building import Consolidation, SettledOptions
 from fairjudge.prompting import load_template
+from fairjudge.records.signature import signature
 from fairjudge.references.asker import Asker
 from fairjudge.references.embedded import (
     EmbeddingConsolidator,
@@ -26,8 +28,6 @@ from fairjudge.references.llm import (
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import ArticleBuilder, Builder, Consolidator, Grouper
 from fairjudge.references.writing import LlmClusterWriter
-from fairjudge.run.models import Llm, Models
-from fairjudge.signature import signature
 
 
 def make_builder(models: Models, options: SettledOptions) -> Builder | ArticleBuilder:

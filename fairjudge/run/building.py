@@ -7,17 +7,13 @@ from pathlib import Path
 
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster
-from fairjudge.options.building import BuildOptions
-from fairjudge.options.models import Model
-from fairjudge.records import RunStore
-from fairjudge.run.build_work import check_any_usable
-from fairjudge.run.builders import make_builder
-from fairjudge.run.built import BuildBook, Built
-from fairjudge.run.in_process import build_references
-from fairjudge.run.models import Spent, nothing_spent, open_models
-from fairjudge.run.progress import SILENT, BuildProgress
-from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import (
+from fairjudge.engine.build_work import check_any_usable
+from fairjudge.engine.built import BuildBook, Built
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.in_process import build_references
+from fairjudge.engine.models import Spent, nothing_spent, open_models
+from fairjudge.engine.progress import SILENT, BuildProgress
+from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
     check_writable,
@@ -26,6 +22,10 @@ from fairjudge.run.runs import (
     open_run,
     seldom_collecting,
 )
+from fairjudge.options.building import BuildOptions
+from fairjudge.options.models import Model
+from fairjudge.records.folder import RunStore
+from fairjudge.run.builders import make_builder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fairjudge.auditing.probes import add_probes
 from fairjudge.datasets import (
     check_summaries,
     read_clusters,
@@ -15,23 +16,22 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.domain import Cluster, Judgement, JudgeTask, ProtocolName, Summary
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.in_process import judge_tasks
+from fairjudge.engine.models import open_models
+from fairjudge.engine.progress import Progress
+from fairjudge.engine.recorded import ROWS, JudgementBook
+from fairjudge.engine.runs import digest, noting_spent, open_run
 from fairjudge.errors import InputError
-from fairjudge.inputs import read_file
-from fairjudge.judges.probes import add_probes
+from fairjudge.files import read_file
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.records import CHANGED
-from fairjudge.run.in_process import judge_tasks
+from fairjudge.records.address import StoreAddress
+from fairjudge.records.folder import CHANGED
+from fairjudge.records.postgres import StoredRun
+from fairjudge.records.sealed import unseal
 from fairjudge.run.judges import make_judge
-from fairjudge.run.models import open_models
-from fairjudge.run.progress import Progress
-from fairjudge.run.recorded import ROWS, JudgementBook
-from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import digest, noting_spent, open_run
-from fairjudge.sealed import unseal
-from fairjudge.stores.address import StoreAddress
-from fairjudge.stores.runs import StoredRun
 from fairjudge.text.sentences import sentence_texts
 
 

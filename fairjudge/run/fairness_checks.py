@@ -15,6 +15,7 @@ from fairjudge.analysis.fairness_changes import rows_of_report
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_support_scorer
 from fairjudge.datasets import check_summaries, read_clusters, read_summaries, write_records
 from fairjudge.domain import Cluster, Summary
+from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
 from fairjudge.fairness.chunk_size import ChunkSizes, compare_chunk_sizes
 from fairjudge.fairness.comparison import Comparison, compare_with_baseline
@@ -25,9 +26,8 @@ from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.support import Support
 from fairjudge.fairness.values import LabelledCorpus, label_corpus
-from fairjudge.resampling import Resampling
-from fairjudge.run.runs import bad_lines
-from fairjudge.signature import signature
+from fairjudge.records.signature import signature
+from fairjudge.stats.resampling import Resampling
 from fairjudge.text.chunks import CHUNK_WORDS
 
 ORACLE_SCORERS = ("unigrams", "bert_score", "bart_score", *SUPPORT_SCORERS)

@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fairjudge.domain import Judgement, Reference
+from fairjudge.domain import Cluster, Judgement
+from fairjudge.engine.in_process import judge_tasks
+from fairjudge.engine.models import (
+    Models,
+    Spent,
+    first_model,
+    nothing_spent,
+    open_models,
+    spent_together,
+)
+from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.recorded import JudgementBook
+from fairjudge.engine.runs import (
+    RunOutcome,
+    bad_lines,
+    noting_spent,
+    open_run,
+    seldom_collecting,
+)
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.aggregate import SystemScore, system_scores
 from fairjudge.judges.asking import Promise
+from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.checklist import derive
-from fairjudge.judges.leaderboards import rank_ranges
 from fairjudge.judges.ports import Judge
-from fairjudge.judges.ratings import Rating
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.records import RunStore, own_rows
-from fairjudge.run.in_process import judge_tasks
+from fairjudge.records.folder import RunStore, own_rows
 from fairjudge.run.judges import (
     first_options,
     make_fallback,
@@ -31,23 +45,11 @@ from fairjudge.run.judges import (
     stated_criteria,
 )
 from fairjudge.run.material import Material
-from fairjudge.run.models import (
-    Models,
-    Spent,
-    first_model,
-    nothing_spent,
-    open_models,
-    spent_together,
-)
-from fairjudge.run.progress import Progress, untold
-from fairjudge.run.recorded import JudgementBook
-from fairjudge.run.runs import (
-    RunOutcome,
-    bad_lines,
-    noting_spent,
-    open_run,
-    seldom_collecting,
-)
+from fairjudge.scores.aggregate import SystemScore, system_scores
+from fairjudge.scores.leaderboards import rank_ranges
+from fairjudge.scores.missing import Missing, missing_of
+from fairjudge.scores.ratings import Rating
+from fairjudge.text.usable import ArticleLeftOut
 
 _ENDS = "finished"
 """Rows that say what a start which left nothing to do had been told by its models."""
@@ -59,8 +61,12 @@ class JudgeOutcome(RunOutcome):
 
     ``judgements`` may be read anew from the run each time; ``ratings`` are what scores stand on.
     ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
+    least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
+    say under other protocols; they are written after ``judgements``. ``references`` are what was
+    judged against, for checklists and balance.
     least that are missing for it. ``derived`` are what checklists say under other protocols; they
     are written after ``judgements``. ``references`` are what was judged against, for checklists.
+    ``articles_left_out`` are in no prompt, for they hold no news.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -71,8 +77,15 @@ class JudgeOutcome(RunOutcome):
     signature: str
     without_tasks: tuple[str, ...]
     derived: tuple[Judgement, ...] = field(default=(), repr=False)
-    references: tuple[Reference, ...] = field(default=(), repr=False)
+    references: tuple[Cluster, ...] = field(default=(), repr=False)
     n_missing: int = 0
+    n_missing_of: Mapping[str, int] = field(default_factory=dict)
+    articles_left_out: tuple[ArticleLeftOut, ...] = ()
+
+    @property
+    def missing(self) -> Missing:
+        """The items without a score, those that had nothing to judge among them."""
+        return missing_of(self.ratings, n_not_applicable=self.n_missing)
 
     @property
     def all_judgements(self) -> tuple[Judgement, ...]:
@@ -96,14 +109,10 @@ class JudgeOutcome(RunOutcome):
                     ratings=ratings,
                     scale_range=span,
                     scores=system_scores(ratings, scale_range=span),
+                    n_missing=self.n_missing_of.get(plan.aspect, 0),
                 )
             )
         return tuple(parts)
-
-    @property
-    def unscored_reasons(self) -> Mapping[str, int]:
-        """How many judgements have no score, by reason."""
-        return Counter(one.unscored for one in self.ratings if one.unscored is not None)
 
     @property
     def ranks(self) -> Mapping[str, tuple[int, int]]:
@@ -122,17 +131,17 @@ class JudgeOutcome(RunOutcome):
         }
 
     def covered(self) -> list[dict[str, Any]]:
-        """Return who is covered by each system where checklists say so; a group a system."""
-        from fairjudge.analysis.auditing import covered_report
+        """Return who is covered by each system where judgements say so; a group a system."""
+        from fairjudge.auditing.reports import covered_report
 
-        if self.plan.protocol != "checklist":
+        if self.plan.protocol != "checklist" and self.plan.aspect != BALANCE:
             return []
-        lists = [row for row in self.judgements if row.checklist]
+        lists = [row for row in self.judgements if row.checklist or row.sources]
         return covered_report(lists, self.references)["groups"] if lists else []
 
     def stability(self) -> dict[str, Any] | None:
         """Return what `stability_report` says of repeats; None where each item was judged once."""
-        from fairjudge.analysis.stability import stability_report
+        from fairjudge.auditing.stability import stability_report
 
         if all(one.repeat is None and one.variant is None for one in self.ratings):
             return None
@@ -279,6 +288,10 @@ def _outcome(
         signature=signature,
         without_tasks=tuple(lost),
         n_missing=lost.total(),
+        n_missing_of={
+            one.aspect: material.not_judged_on(one).total() for one in material.options.plans()
+        },
+        articles_left_out=material.articles_left_out(),
         bad_lines=bad_lines(material.sources, *material.summaries),
         derived=derive(judgements, protocols) if protocols else (),
         references=material.references,

@@ -12,20 +12,20 @@ from typing import Any
 
 from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.models import spent_together
+from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.runs import check_writable, open_run
 from fairjudge.errors import ConfigurationError
-from fairjudge.judges.aggregate import system_scores, with_pair_verdicts
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
-from fairjudge.judges.juries import JuryRule, jury
-from fairjudge.judges.ratings import rating_of
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.run.judging import JudgeOutcome, check_priced, judge_material
 from fairjudge.run.material import Material, read_material
-from fairjudge.run.models import spent_together
-from fairjudge.run.progress import Progress, untold
-from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import check_writable, open_run
+from fairjudge.scores.aggregate import system_scores, with_pair_verdicts
+from fairjudge.scores.juries import JuryRule, jury
+from fairjudge.scores.ratings import rating_of
 
 
 def judge_files(

@@ -13,6 +13,11 @@ from fairjudge.backends.planning import PlanningBackend, stand_in
 from fairjudge.backends.pricing import CACHED_FROM
 from fairjudge.datasets import read_clusters
 from fairjudge.domain import Answer, Article, JudgeTask, Reference
+from fairjudge.engine.build_work import check_any_usable
+from fairjudge.engine.built import BuildBook
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.in_process import build_references
+from fairjudge.engine.models import Models, first_model, open_cache, open_models, print_warning
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.ports import Judge
@@ -21,18 +26,13 @@ from fairjudge.options.building import BuildOptions, SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import CompletionRequest, DecisionRequest
-from fairjudge.records import RunFolder
+from fairjudge.records.folder import RunFolder
 from fairjudge.references.embedded import GroupsAlone
 from fairjudge.references.ports import ArticleBuilder, Builder, Groups, sort_groups
-from fairjudge.run.build_work import check_any_usable
 from fairjudge.run.builders import make_builder
-from fairjudge.run.built import BuildBook
-from fairjudge.run.in_process import build_references
 from fairjudge.run.judges import first_options, make_judge
 from fairjudge.run.material import read_material
-from fairjudge.run.models import Models, first_model, open_cache, open_models, print_warning
-from fairjudge.run.running import run_to_end
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _AT_ONCE = 256
 """Tasks that are rendered together; more only take memory."""
@@ -199,8 +199,8 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
             READABLE,
             SHORT,
             "every article answers every question, once",
-            f"the first {counted(n, 'question')} that are grouped stay; each that does not takes a "
-            "call more, and where too few stay, more are asked of the articles once",
+            f"the first {pluralize(n, 'question')} that are grouped stay; each that does not takes "
+            "a call more, and where too few stay, more are asked of the articles once",
         )
     checks = sum(
         "diverse" in (request.response_schema or {}).get("properties", {})
@@ -209,7 +209,7 @@ def _building_assumes(options: SettledOptions, planner: PlanningBackend) -> tupl
     )
     rest = (
         f"no question is dropped before its answers are checked; each one that is takes one off "
-        f"the {counted(checks, 'such call')}"
+        f"the {pluralize(checks, 'such call')}"
     )
     said = (READABLE, SHORT, "every article answers every question, once")
     return (*said, rest) if checks else said

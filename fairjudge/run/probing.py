@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from fairjudge.auditing.metamorphic import check_results, checks
+from fairjudge.auditing.order_probes import order_bias, place_tasks, shuffle_tasks
 from fairjudge.datasets import check_summaries, read_clusters, read_references, read_summaries
 from fairjudge.domain import Judgement
+from fairjudge.engine.progress import Progress
+from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.judges.metamorphic import check_results, checks
-from fairjudge.judges.order_probes import order_bias, place_tasks, shuffle_tasks
 from fairjudge.judges.tasks import resolve_plan
 from fairjudge.options.models import Model
-from fairjudge.results import figure
+from fairjudge.records.results import figure
 from fairjudge.run.collecting import judge_planned
-from fairjudge.run.progress import Progress
-from fairjudge.run.runs import digest
 from fairjudge.stats.intervals import wilson
 
 

@@ -25,17 +25,19 @@ from typing import Any
 from fairjudge.backends import loads_its_model
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
+from fairjudge.engine.built import BuildBook
+from fairjudge.engine.interrupts import ending_at_once
+from fairjudge.engine.models import Spent
+from fairjudge.engine.progress import BuildProgress
+from fairjudge.engine.ray_gate import Gate, GateTotals
+from fairjudge.engine.recorded import JudgementBook
+from fairjudge.engine.runs import noting_spent
 from fairjudge.errors import MissingExtraError, RunError
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.building import SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.records import RunStore
-from fairjudge.run.built import BuildBook
-from fairjudge.run.interrupts import ending_at_once
-from fairjudge.run.models import Spent
-from fairjudge.run.progress import BuildProgress
-from fairjudge.run.ray_gate import Gate, GateTotals
+from fairjudge.records.folder import RunStore
 from fairjudge.run.ray_worker import (
     BuildingShard,
     BuildingWork,
@@ -49,8 +51,6 @@ from fairjudge.run.ray_worker import (
     files_of,
     run_shard,
 )
-from fairjudge.run.recorded import JudgementBook
-from fairjudge.run.runs import noting_spent
 
 SHARD_SIZE = 64
 """Tasks in a shard, rounded up to whole clusters."""

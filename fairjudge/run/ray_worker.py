@@ -15,17 +15,17 @@ from typing import Any, TypeAlias
 
 from fairjudge.backends.limiting import Limit, Tokens
 from fairjudge.domain import Cluster, Judgement, JudgeTask
+from fairjudge.engine.build_work import build_one, graph_for
+from fairjudge.engine.models import Models, open_models
+from fairjudge.engine.ray_gate import GateLimit, GateRates, remote_gate
 from fairjudge.errors import FairJudgeError
 from fairjudge.graphs.judge import JudgeDeps, build_chunk_graph
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.building import SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.run.build_work import build_one, graph_for
 from fairjudge.run.builders import make_builder
 from fairjudge.run.judges import make_fallback, make_judge
-from fairjudge.run.models import Models, open_models
-from fairjudge.run.ray_gate import GateLimit, GateRates, remote_gate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

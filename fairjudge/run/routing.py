@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,9 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.datasets import Loaded, read_judgements, read_labels
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.errors import InputError
-from fairjudge.results import figure
-from fairjudge.text.printable import counted
+from fairjudge.records.matching import match, with_ids_of
+from fairjudge.records.results import figure
+from fairjudge.text.counting import pluralize
 
 
 def cascade_report(
@@ -29,6 +31,7 @@ def cascade_report(
     people = read_labels(labels).records
     cheap_rows = read_judgements(local, argument="local")
     costly_rows = read_judgements(judged, argument="judged")
+    costly_rows = replace(costly_rows, records=with_ids_of(costly_rows, cheap_rows))
     cheap, costly = _single(cheap_rows, people), _single(costly_rows, people)
     source = costly_rows.path
     if (cheap.aspect, cheap.protocol) != (costly.aspect, costly.protocol):
@@ -37,6 +40,12 @@ def cascade_report(
         raise InputError("a cascade routes single summaries, not pairs", path=source)
     place = {key: row for row, key in enumerate(cheap.keys)}
     rows = [row for row, key in enumerate(costly.keys) if key in place]
+    both = match(
+        (*costly.keys, *costly.unjudged),
+        (costly.keys[row] for row in rows),
+        names=("labelled item", "item that both judges scored"),
+        complete=("left",),
+    )
     fit = fit_cascade(
         cheap.judged[[place[costly.keys[row]] for row in rows]],
         costly.judged[rows],
@@ -48,12 +57,13 @@ def cascade_report(
     )
     if isinstance(fit, Undefined):
         raise InputError(
-            f"in all three files: {counted(len(rows), 'item')}: {fit.why}", path=source
+            f"in all three files: {pluralize(len(rows), 'item')}: {fit.why}", path=source
         )
     return {
         "low": fit.thresholds.low,
         "high": fit.thresholds.high,
         "n": fit.n,
+        "joins": [both.to_json()],
         "saved": figure(fit.saved, times=100.0),
         "error_added": figure(fit.error_added),
         "agreement_lost": figure(fit.agreement_lost),

@@ -8,11 +8,11 @@ from typing import Any
 
 from fairjudge.datasets import Loaded, write_jsonl
 from fairjudge.domain import Summary
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.models import open_models
+from fairjudge.engine.runs import check_writable
 from fairjudge.judges.units import Split, split_units
 from fairjudge.options.models import Model
-from fairjudge.run.models import open_models
-from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import check_writable
 
 
 def split_file(

@@ -10,14 +10,10 @@ from pathlib import Path
 
 from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
-from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.options.models import Model
-from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.records import own_rows
-from fairjudge.run.models import Llm, open_models
-from fairjudge.run.progress import Progress, untold
-from fairjudge.run.running import run_to_end
-from fairjudge.run.runs import (
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.engine.models import Llm, open_models
+from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
     check_writable,
@@ -25,8 +21,13 @@ from fairjudge.run.runs import (
     noting_spent,
     open_run,
 )
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.options.models import Model
+from fairjudge.options.summarizing import SummarizeOptions
+from fairjudge.records.folder import own_rows
 from fairjudge.run.sweeping import Setting, settings_of
-from fairjudge.summarizing import Summarizer, has_attribute
+from fairjudge.summaries.writing import Summarizer, has_attribute
+from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 _ROWS = "summaries"
 
@@ -42,11 +43,15 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOutcome(RunOutcome):
-    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first."""
+    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first.
+
+    ``articles_left_out`` are in no prompt, for they hold no news.
+    """
 
     summaries: tuple[Summary, ...]
     failed: tuple[Failed, ...]
     systems: Mapping[str, Setting]
+    articles_left_out: tuple[ArticleLeftOut, ...] = ()
 
     def n_by_system(self) -> dict[str, int]:
         """Return how many summaries each system wrote."""
@@ -126,6 +131,7 @@ async def summarize_loaded(
             summaries=tuple(found for found in written if isinstance(found, Summary)),
             failed=tuple(found for found in written if isinstance(found, Failed)),
             systems=dict(zip(summarizers, settings_of(options), strict=True)),
+            articles_left_out=articles_left_out(loaded),
             bad_lines=bad_lines(loaded),
             spent=models.spent(),
             run=run.shown,

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.summarizing import Wishes
+from fairjudge.summaries.writing import Wishes
 
 _WISHES = {"sentences": "n_sentences", "words": "n_words", "fair": "fair_attribute"}
 SWEPT = ("temperature", *_WISHES)

@@ -23,7 +23,7 @@ from fairjudge.stats._arrays import (
     vector,
 )
 from fairjudge.stats.bootstrap import WeightedStatistic, divide
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 KappaWeights: TypeAlias = Literal["none", "linear", "quadratic"]
 AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -171,13 +171,13 @@ def _too_many(values: FloatArray) -> Undefined | None:
     distinct = np.unique(values).size
     if distinct <= MOST_CATEGORIES:
         return None
-    return Undefined(why=f"{counted(distinct, 'distinct value')} are no categories")
+    return Undefined(why=f"{pluralize(distinct, 'distinct value')} are no categories")
 
 
 def _categories(values: FloatArray) -> FloatArray:
     distinct: FloatArray = np.unique(values)
     if distinct.size > MOST_CATEGORIES:
-        raise StatisticsError(f"{counted(distinct.size, 'distinct value')} are no categories")
+        raise StatisticsError(f"{pluralize(distinct.size, 'distinct value')} are no categories")
     return distinct
 
 

@@ -12,7 +12,7 @@ from scipy.special import expit
 from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray, document_codes, totals, vector
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _MOST_STEPS = 200
 _MOST_HALVINGS = 30
@@ -56,7 +56,7 @@ def fit_logistic(
     y = vector(targets, name="targets")
     if design.ndim != 2 or len(design) != y.size:
         raise StatisticsError(
-            f"expected a design of {counted(y.size, 'row')}, got shape {design.shape!r}"
+            f"expected a design of {pluralize(y.size, 'row')}, got shape {design.shape!r}"
         )
     if np.any((y < 0.0) | (y > 1.0)):
         raise StatisticsError("targets must lie in [0, 1]")

@@ -14,9 +14,8 @@ from fairjudge.backends.pricing import load_prices
 from fairjudge.calibration.curves import CalibratorName
 from fairjudge.datasets._problems import explain
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.inputs import read_toml
+from fairjudge.files import read_toml
 from fairjudge.judges.criterion_files import read_criterion_file
-from fairjudge.judges.juries import JuryRule
 from fairjudge.judges.promises import read_cascade
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.checking import checked
@@ -25,6 +24,7 @@ from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.run.sweeping import settings_of
 from fairjudge.scales import load_scale
+from fairjudge.scores.juries import JuryRule
 
 _O = TypeVar("_O")
 Audit: TypeAlias = Literal["checks", "order", "verbosity"]

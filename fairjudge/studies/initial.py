@@ -13,7 +13,8 @@ from fairjudge.datasets import read_clusters, read_labels, read_summaries
 from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
+from fairjudge.text.spellings import with_labels
 
 _MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
@@ -76,20 +77,20 @@ class FoundData:
             case "clusters" | "references":
                 read = read_clusters(path).records
                 n_articles = sum(len(one.articles) for one in read)
-                said = f"{counted(len(read), 'cluster')}, {counted(n_articles, 'article')}"
+                said = f"{pluralize(len(read), 'cluster')}, {pluralize(n_articles, 'article')}"
                 (self.clusters if kind == "clusters" else self.references)[path] = said
                 self.attributes |= _attributes(read)
             case "summaries":
                 written = read_summaries(path).records
                 systems = {one.system for one in written}
                 self.summaries[path] = (
-                    f"{counted(len(written), 'summary', 'summaries')} by "
-                    f"{counted(len(systems), 'system')}"
+                    f"{pluralize(len(written), 'summary', 'summaries')} by "
+                    f"{pluralize(len(systems), 'system')}"
                 )
             case "labels":
                 labels = read_labels(path).records
                 aspects = ", ".join(sorted({one.aspect for one in labels}))
-                self.labels[path] = f"{counted(len(labels), 'label')} on {aspects}"
+                self.labels[path] = f"{pluralize(len(labels), 'label')} on {aspects}"
             case _:
                 return
 
@@ -119,7 +120,7 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
 def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
     """Return the attributes that group articles, each with its values."""
     values: dict[str, Counter[str]] = {}
-    for cluster in clusters:
+    for cluster in with_labels(clusters):
         for article in cluster.articles:
             for name, value in article.attributes.items():
                 values.setdefault(name, Counter())[str(value)] += 1

@@ -7,20 +7,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from fairjudge.analysis.auditing import verbosity_report
 from fairjudge.api import audit, fairness
 from fairjudge.api.calibrating import calibrate
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
 from fairjudge.api.reporting import report
+from fairjudge.auditing.reports import verbosity_report
 from fairjudge.datasets import read_judgements, read_references, read_summaries, write_records
 from fairjudge.domain import ProtocolName
-from fairjudge.records import write_atomically
+from fairjudge.engine.coroutines import run_to_end
+from fairjudge.errors import InputError
+from fairjudge.records.folder import write_atomically
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
 from fairjudge.run.collecting import AuditInput, collect
 from fairjudge.run.probing import checks_report, order_report
-from fairjudge.run.running import run_to_end
 from fairjudge.studies.files import (
     LOCAL_MODEL,
     Audit,
@@ -31,7 +32,7 @@ from fairjudge.studies.files import (
 )
 from fairjudge.studies.record import Done
 from fairjudge.studies.steps import Layout, Step, Workplace, asking
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 _SWAYS = {"audit position", "audit verbosity", "audit order", "audit checks", "audit stability"}
 
@@ -64,7 +65,7 @@ def free_audit_step(at: Layout, part: JudgePart, kind: str) -> Step:
             "covered": lambda: audit.covered(rows, at.sources),
             "stability": lambda: audit.stability(rows),
         }
-        return _found(output, makers[kind]())
+        return _or_nothing(output, f"audit {kind}", lambda: _found(output, makers[kind]()))
 
     return Step(
         name=f"audit {kind}: {part.name}",
@@ -82,6 +83,9 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
     protocol: ProtocolName = "pairwise" if plan.protocol == "pairwise" else "likert"
 
     def work(place: Workplace, run: Path) -> Done:
+        return _or_nothing(output, f"audit {kind}", lambda: ask(place, run))
+
+    def ask(place: Workplace, run: Path) -> Done:
         shared: dict[str, Any] = {
             "model": model,
             "progress": place.progress.counter(f"{kind}: {part.name}"),
@@ -141,7 +145,7 @@ def calibrate_step(at: Layout, table: CalibrateTable, labels: Path) -> Step:
                 write_records(path, found.apply(file.records).judgements)
         groups = figures["groups"]
         return Done(
-            told=f"{counted(len(groups), 'judge')}, {counted(len(found.calibrators), 'curve')}",
+            told=f"{pluralize(len(groups), 'judge')}, {pluralize(len(found.calibrators), 'curve')}",
             findings=tuple(
                 f"{one['judge']} against people, {one['aspect']} by {one['protocol']}: "
                 f"{verdict(one)}."
@@ -180,6 +184,9 @@ def fairness_step(at: Layout, table: FairnessTable, measure: Measure) -> Step:
         )
 
     def work(place: Workplace, _run: Path) -> Done:
+        return _or_nothing(output, f"fairness {measure}", lambda: measured(place))
+
+    def measured(place: Workplace) -> Done:
         if measure == "coverage":
             figures = fairness.coverage(*files, scorer=scorer(place), **shared).to_dict()
         else:
@@ -203,7 +210,7 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
 
     def work(_place: Workplace, _run: Path) -> Done:
         page = report(
-            *inputs,
+            *(path for path in inputs if path.exists()),  # a step may have had nothing
             references=at.sources,
             summaries=at.summaries,
             labels=labels,
@@ -219,6 +226,15 @@ def report_step(at: Layout, inputs: Sequence[Path]) -> Step:
         settings=asked,
         work=work,
     )
+
+
+def _or_nothing(output: Path, name: str, make: Callable[[], Done]) -> Done:
+    """Return what `make` comes to; where its inputs hold nothing for it, that, and no file."""
+    try:
+        return make()
+    except InputError as error:
+        output.unlink(missing_ok=True)
+        return Done(told=f"nothing: {error.problem}", findings=(f"No {name}: {error.problem}.",))
 
 
 def _found(output: Path, found: Findings) -> Done:

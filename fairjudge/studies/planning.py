@@ -12,10 +12,10 @@ from pathlib import Path
 from fairjudge.api.progress import Bars
 from fairjudge.backends.planning import PlanningBackend
 from fairjudge.datasets import write_records
+from fairjudge.engine.runs import make_folder
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.run.planning import Plan, plan_references, planning, summed
-from fairjudge.run.runs import make_folder
 from fairjudge.studies.files import Study
 from fairjudge.studies.graph import needed_by, steps_of
 from fairjudge.studies.record import StudyRecord, locked

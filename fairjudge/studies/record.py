@@ -14,8 +14,8 @@ from filelock import FileLock, Timeout
 
 from fairjudge.datasets import read_json
 from fairjudge.errors import InputError, RunError
-from fairjudge.inputs import read_file
-from fairjudge.records import kept_rows, write_atomically
+from fairjudge.files import read_file
+from fairjudge.records.folder import kept_rows, write_atomically
 
 FILE = "study.json"
 _FORM = "fairjudge_study"
@@ -27,8 +27,8 @@ class Done:
     """What a step came to.
 
     ``told`` is its result in a few words, ``findings`` what is worth knowing of it in sentences,
-    ``next_step`` what to do then. ``n_lost`` of ``n_items`` have no result: such a step is begun
-    again by the next start, which asks for these alone.
+    ``next_step`` what to do then. ``n_lost`` of ``n_items`` failed or were refused; a step with
+    ``n_again`` of these is begun again by the next start, which asks for these alone.
     """
 
     told: str
@@ -36,6 +36,7 @@ class Done:
     next_step: str = ""
     n_items: int = 0
     n_lost: int = 0
+    n_again: int = 0
 
 
 @dataclass(slots=True)
@@ -66,7 +67,7 @@ class StudyRecord:
     def done(self, step: str, *, key: str) -> Done | None:
         """Return what `step` came to, where nothing has changed since and nothing is missing."""
         entry = self.entries.get(step)
-        if entry is None or entry["key"] != key or entry["n_lost"]:
+        if entry is None or entry["key"] != key or entry.get("n_again", entry["n_lost"]):
             return None
         if any(_digest(self.folder / name) != kept for name, kept in entry["makes"].items()):
             return None
@@ -75,6 +76,7 @@ class StudyRecord:
             findings=tuple(entry["findings"]),
             next_step=entry["next_step"],
             n_items=entry["n_items"],
+            n_lost=entry["n_lost"],
         )
 
     def note(

@@ -11,13 +11,13 @@ from fairjudge import __version__
 from fairjudge.api.progress import Bars
 from fairjudge.api.showing import pages, texts
 from fairjudge.backends.budgeting import Budget
+from fairjudge.engine.runs import make_folder
 from fairjudge.reports.tables import TextTable, columns
-from fairjudge.run.runs import make_folder
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
 from fairjudge.studies.record import Done, StudyRecord, key_of, locked, spent_before
 from fairjudge.studies.steps import Step, Workplace
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
 
 RUNS = "runs"
 """The folder of run folders, in the study's."""
@@ -63,9 +63,13 @@ class StudyResult:
         found = dict.fromkeys(text for one in self.steps for text in one.done.findings)
         lost = "Every item has a result."
         if self.n_lost:
-            share = f"{self.n_lost} of {counted(self.n_items, 'item')}"
+            share = f"{self.n_lost} of {pluralize(self.n_items, 'item')}"
             where = ", ".join(one.name for one in self.steps if one.done.n_lost)
-            lost = f"{share} have no result ({where}); the next start asks for these alone."
+            again = sum(one.done.n_again for one in self.steps)
+            next_start = "; the next start asks for these alone"
+            if again < self.n_lost:
+                next_start = f"; the next start asks for {again} of these again" if again else ""
+            lost = f"{share} have no result ({where}){next_start}."
         todo = [one.done.next_step for one in self.steps if one.done.next_step]
         return (*found, lost, *todo[:1])
 
@@ -76,7 +80,7 @@ class StudyResult:
 
     @property
     def n_lost(self) -> int:
-        """How many of them have no result."""
+        """How many of them failed or were refused."""
         return sum(one.done.n_lost for one in self.steps)
 
     def table(self) -> TextTable:

@@ -10,18 +10,21 @@ from typing import Any
 from fairjudge.api.progress import Bars
 from fairjudge.datasets import check_distinct, read_summaries, write_records
 from fairjudge.errors import InputError, RunError
-from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
+from fairjudge.reports.figures import named
 from fairjudge.reports.findings import next_step, of_leaderboard, standing
 from fairjudge.run.building import build_file
 from fairjudge.run.judging import JudgeOutcome
 from fairjudge.run.jury import judge_files
 from fairjudge.run.summaries import summarize_file
+from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.studies.files import JudgePart, Study
 from fairjudge.studies.record import Done
-from fairjudge.text.printable import counted
+from fairjudge.text.counting import pluralize
+
+_MAX_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +119,15 @@ def build_step(at: Layout, model: Model, options: BuildOptions) -> Step:
         )
         n_questions = sum(len(one.reference.question_answers) for one in outcome.clusters)
         n, n_without = len(outcome.clusters), outcome.n_without_questions
+        n_broken = sum(bool(one.why_none and one.problems) for one in outcome.clusters)
         return Done(
-            told=f"{counted(n_questions, 'question')} on {counted(n, 'cluster')}",
+            told=f"{pluralize(n_questions, 'question')} on {pluralize(n, 'cluster')}",
             findings=(
-                (f"{n_without} of {counted(n, 'cluster')} got no question.",) if n_without else ()
+                (f"{n_without} of {pluralize(n, 'cluster')} got no question.",) if n_without else ()
             ),
             n_items=n + outcome.n_steps,
-            n_lost=n_without + outcome.n_failed,
+            n_lost=n_broken + outcome.n_failed,
+            n_again=outcome.n_failed,
         )
 
     return Step(
@@ -154,7 +159,12 @@ def summarize_step(at: Layout, options: SummarizeOptions, model: Model) -> Step:
         if outcome.failed and not n:
             why = outcome.failed[0].why
             raise RunError(f"no summary by {system}: {why.reason}: {why.detail}")
-        return Done(told=counted(n, "summary", "summaries"), n_items=n + n_failed, n_lost=n_failed)
+        return Done(
+            told=pluralize(n, "summary", "summaries"),
+            n_items=n + n_failed,
+            n_lost=n_failed,
+            n_again=n_failed,
+        )
 
     return Step(
         name=f"summarize {system}",
@@ -175,7 +185,7 @@ def gather_step(at: Layout) -> Step:
         check_distinct(loaded)
         rows = [one for file in loaded for one in file]
         write_records(output, rows)
-        return Done(told=counted(len(rows), "summary", "summaries"))
+        return Done(told=pluralize(len(rows), "summary", "summaries"))
 
     return Step(name="summaries", reads=files, makes=(output,), settings={}, work=work)
 
@@ -212,18 +222,23 @@ def judge_step(at: Layout, part: JudgePart) -> Step:
 
 
 def _judged(outcome: JudgeOutcome, seed: int) -> Done:
-    n_lost = outcome.n_unscored + outcome.n_missing
-    n = len(outcome.judgements) + outcome.n_missing
+    missing = outcome.missing
     first = outcome.ratings[0].judge if outcome.ratings else ""  # the jury, where there is one
     rows = [row for row in outcome.judgements if row.judge == first]
     boards = [of_leaderboard(board) for board in leaderboards(rows, seed=seed)]
-    told = f"{counted(n, 'judgement')}" + (f", {n_lost} without a result" if n_lost else "")
+    told = ", ".join(filter(None, [pluralize(missing.n_items, "item"), missing.in_words()]))
+    findings = [text for board in boards for text in standing(board)]
+    if outcome.without_tasks:
+        clusters = named(list(outcome.without_tasks), _MAX_NAMED)
+        n = pluralize(outcome.n_missing, "item")
+        findings.append(f"Nothing to judge in {clusters}: {n} not applicable.")
     return Done(
         told=told,
-        findings=tuple(text for board in boards for text in standing(board)),
+        findings=tuple(findings),
         next_step=next_step(boards[0]) if boards else "",
-        n_items=n,
-        n_lost=n_lost,
+        n_items=missing.n_items,
+        n_lost=missing.n_lost,
+        n_again=missing.n_again,
     )
 
 

@@ -18,11 +18,6 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
-def counted(n: int, one: str, several: str | None = None) -> str:
-    """Return `n` with its noun: ``"1 document"``, ``"2 documents"``."""
-    return f"{n:,} {one if n == 1 else several or one + 's'}"
-
-
 def shows_on_terminal(path: str | Path) -> bool:
     """Whether what is written to `path` shows on a terminal, which texts of others may steer."""
     return str(path) == "-" and sys.stdout.isatty()

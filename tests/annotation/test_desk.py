@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 import threading
 from pathlib import Path
 
@@ -284,3 +286,85 @@ def test_no_acknowledged_label_is_lost_by_kill_9(tmp_path):
 
 def rows_even_if_torn(path: Path) -> list[bytes]:
     return [line for line in path.read_bytes().split(b"\n")[:-1] if line]
+
+
+OTHERS = b'{"eid": "x", "system": "s", "aspect": "coverage", "annotator": "script", "value": 3}\n'
+
+
+def test_what_another_program_appends_meanwhile_stays(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    with Office(tmp_path) as office:
+        office.begin()
+        office.label(1, 1)
+        with path.open("ab") as file:
+            file.write(OTHERS)
+        office.label(2, 1)
+        office.undo()
+        assert OTHERS in path.read_bytes()
+        with path.open("ab") as file:
+            file.write(OTHERS.replace(b"3", b"4").rstrip())  # no line end yet
+        office.label(2, 1)
+        office.undo()
+        office.label(2, 0)
+        lines = path.read_bytes().splitlines(keepends=True)
+        assert OTHERS in lines
+        assert OTHERS.replace(b"3", b"4") in lines
+        assert [row["annotator"] for row in rows(path)].count("ann") == 2
+
+
+def test_what_others_appended_stays_where_a_write_failed(tmp_path):
+    path = tmp_path / "labels.jsonl"
+    with Office(tmp_path) as office:
+        office.begin()
+        office.label(1, 1)
+        with path.open("ab") as file:
+            file.write(OTHERS)
+        office.desk._file.close()  # as a disk that went away
+        with pytest.raises(RunError):
+            office.label(2, 1)
+        office.begin()
+        assert path.read_bytes().count(OTHERS) == 1
+        assert len(rows(path)) == 3
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE events SET item = 'no such item'",
+        "UPDATE events SET value = '{'",
+        "UPDATE events SET kind = 'dance'",
+        "DROP TABLE events; CREATE TABLE events (number INTEGER)",
+        "DROP TABLE facts; CREATE TABLE facts (name TEXT PRIMARY KEY, other TEXT)",
+        "UPDATE facts SET value = '99' WHERE name = 'version'",
+    ],
+)
+def test_a_damaged_store_is_one_error_that_names_it(tmp_path, damage):
+    with Office(tmp_path) as office:
+        office.begin()
+        office.label(1, 1)
+    store = tmp_path / "labels.jsonl.db"
+    with sqlite3.connect(store) as database:
+        database.executescript(damage)
+    database.close()
+    with pytest.raises(RunError, match=r"labels\.jsonl\.db"):
+        Office(tmp_path)
+
+
+@pytest.mark.parametrize("at", [0, 20, 100])
+def test_a_store_of_other_bytes_is_one_error_that_names_it(tmp_path, at):
+    with Office(tmp_path) as office:
+        office.begin()
+        for position in range(1, 4):
+            office.label(position, 1)
+    store = tmp_path / "labels.jsonl.db"
+    data = store.read_bytes()
+    store.write_bytes(data[:at] + b"\xff" * 60 + data[at + 60 :])
+    with pytest.raises((RunError, InputError), match=r"labels\.jsonl"):
+        Office(tmp_path)
+
+
+def test_a_pipe_in_the_place_of_the_store_is_refused_unread(tmp_path):
+    write_world(tmp_path)
+    os.mkfifo(tmp_path / "labels.jsonl.db")
+    with pytest.raises(InputError, match="a pipe or a device"):
+        Office(tmp_path)

@@ -8,10 +8,10 @@ from typer.main import get_command
 
 import fairjudge as fj
 from fairjudge.cli._main import app
-from fairjudge.declaring import declared
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.checking import checked
+from fairjudge.options.declaring import declared
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from command_fixtures import no_keys
+from raw_server import certify
 
 from fairjudge.protocols import CompletionRequest, Message, ModelRef
 
@@ -18,3 +21,17 @@ def ask():
         )
 
     return make
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory):
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the program openssl")
+    return certify(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture
+def trusting(certificate, monkeypatch):
+    """Let clients trust the certificate of `tls_server`; return it."""
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    return certificate

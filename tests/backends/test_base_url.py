@@ -39,6 +39,35 @@ def test_secrets_in_a_base_url_are_refused_and_not_repeated(given):
 
 
 @pytest.mark.parametrize(
+    "path",
+    ["/v1/sk-proj-0123456789abcdef", "/sk-ant-api03-0123456789abcdef/openai",
+     "/gsk_0123456789abcdefgh",
+     "/v1;key=sk-0123456789abcdef0123", "/AIzaSyA0123456789abcdefghijklmnopqrstuv/v1",
+     "/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln/v1", "/v1/sk%2Dproj-0123456789abcdef",
+     "/v1/of-the-environment", "/of%2Dthe-environment/v1"],
+)  # fmt: skip
+def test_a_key_in_the_path_is_refused_and_not_repeated(monkeypatch, path):
+    monkeypatch.setenv("MY_GATEWAY_TOKEN", "of-the-environment")
+    with pytest.raises(ConfigurationError, match="must hold no key") as raised:
+        check_base_url(f"https://gateway.example{path}")
+    assert "0123456789" not in str(raised.value)
+    assert "environment/" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "https://gateway.example/v1/0123456789abcdef0123456789abcdef/my-gateway/openai",
+        "https://my-resource-with-a-long-name.openai.example/openai/deployments/judge-task-7/v1",
+        "https://h.example/projects/8c7d2b6e-1f7d-4a39-9f53-2a7c4f6f0b11/v1beta/openai",
+        "https://key-value-store-of-my-company.example/sk-learn-service-in-production-2026/v1",
+    ],
+)
+def test_ids_and_long_names_in_a_base_url_are_no_keys(given):
+    assert check_base_url(given) == given
+
+
+@pytest.mark.parametrize(
     ("content", "text"),
     [
         (None, ""),

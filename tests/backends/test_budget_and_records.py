@@ -25,7 +25,7 @@ from fairjudge.backends.pricing import PriceTable, load_prices
 from fairjudge.backends.replay import ReplayBackend
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.token_counts import max_input_tokens
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import (
     BadRequestError,
     BudgetExceededError,

@@ -1,14 +1,17 @@
-"""What every provider's backend keeps to, through its real client against the stub."""
+"""What every provider's backend keeps to, through its real client against the stub.
+
+The providers are those of the registry that answer from a server, so that a new one is tested.
+Its requests must have one of the wire formats of `stub_server`, or bring a further one there.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 
 import pytest
 from stub_server import Fault, Reply
 
-from fairjudge.backends import decides, open_backend, resolve_target
+from fairjudge.backends import backend_kinds, decides, open_backend, resolve_target
 from fairjudge.errors import (
     AuthenticationError,
     BackendError,
@@ -29,11 +32,13 @@ from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, Que
 # litellm's own code warns of its own and its dependencies' deprecations.
 pytestmark = pytest.mark.filterwarnings("default")
 
+KINDS = {kind.provider: kind for kind in backend_kinds() if kind.answers_from == "server"}
+WRAPPED = {"litellm": "openai/", "litellm-decisions": "", "langchain": "openai/"}
+"""Providers that call those of other packages, and how the one that the stub speaks is named."""
 KEYS = {
-    "openai": "OPENAI_API_KEY",
-    "anthropic": "ANTHROPIC_API_KEY",
-    "litellm": "OPENAI_API_KEY",
-    "openai-decisions": "OPENAI_API_KEY",
+    name: kind.key_variable or "OPENAI_API_KEY"
+    for name, kind in KINDS.items()
+    if kind.key_variable or WRAPPED.get(name)
 }
 EVERYWHERE = [
     (Fault(status=429), RateLimitError),
@@ -43,9 +48,9 @@ EVERYWHERE = [
     (Fault(status=401), AuthenticationError),
     (Fault(broken="reset"), ConnectionFailedError),
     (Fault(broken="truncate"), ConnectionFailedError),
+    (Fault(status=400, message="it exceeds the context length"), ContextTooLongError),
 ]
 BY_CODE = (Fault(status=400, code="context_length_exceeded"), ContextTooLongError)
-IN_WORDS = (Fault(status=400, message="it exceeds the context length"), ContextTooLongError)
 FAULTS = {
     "openai": [
         (Fault(status=429, code="insufficient_quota"), AuthenticationError),
@@ -79,31 +84,45 @@ FAULTS = {
         (Fault(broken="garbage"), MalformedReplyError),
     ],
     "litellm": [BY_CODE],
-    "openai-decisions": [IN_WORDS],
-    "systemone": [IN_WORDS],
-    "litellm-decisions": [IN_WORDS],
 }
+"""Further faults in the words of one provider."""
 
 
 def given(*names):
-    """Return the providers as parameters; those of litellm are skipped where it is missing."""
-    missing = importlib.util.find_spec("litellm") is None
-    skip = pytest.mark.skipif(missing, reason="needs the extra [litellm]")
-    return [pytest.param(name, marks=[skip] if "litellm" in name else []) for name in names]
+    """Return the providers as parameters; those whose package is missing are skipped."""
+    return [
+        pytest.param(
+            name,
+            marks=[
+                pytest.mark.skipif(
+                    not KINDS[name].installed, reason=f"needs the extra [{KINDS[name].extra}]"
+                )
+            ],
+        )
+        for name in names
+    ]
 
 
-COMPLETING = given("openai", "anthropic", "litellm")
+COMPLETING = given(*(name for name, kind in KINDS.items() if not kind.decides))
 
 
-@pytest.fixture(params=given(*FAULTS))
+@pytest.fixture(params=given(*KINDS))
 def provider(request):
     return request.param
 
 
+@pytest.fixture(autouse=True)
+def key(monkeypatch, request):
+    """Some of what wraps other packages insists on a key of any kind."""
+    if "missing_key" not in request.node.name:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-contract-tests")
+
+
 @pytest.fixture
 def target(stub, provider):
-    base_url = stub.url if provider == "anthropic" else stub.v1
-    return resolve_target(f"{provider}:judge", base_url=base_url)
+    # Some clients of LangChain's are shared by a process, and would keep connections over the test.
+    stub.keeps_open = provider != "langchain"
+    return resolve_target(f"{provider}:{WRAPPED.get(provider, '')}judge", base_url=stub.v1)
 
 
 @pytest.fixture
@@ -129,22 +148,22 @@ def asked(backend, target):
     ("provider", "fault", "error"),
     [
         pytest.param(*provider.values, fault, error, marks=provider.marks)
-        for provider in given(*FAULTS)
-        for fault, error in [*EVERYWHERE, *FAULTS[provider.values[0]]]
+        for provider in given(*KINDS)
+        for fault, error in [*EVERYWHERE, *FAULTS.get(provider.values[0], [])]
     ],
 )
 async def test_each_failure_has_its_error_and_is_asked_once(
     stub, backend, target, provider, fault, error
 ):
-    # litellm's own transport asks once more after a reset; nothing of ours can switch that off.
-    n_calls = 2 if (provider, fault.broken) == ("litellm-decisions", "reset") else 1
-    stub.fail(*[fault] * n_calls)
+    # Some versions of litellm's own transport ask once more after a reset, which no option ends.
+    repeats = provider.startswith("litellm") and fault.broken == "reset"
+    stub.fail(*[fault] * (2 if repeats else 1))
     with pytest.raises(error) as raised:
         await asked(backend, target)
     assert type(raised.value) is error
-    assert len(stub.calls) == n_calls  # repeating is the retrying backend's work
+    assert 1 <= len(stub.calls) <= (2 if repeats else 1)  # repeating is the retrying backend's work
     if provider != "litellm-decisions":
-        assert target.base_url in str(raised.value)
+        assert stub.url in str(raised.value)
 
 
 @pytest.mark.parametrize("provider", given(*KEYS))
@@ -165,7 +184,8 @@ async def test_a_stalled_server_times_out(stub, target):
 
 @pytest.mark.parametrize("provider", given(*KEYS))
 async def test_an_unreachable_server_is_named(provider):
-    target = resolve_target(f"{provider}:judge", base_url="http://127.0.0.1:9/v1/")
+    model = f"{WRAPPED.get(provider, '')}judge"
+    target = resolve_target(f"{provider}:{model}", base_url="http://127.0.0.1:9/v1/")
     backend = open_backend(target)
     with pytest.raises(ConnectionFailedError, match=r"127\.0\.0\.1:9"):
         await asked(backend, target)
@@ -174,7 +194,7 @@ async def test_an_unreachable_server_is_named(provider):
 
 @pytest.mark.parametrize("provider", given(*KEYS))
 def test_a_missing_key_names_its_variable(provider):
-    model = "openai/gpt-4o-mini" if provider == "litellm" else "judge"
+    model = f"{WRAPPED.get(provider, '')}gpt-4o-mini"
     with pytest.raises(ConfigurationError, match=KEYS[provider]):
         open_backend(resolve_target(f"{provider}:{model}"))
 
@@ -217,7 +237,7 @@ async def test_the_ways_a_reply_can_end(stub, backend, target):
             await asked(backend, target)
 
 
-@pytest.mark.parametrize("provider", given("openai", "litellm"))
+@pytest.mark.parametrize("provider", given("openai", "anthropic", "litellm"))
 def test_one_backend_serves_one_event_loop_after_another(stub, target):
     backend = open_backend(target)
 

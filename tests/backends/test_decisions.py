@@ -12,7 +12,7 @@ from fairjudge.backends import open_backend, resolve_target
 from fairjudge.backends.caching import Caching
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.systemone_wire import read_decisions
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import (
     ConfigurationError,
     ContextTooLongError,

@@ -9,19 +9,20 @@ import resource
 import time
 import zlib
 
-import aiohttp
 import pytest
-from raw_server import chat, http, number_of, raw_server
+from raw_server import chat, http, message, number_of, raw_server, tls_server
 
-from fairjudge.backends import open_backend, posting, resolve_target
+from fairjudge.backends import http_transport, open_backend, resolve_target
+from fairjudge.backends.budgeting import Budget, BudgetLimit
 from fairjudge.backends.caching import Caching
-from fairjudge.backends.lines import REST_SECONDS, Line, Manners
+from fairjudge.backends.limiting import Limiting
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import (
     BackendError,
     BadRequestError,
+    BudgetExceededError,
     ConnectionFailedError,
     MalformedReplyError,
     MismatchedReplyError,
@@ -86,8 +87,16 @@ def in_two_writes(line, reply):
 
 def some_time_later(line, reply):
     line.write(reply)
-    line.closing.wait(5 * REST_SECONDS)
+    line.closing.wait(0.1)
     line.write(reply)
+
+
+def right_or_distrusted(found):
+    """Say of each reply whether it is that to its request, or an error that says it may not be."""
+    return [
+        text == f"item {n}" or isinstance(text, MismatchedReplyError)
+        for n, text in enumerate(found)
+    ]
 
 
 @pytest.mark.parametrize("ids", [True, False])
@@ -97,75 +106,111 @@ async def test_no_reply_is_taken_for_another_requests(tmp_path, write, ids, at_o
     said = []
     with raw_server(answering_twice(write, ids=ids)) as server:
         found, cached = await ask_all(server, tmp_path, at_once=at_once, said=said)
-    right = [text == f"item {n}" for n, text in enumerate(found)]
-    untrusted = [isinstance(one, MismatchedReplyError) for one in found]
-    assert [a or b for a, b in zip(right, untrusted, strict=True)] == [True] * 64
-    assert cached == {text for text in found if isinstance(text, str)}
-    if write is in_one_write:  # which of the two is right, nobody can say
-        assert all(untrusted)
-    if write is some_time_later:  # the first over each connection is
-        assert all(right)
-    # With a connection for each, or a reply that comes late, all may be done before it is seen.
-    if at_once == 64 or write is some_time_later:
-        assert len(said) <= 1
-    else:
-        assert len(said) == 1
-    assert all("more replies than it was asked for" in line for line in said)
-
-
-async def test_a_server_that_answers_twice_now_and_then_is_found_out_by_its_ids(tmp_path):
-    """From the 30th request on, and so late that the next request is on its way by then."""
-    numbers = itertools.count()
-
-    def serve(server, line):
-        late = b""
-        while (body := line.read()) is not None:
-            n = next(numbers)
-            if late:
-                line.write(late)  # in place of the reply to this one
-                late = b""
-                continue
-            reply = http(chat(f"item {number_of(body)}", name=f"chatcmpl-{n}"))
-            line.write(reply)
-            late = reply if n >= 30 else b""
-
-    with raw_server(serve) as server:
-        found, cached = await ask_all(server, tmp_path, at_once=2)
-    assert found == [f"item {n}" for n in range(64)]
+    assert right_or_distrusted(found) == [True] * 64
+    # What came first over each connection is the reply to its request, and only that is taken.
+    assert sum(isinstance(text, str) for text in found) == 64
     assert cached == set(found)
+    assert len(said) <= 1
 
 
-async def test_good_servers_keep_their_connections(tmp_path):
-    lines = []
+def answering_errors_twice(server, line):
+    """Answer a request with a status 500 and the next one rightly; errors come twice."""
+    while (body := line.read()) is not None:
+        server.asked.append(body)
+        n = len(server.asked)
+        failing = n % 3 == 0
+        status = "500 Oops" if failing else "200 OK"
+        line.write(http(chat(f"item {number_of(body)}", name=f"c-{n}"), status=status))
+        if failing:
+            line.write(http(b"{}", status=status))
+
+
+def answering_twice_without_ids(server, line):
+    while (body := line.read()) is not None:
+        reply = http(chat(f"item {number_of(body)}", name=None))
+        line.write(reply)
+        line.write(reply)
+
+
+@pytest.mark.parametrize("at_once", [1, 8, 64])
+@pytest.mark.parametrize(
+    "serve",
+    [
+        answering_twice(in_one_write, ids=True),
+        answering_twice(in_two_writes, ids=True),
+        answering_twice(some_time_later, ids=True),
+        answering_twice(in_one_write, ids=False),
+        answering_twice(in_two_writes, ids=False),
+        answering_twice(some_time_later, ids=False),
+        answering_twice_without_ids,
+        answering_errors_twice,
+    ],
+    ids=["one", "two", "late", "one-same", "two-same", "late-same", "no-ids", "errors"],
+)
+async def test_no_reply_is_taken_for_another_requests_under_tls(tmp_path, trusting, serve, at_once):
+    said = []
+    with tls_server(serve, trusting) as server:
+        found, cached = await ask_all(server, tmp_path, at_once=at_once, said=said)
+    assert right_or_distrusted(found) == [True] * 64
+    assert cached <= {f"item {n}" for n in range(64)}
+    assert len(said) <= 1
+    assert all("ids repeat" in line for line in said)
+
+
+async def test_a_good_server_under_tls_keeps_its_connections(tmp_path, trusting):
+    connections, names, said = [], itertools.count(), []
 
     def serve(server, line):
-        lines.append(line)
+        connections.append(line)
         while (body := line.read()) is not None:
-            line.write(http(chat(f"item {number_of(body)}", name="always-the-same")))
+            line.write(http(chat(f"item {number_of(body)}", name=f"c-{next(names)}")))
 
-    said = []
-    with raw_server(serve) as server:
+    with tls_server(serve, trusting) as server:
         found, _ = await ask_all(server, tmp_path, n=200, at_once=4, said=said)
     assert found == [f"item {n}" for n in range(200)]
     assert said == []
-    assert len(lines) < 100
+    assert len(connections) <= 4
 
 
-async def test_what_is_said_before_a_request_answers_none():
-    said, closed = [], []
+@pytest.mark.parametrize("name", ["always-the-same", None])
+async def test_a_server_whose_ids_tell_nothing_gets_a_connection_a_call(tmp_path, trusting, name):
+    connections, said = [], []
 
-    class Transport(asyncio.Transport):
-        def close(self):
-            closed.append(True)
+    def serve(server, line):
+        connections.append(line)
+        while (body := line.read()) is not None:
+            line.write(http(chat(f"item {number_of(body)}", name=name)))
 
-    line = Line(asyncio.get_running_loop(), manners=Manners(server="it", warn=said.append))
-    line.connection_made(Transport())
-    line.data_received(http(chat("item 0")))
-    line.set_response_params()
-    with pytest.raises(aiohttp.ServerDisconnectedError):
-        await line.read()
-    assert line.should_close
-    assert (len(said), closed) == (1, [True])
+    with tls_server(serve, trusting) as server:
+        found, _ = await ask_all(server, tmp_path, n=40, at_once=4, said=said)
+    assert found == [f"item {n}" for n in range(40)]
+    assert len(said) == (0 if name is None else 1)
+    assert len(connections) >= 40
+
+
+async def test_a_certificate_that_nobody_signed_is_refused(tmp_path, trusting, monkeypatch):
+    with tls_server(saying(), trusting) as server:
+        monkeypatch.delenv("SSL_CERT_FILE")
+        found, _ = await ask_all(server, tmp_path, n=1)
+    (error,) = found
+    assert isinstance(error, ConnectionFailedError)
+    assert error.unsent
+    assert "certificate" in str(error)
+    assert server.asked == []
+
+
+def test_the_ids_that_are_remembered_are_bounded(monkeypatch):
+    monkeypatch.setattr(http_transport, "_MAX_IDS", 3)
+    ids = http_transport._ReplyIds()
+    assert [ids.add(name) for name in (b"a", b"b", b"a", b"c", b"d", b"b")] == [
+        True,
+        True,
+        False,
+        True,
+        True,  # "a" is forgotten
+        False,
+    ]
+    assert ids.add(b"a")
 
 
 async def once(serve, *, timeout_seconds=30.0, provider="openai"):
@@ -204,7 +249,7 @@ async def test_a_reply_of_1_5_gb_takes_little_memory(provider):
 @pytest.mark.parametrize("longer", [0, 1])
 async def test_the_longest_reply_that_is_taken(monkeypatch, longer):
     body = chat("item 1")
-    monkeypatch.setattr(posting, "MAX_BYTES", len(body) - longer)
+    monkeypatch.setattr(http_transport, "MAX_BYTES", len(body) - longer)
 
     def serve(server, line):
         line.read()
@@ -269,8 +314,7 @@ async def test_a_redirect_to_another_origin_is_refused(provider, status):
         with pytest.raises(BackendError, match="answered 30") as raised:
             await once(serve, provider=provider)
         assert "s3cret" not in str(raised.value)
-        if provider == "openai":
-            assert other.url.removesuffix("/v1") in str(raised.value)
+        assert other.url.removesuffix("/v1") in str(raised.value)
         assert other.asked == []
 
 
@@ -291,6 +335,86 @@ async def test_a_redirect_within_the_origin_is_followed_and_ends():
 
     with pytest.raises(BadRequestError, match="307"):
         await once(circle)
+
+
+async def test_a_redirect_counts_as_a_call():
+    def serve(server, line):
+        while (body := line.read()) is not None:
+            server.asked.append(body)
+            if len(server.asked) < 3:
+                line.write(http(b"", status="307 There", headers="location: /v1/there\r\n"))
+            else:
+                line.write(http(chat("here")))
+
+    for limit, n_sent in ((3, 3), (2, 2)):
+        budget = Budget(max_calls=limit)
+        with raw_server(serve) as server:
+            target = resolve_target("openai:m", base_url=server.url)
+            backend = Pipeline(open_backend(target), Limiting(BudgetLimit(budget)))
+            asked = backend.complete(asking(target, 1))
+            if limit < 3:
+                with pytest.raises(BudgetExceededError):
+                    await asked
+            else:
+                assert (await asked).text == "here"
+            await backend.aclose()
+            assert len(server.asked) == n_sent
+        assert budget.n_calls == n_sent
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize(
+    ("sent", "words"),
+    [
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "SSH-2.0"),
+        (b"HTTP/1.1 200 OK\r\nbad header\r\n\r\n{}", "header"),
+        (b"HTTP/1.1 2x0 OK\r\n\r\n", "status"),
+        (b"HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n{}", "Content-Length"),
+    ],
+    ids=["ssh", "header", "status", "length"],
+)
+async def test_what_is_no_http_says_what_is_wrong_with_it(provider, sent, words):
+    def serve(server, line):
+        line.read()
+        line.write(sent)
+
+    with pytest.raises(ConnectionFailedError, match="not valid HTTP") as raised:
+        await once(serve, provider=provider)
+    assert words.lower() in str(raised.value).lower()
+    assert "event loop" not in str(raised.value)
+    assert not raised.value.unsent
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_headers_that_are_not_ascii_are_no_matter(provider):
+    def serve(server, line):
+        line.read()
+        reply = http(chat("here") if provider == "openai" else message("here"))
+        head, end, body = reply.partition(b"\r\n\r\n")
+        line.write(head + b"\r\nx-region: Z\xfcrich" + end + body)
+
+    assert (await once(serve, provider=provider)).text == "here"
+
+
+@pytest.mark.parametrize("encoding", ["zstd", "br", "gzip, gzip", "x-gzip"])
+async def test_a_reply_compressed_in_another_way_is_refused(encoding):
+    def serve(server, line):
+        line.read()
+        line.write(http(chat("here"), headers=f"content-encoding: {encoding}\r\n"))
+
+    with pytest.raises((MalformedReplyError, ConnectionFailedError), match=r"compressed|[eE]ncod"):
+        await once(serve)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "pack"), [("gzip", gzip.compress), ("deflate", zlib.compress)]
+)
+async def test_a_compressed_reply_is_unpacked(encoding, pack):
+    def serve(server, line):
+        line.read()
+        line.write(http(pack(chat("here")), headers=f"content-encoding: {encoding}\r\n"))
+
+    assert (await once(serve)).text == "here"
 
 
 def saying(**fields):

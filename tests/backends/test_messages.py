@@ -5,11 +5,11 @@ from __future__ import annotations
 import socket
 import ssl
 
+import httpx2
 import openai
 import pytest
 
 from fairjudge.backends.http import one_line
-from fairjudge.backends.posting import BrokenOffError
 from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.errors import ConnectionFailedError
 
@@ -38,11 +38,13 @@ def test_a_secret_is_taken_out_before_the_line_is_cut():
         (socket.gaierror(-2, "Name or service not known"), "[Errno -2] Name or service not known"),
         (ssl.SSLCertVerificationError(1, "certificate has expired"), "certificate has expired"),
         (ssl.SSLEOFError(8, "EOF occurred"), "EOF occurred"),
+        (TimeoutError(), "broke off"),
+        (ValueError("an odd address"), "an odd address"),
     ],
 )
 def test_a_broken_connection_names_its_deepest_cause(cause, said):
     cause.__context__ = RuntimeError("no running event loop")
-    error = BrokenOffError("broke off", unsent=True)
+    error = httpx2.ConnectError("broke off")
     error.__cause__ = cause
     found = map_sdk_error(error, sdk=openai, where="the server", secrets=())
     assert isinstance(found, ConnectionFailedError)

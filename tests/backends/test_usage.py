@@ -13,7 +13,7 @@ from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.pricing import Price, load_prices
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.usage import read_messages_usage, read_usage
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import BackendError, RefusedError, ServerError
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import Completion, CompletionRequest, ModelRef, Usage

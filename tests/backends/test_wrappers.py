@@ -14,7 +14,7 @@ from fairjudge.backends.keys import prompt_key, request_key
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying, RetryPolicy
 from fairjudge.backends.scripted import ScriptedBackend
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import (
     AuthenticationError,
     BadRequestError,

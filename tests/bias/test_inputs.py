@@ -20,7 +20,7 @@ from fairjudge.bias.word_lists import (
     word_list_bias,
 )
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 
 def test_published_lists_are_in_pairs():

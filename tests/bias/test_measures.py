@@ -16,7 +16,7 @@ from fairjudge.bias.resampling import Counts, two_way
 from fairjudge.bias.word_lists import IdentifierCounter, word_list_bias
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import InputError, StatisticsError
-from fairjudge.resampling import Resampling, chunk_sizes
+from fairjudge.stats.resampling import Resampling, chunk_sizes
 
 GROUPS = ("female", "male")
 

@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.calibration.align_measures import (
+from fairjudge.aligning.decision import Paired, decide, gain_of, why_barred
+from fairjudge.aligning.measures import (
     PAIRS,
     fit_pairs,
     pair_agreement,
     pair_statistic,
     preferred_share,
 )
-from fairjudge.calibration.alignment import Paired, decide, gain_of, why_barred
 from fairjudge.calibration.calibrators import Calibrator
 from fairjudge.domain import Undefined
 from fairjudge.stats.agreement import cohen_kappa

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from fairjudge.calibration import alignment
-from fairjudge.calibration.alignment import (
+from fairjudge.aligning import decision as alignment
+from fairjudge.aligning.decision import (
     FEWEST_DOCUMENTS,
     Gain,
     Paired,

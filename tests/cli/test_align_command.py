@@ -26,7 +26,7 @@ from cli_tools import finish, start, text_of, write_jsonl
 from stub_server import Call, Reply, StubServer
 from waiting import wait_until
 
-from fairjudge.calibration.alignment import split_documents
+from fairjudge.aligning.decision import split_documents
 
 PAGE = Path(__file__).parents[2] / "docs" / "alignment.md"
 

@@ -23,7 +23,7 @@ from align_study import (
 from cli_tools import text_of, write_jsonl
 from stub_server import Call, Reply, StubServer
 
-from fairjudge.calibration.alignment import split_documents
+from fairjudge.aligning.decision import split_documents
 
 
 @pytest.fixture

@@ -298,3 +298,11 @@ def test_an_attribute_that_no_article_has(cli, clusters, server):
     message = only_message(done)
     assert message.startswith("clusters.jsonl: field 'attributes': no article has the attribute")
     assert server.calls == []
+
+
+def test_a_first_cluster_of_one_article_does_not_end_the_build(cli, server):
+    write_jsonl(Path("clusters.jsonl"), [cluster("lonely", 1), cluster("good")])
+    done = cli(*building(server), "--max-unscored", "0.6")
+    assert done.code == 0, done.err
+    rows = [json.loads(line) for line in Path("refs.jsonl").read_text().splitlines()]
+    assert [len(row["question_answers"]) > 0 for row in rows] == [False, True]

@@ -50,7 +50,7 @@ def test_anchors_that_lost_their_score_are_counted_and_end_with_3(cli):
     write_anchors()
     done = check(cli, "silent.jsonl")
     assert done.code == 3
-    assert "More anchors are without a score than before: 20 now, 0 before." in done.out
+    assert "20 of 60 anchors (33.3%) without a score after." in done.out
 
 
 def test_few_anchors_cannot_tell_and_fail_where_asked_to(cli):

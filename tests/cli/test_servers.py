@@ -24,7 +24,7 @@ from cli_tools import (
 )
 from stub_server import Fault, Reply
 
-from fairjudge.run import models
+from fairjudge.engine import models
 
 
 @pytest.fixture(autouse=True)

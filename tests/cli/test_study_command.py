@@ -13,6 +13,8 @@ from cli_tools import cluster, finish, journalist, start, summary, text_of, writ
 from stub_server import Reply
 from waiting import wait_until
 
+import fairjudge as fj
+
 N = 3
 
 STUDY = """\
@@ -331,6 +333,59 @@ def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
     assert cli("study", written).code == 0
     page = Path("study/report.html").read_text()
     short = page[page.index('id="short"') : page.index('id="systems"')]
-    assert "in coverage, but 2 clusters cannot tell systems apart." in short
+    assert "stand level in coverage; 2 clusters cannot tell systems apart." in short
     assert "Fewer than 5 summaries a system tell nothing about kind." in short
     assert "Who is covered, by openai:stub-model" in page
+
+
+def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, server):
+    def unreadable(call) -> Reply:
+        if '{"entries"' in text_of(call) or '"covered"' in text_of(call):
+            return Reply(text="I would rather talk about lunch.")
+        return answer(call)
+
+    server.answer = unreadable
+    done = cli("study", written)
+    assert done.code == 3, done.err  # 8 of the judgements failed, and that is a loss
+    assert "No audit covered: no checklist can be read: 8 judged, 8 without a score" in done.out
+    assert "8 without a score (8 unparseable)" in done.out
+    assert Path("study/report.html").exists()
+    assert not Path("study/audits/who.covered.json").exists()
+    n_calls = len(server.calls)
+    again = cli("study", written)  # what was read as nothing is not asked again
+    assert again.code == 3
+    assert len(server.calls) == n_calls
+    assert "asks for" not in again.out
+    found = json.loads(Path("study/study.json").read_text())["fairjudge_study"]["judge who"]
+    assert (found["n_lost"], found["n_again"]) == (8, 0)
+
+
+def test_a_cluster_without_questions_is_no_loss_and_counted_alike(cli, written, server):
+    """Of three clusters one has a single article, and so no question: 3 + 1 summaries of it."""
+    clusters = [json.loads(line) for line in Path("clusters.jsonl").read_text().splitlines()]
+    write_jsonl(Path("clusters.jsonl"), [*clusters, cluster("lonely", 1)])
+    rows = [json.loads(line) for line in Path("summaries.jsonl").read_text().splitlines()]
+    rows += [summary(f"system{n}", "lonely") for n in range(N)]
+    write_jsonl(Path("summaries.jsonl"), rows)
+    done = cli("study", written)
+    assert done.code == 0, done.err + done.out
+    assert "Nothing to judge in lonely: 4 items not applicable." in done.out
+    assert "12 items, 4 without a score (4 not applicable)" in done.out
+    page = Path("study/report.html").read_text()
+    assert "4 of 12 items (33%) are without a score: 4 not applicable." in page
+    judged = ("judge", "--references", "study/references.jsonl", "--summaries",
+              "study/summaries.jsonl", "--aspect", "coverage", "--protocol", "checklist",
+              "--backend", "openai:stub-model", "--base-url", server.v1,
+              "-o", "j.jsonl")  # fmt: skip
+    done = cli(*judged, "--json", "j.json", "--max-unscored", "1")
+    assert done.code == 0, done.err
+    assert "4 of 12 items (33%) are without a score: 4 not applicable." in done.out
+    assert json.loads(Path("j.json").read_text())["missing"] == {
+        "n_items": 12, "failed": 0, "refused": 0, "not_applicable": 4, "asked_again": 0,
+        "reasons": {"not applicable": 4},
+    }  # fmt: skip
+    judge = fj.Judge(
+        fj.Model("openai:stub-model", base_url=server.v1), aspect="coverage", protocol="checklist"
+    )
+    found = judge("study/references.jsonl", "study/summaries.jsonl")
+    assert found.missing.to_json()["not_applicable"] == 4

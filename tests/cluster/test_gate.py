@@ -15,10 +15,10 @@ from fairjudge.backends.limiting import Limiting
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, JudgeTask
+from fairjudge.engine.ray_gate import Gate, GateLimit, GateRates
 from fairjudge.errors import BudgetExceededError, ConfigurationError, ServerError
 from fairjudge.protocols import CompletionRequest, Message, ModelRef, Usage
 from fairjudge.run.ray_engine import SHARD_SIZE, judging_shards
-from fairjudge.run.ray_gate import Gate, GateLimit, GateRates
 from fairjudge.run.ray_worker import BuildingShard, JudgingShard, ShardOutcome, as_row, from_row
 
 TARGET = ModelRef(provider="scripted", model="m")

@@ -31,7 +31,7 @@ from cli_tools import (
 from stub_server import Reply
 from waiting import wait_until
 
-from fairjudge.cache import ReplyCache
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import MissingExtraError
 from fairjudge.run.ray_engine import ClusterSpent, run_on_cluster
 

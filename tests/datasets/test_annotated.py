@@ -4,17 +4,17 @@ import json
 
 import pytest
 
-from fairjudge.bias.annotated import Range
-from fairjudge.bias.hallucination import NameGroups
-from fairjudge.bias.templates import Identity, make_template
-from fairjudge.datasets.annotated import read_annotated
-from fairjudge.datasets.names import (
+from fairjudge.analysis.annotated_files import read_annotated
+from fairjudge.analysis.name_files import (
     popular_names,
     read_census,
     read_lookup,
     read_name_lists,
     read_word_lists,
 )
+from fairjudge.bias.annotated import Range
+from fairjudge.bias.hallucination import NameGroups
+from fairjudge.bias.templates import Identity, make_template
 from fairjudge.errors import InputError
 
 CONLL = """#begin document (nw/x); part 000

@@ -19,7 +19,7 @@ from fairjudge.fairness.judge_error import (
 from fairjudge.fairness.oracle import apportion, pseudo_summaries
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.values import label_corpus
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 from tests.fairness.conftest import make_cluster, make_support
 
 
@@ -142,9 +142,9 @@ def test_the_oracle_tells_biased_from_balanced():
     report = report_proportional(corpus, made, options=ProportionalOptions(n_resamples=200))
     biased = report.systems["biased"].measures
     balanced = report.systems["balanced"].measures
-    assert biased.bur.value > 0.9
-    assert balanced.bur.value < 0.3
-    assert biased.uer.low > 3 * balanced.uer.high
+    assert biased.estimates["bur"].value > 0.9
+    assert balanced.estimates["bur"].value < 0.3
+    assert biased.estimates["uer"].low > 3 * balanced.estimates["uer"].high
 
 
 def test_a_value_that_holds_every_document_moves_with_no_error():

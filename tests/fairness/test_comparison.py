@@ -5,20 +5,18 @@ import pytest
 
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.comparison import Rows, compare_with_baseline
+from fairjudge.fairness.coverage_measures import COVERAGE
 from fairjudge.fairness.coverage_parity import contributions
 from fairjudge.fairness.equal_coverage import coverage_by_value
-from fairjudge.fairness.proportional import (
-    Shares,
-    area_under_curve,
-    binary_unfair,
-    unfair_error,
-)
+from fairjudge.fairness.proportional import PROPORTIONAL
+from fairjudge.fairness.shares import Shares, area_under_curve, binary_unfair, unfair_error
 
 
 def coverage_rows(rows, *, unfair=None):
     """`rows`: eid to the coverage of a document of value a and of one of value b."""
     found = [coverage_by_value(np.array([[a], [b]]), ["a", "b"]) for a, b in rows.values()]
     return Rows(
+        measures=COVERAGE,
         eids=tuple(rows),
         means={
             "equal_coverage": np.array([one.equal_coverage for one in found]),
@@ -33,6 +31,7 @@ def proportional_rows(rows):
     got = np.array([[share, 1.0 - share] for share in rows.values()])
     shares = Shares(values=("a", "b"), wanted=np.full_like(got, 0.5), got=got)
     return Rows(
+        measures=PROPORTIONAL,
         eids=tuple(rows),
         means={
             "bur": binary_unfair(shares).astype(float),
@@ -44,7 +43,7 @@ def proportional_rows(rows):
 
 
 def by_measure(comparison):
-    return {change.measure: change for change in comparison.changes}
+    return {change.measure.key: change for change in comparison.changes}
 
 
 def test_coverage_changes_by_hand():
@@ -88,7 +87,7 @@ def test_the_corrections_are_over_all_variants_and_measures():
     same = proportional_rows({str(i): share for i, share in enumerate(draw)})
     found = compare_with_baseline([{"m": base, "fairer": fairer, "same": same}], baseline="m")
     assert found.family == 8
-    by_name = {(c.variant_name, c.measure): c for c in found.changes}
+    by_name = {(c.variant_name, c.measure.key): c for c in found.changes}
     # the least p-value of 2,000 random swaps
     assert by_name["fairer", "uer"].p_holm == pytest.approx(8 / 2001)
     assert by_name["fairer", "uer"].difference.high < 0

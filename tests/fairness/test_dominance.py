@@ -7,7 +7,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import StatisticsError
 from fairjudge.fairness.dominance import dominance, dominating_value
 from fairjudge.fairness.equal_coverage import coverage_by_value
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 
 def sample(coverage, sizes):

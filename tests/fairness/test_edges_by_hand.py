@@ -10,7 +10,7 @@ from fairjudge.fairness.distributions import ValueDistribution
 from fairjudge.fairness.proportional import proportional
 from fairjudge.fairness.share_error import share_sensitivity
 from fairjudge.fairness.values import label_corpus
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 from tests.fairness.conftest import make_cluster, make_support
 
 

@@ -16,16 +16,16 @@ from fairjudge.fairness.distributions import (
     target_shares,
     unigram_distribution,
 )
-from fairjudge.fairness.proportional import (
+from fairjudge.fairness.proportional import proportional
+from fairjudge.fairness.shares import (
     area_under_curve,
     binary_unfair,
     collect,
-    proportional,
     second_order,
     under_represented,
     unfair_error,
 )
-from fairjudge.resampling import Resampling
+from fairjudge.stats.resampling import Resampling
 
 # One sample, worked by hand. The source has 4 terms of "a" and 6 of "b": p_x = (0.4, 0.6).
 # Summary terms: food (a and b), slow (a), bill (b), rude (b), xylophone (neither), food again.
@@ -182,10 +182,10 @@ def test_corpus_result_counts_and_names():
     found = proportional(samples, resampling=Resampling(rng=rng), n_excluded=2)
     assert found.n == 10
     # 3 of 10 samples are unfair (0.2 < 0.8 * 0.5), each with UER 0.3 / 2
-    assert found.bur.value == pytest.approx(0.3)
-    assert found.bur.n_excluded == 2
-    assert found.uer.value == pytest.approx(0.3 * 0.15)
-    assert found.bur.low <= 0.3 <= found.bur.high
+    assert found.estimates["bur"].value == pytest.approx(0.3)
+    assert found.estimates["bur"].n_excluded == 2
+    assert found.estimates["uer"].value == pytest.approx(0.3 * 0.15)
+    assert found.estimates["bur"].low <= 0.3 <= found.estimates["bur"].high
     assert found.by_value["a"].under.value == pytest.approx(0.3)
     assert found.by_value["b"].under.value == 0.0
     assert found.by_value["a"].difference.value == pytest.approx(-0.09)
@@ -212,10 +212,10 @@ def test_planted_under_representation_is_found_and_a_fair_summary_is_not():
         planted.append(dist((share, 1 - share), (lower, 1 - lower)))
     bad = proportional(planted, resampling=Resampling(rng=rng))
     good = proportional(fair, resampling=Resampling(rng=rng))
-    assert bad.bur.value == 1.0
+    assert bad.estimates["bur"].value == 1.0
     assert bad.by_value["a"].difference.high < 0
     assert bad.by_value["a"].p_holm < 0.01
-    assert good.bur.value < 0.1
+    assert good.estimates["bur"].value < 0.1
     assert good.by_value["a"].difference.low < 0.01
 
 
@@ -275,5 +275,5 @@ def test_order_scale_and_absent_values_do_not_matter(a, b, summary, random):
 
 def test_estimates_carry_their_method():
     found = proportional([WORKED, WORKED], resampling=Resampling(rng=np.random.default_rng(0)))
-    assert isinstance(found.uer, Estimate)
-    assert found.uer.method == "percentile bootstrap over samples"
+    assert isinstance(found.estimates["uer"], Estimate)
+    assert found.estimates["uer"].method == "percentile bootstrap over samples"

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from fairjudge.domain import Summary, Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.fairness.distributions import ValueDistribution
-from fairjudge.fairness.proportional import (
-    area_under_curve,
-    binary_unfair,
-    collect,
-    second_order,
-    unfair_error,
-)
 from fairjudge.fairness.proportional_json import proportional_json
 from fairjudge.fairness.proportional_report import ProportionalOptions, report_proportional
 from fairjudge.fairness.share_error import (
     corrected_shares,
     people_distribution,
     share_sensitivity,
+)
+from fairjudge.fairness.shares import (
+    area_under_curve,
+    binary_unfair,
+    collect,
+    second_order,
+    unfair_error,
 )
 from fairjudge.fairness.values import label_corpus
 from tests.fairness.conftest import make_cluster

@@ -14,7 +14,7 @@ from checkpoint_attacks import ATTACKS, CALLS, naming_code
 from cli_tools import Gate, finish, journalist, judging, reference, start, summary, write_jsonl
 from langgraph.checkpoint.serde.jsonplus import EXT_CONSTRUCTOR_SINGLE_ARG
 
-from fairjudge.run import checkpoints
+from fairjudge.engine import checkpoints
 
 
 @pytest.fixture

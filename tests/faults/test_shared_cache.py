@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from cli_tools import finish, judging, prompts_of, reference, start, summary, write_jsonl
 
-from fairjudge.cache import ReplyCache
-from fairjudge.cache_claims import Claims
+from fairjudge.cache.claims import Claims
+from fairjudge.cache.disk import ReplyCache
 
 KEY = "a1" * 32
 
@@ -40,7 +40,7 @@ def test_eight_processes_pay_once_for_each_reply(server, n_items):
 def test_a_claim_ends_with_the_process_that_holds_it(tmp_path):
     claims = Claims(tmp_path)
     code = (
-        "import sys, time; from pathlib import Path; from fairjudge.cache_claims import Claims\n"
+        "import sys, time; from pathlib import Path; from fairjudge.cache.claims import Claims\n"
         f"claims = Claims(Path(sys.argv[1])); print(claims.take({KEY!r}), flush=True)\n"
         "time.sleep(300)"
     )

@@ -11,9 +11,9 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
 from fairjudge.domain import Article, JudgeTask, Unscored
 from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
-from fairjudge.judges.aggregate import with_pair_verdicts
 from fairjudge.judges.llm import judgement_of
 from fairjudge.judges.ports import Reply
+from fairjudge.scores.aggregate import with_pair_verdicts
 
 
 def task(n: int, **changes) -> JudgeTask:

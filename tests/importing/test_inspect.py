@@ -229,7 +229,7 @@ def test_an_archive_of_a_run_that_was_killed_has_its_header_in_the_journal(tmp_p
 
 
 def test_an_archive_that_unpacks_to_far_more_than_it_is_is_refused(tmp_path, monkeypatch, pack):
-    monkeypatch.setattr("fairjudge.gzip_io._ALWAYS_UNPACKED_BYTES", 1_000_000)
+    monkeypatch.setattr("fairjudge.files._ALWAYS_UNPACKED_BYTES", 1_000_000)
     bomb = sample("e3", graded("C", "GRADE: C" + " " * 2_000_000))
     with pytest.raises(InputError, match="hold more than 1,000,000"):
         import_file(pack(tmp_path / "run.eval", members(*SAMPLES, bomb)))
@@ -300,3 +300,34 @@ def test_real_logs(recorded):
         assert [one.value for one in found.judgements] == expected
         sizes[found.judgements[0].aspect] += len(expected)
     assert sizes == {"match": 13, "model_graded_fact": 3}
+
+
+def _changed(data, at, *values):
+    """Return an archive with the bytes at an offset of its first central record replaced."""
+    start = data.index(b"PK\x01\x02") + at
+    return data[:start] + bytes(values) + data[start + len(values) :]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:45] + b"\xff" * 40 + data[85:],  # the packed bytes
+        lambda data: _changed(data, 6, 255, 0),  # a version that is to come
+        lambda data: _changed(data, 10, 77, 0),  # a method that is not known
+        lambda data: _changed(data, 42, 255, 255, 255, 127),  # an offset beyond the end
+        lambda data: _changed(data, 42, 9, 0, 0, 0),  # an offset into something else
+        lambda data: _changed(data, 46, 0xFF, 0xFE),  # a name that is another in either header
+        lambda data: _changed(data, 24, 255, 255, 255, 255),  # a size that is none
+        lambda data: _changed(data, 8, 1, 0),  # encrypted
+        lambda data: _changed(data, 8, 0, 8),  # names are UTF-8, which this is not
+    ],
+)
+def test_a_damaged_archive_is_one_error_that_names_the_file(tmp_path, method, damage):
+    path = tmp_path / "run.eval"
+    with zipfile.ZipFile(path, "w", method) as packed:
+        packed.writestr("header.json", json.dumps(log()) + " " * 500)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(InputError) as caught:
+        import_file(path)
+    assert caught.value.path == str(path)

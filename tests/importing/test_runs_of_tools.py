@@ -242,8 +242,8 @@ def test_mlflow_assessments(written):
     assert found.judgements[4].probabilities == {"yes": 0.9, "no": 0.1}
     assert [(one.eid, one.annotator, one.value) for one in found.labels] == [("tr-1", "ann", 0.0)]
     assert [one.why for one in found.skipped] == [
-        "feedback that is no number",
-        "a label that is no number",
+        "feedback that is no number; --options gives words their values",
+        "a label that is no number; --options gives words their values",
         "a later assessment overrides it",
     ]
     assert found.n_rows == len(found_list)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fairjudge.domain import Judgement, Undefined
-from fairjudge.judges.aggregate import PairVerdict, reconcile, system_scores, with_pair_verdicts
-from fairjudge.judges.leaderboards import leaderboards, rank_ranges
+from fairjudge.scores.aggregate import PairVerdict, reconcile, system_scores, with_pair_verdicts
+from fairjudge.scores.leaderboards import leaderboards, rank_ranges
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairjudge.judges.candidates import (
+from fairjudge.aligning.candidates import (
     RatedItem,
     anchors_messages,
     few_shot,

@@ -16,7 +16,6 @@ from fairjudge.domain import (
     Unscored,
 )
 from fairjudge.errors import RefusedError
-from fairjudge.judges.aggregate import system_scores
 from fairjudge.judges.checklist import (
     blocks_of,
     derive,
@@ -29,6 +28,7 @@ from fairjudge.judges.checklist import (
 from fairjudge.judges.checklist_judge import ChecklistJudge
 from fairjudge.judges.ports import Reply
 from fairjudge.protocols import Completion, ModelRef
+from fairjudge.scores.aggregate import system_scores
 
 ARTICLES = (
     Article(aid="1", domain="one.example", content="x"),

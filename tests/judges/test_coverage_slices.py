@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fairjudge.domain import Judgement, Reference
-from fairjudge.judges.aggregate import system_scores
-from fairjudge.judges.coverage_slices import coverage_slices, question_word
+from fairjudge.scores.aggregate import system_scores
+from fairjudge.scores.coverage_slices import coverage_slices, question_word
 
 REFERENCE = Reference.model_validate(
     {

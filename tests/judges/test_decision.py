@@ -7,10 +7,10 @@ import pytest
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.errors import ContextTooLongError
-from fairjudge.judges.aggregate import system_scores, with_pair_verdicts
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.decision import MAX_QUESTIONS, batch_tasks, decision_judge
 from fairjudge.protocols import DecisionRefusal, Decisions, Distribution, ModelRef
+from fairjudge.scores.aggregate import system_scores, with_pair_verdicts
 
 TARGET = ModelRef(provider="systemone", model="m", base_url="http://127.0.0.1:1/v1")
 ARTICLE = Article(aid="a", content="The bridge fell on Monday.")

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy.stats import entropy as scipy_entropy
 
 from fairjudge.domain import Undefined, Unscored
-from fairjudge.judges.aggregate import average_sides
 from fairjudge.judges.distributions import (
     ScoreDistribution,
     from_decision,
@@ -18,9 +17,10 @@ from fairjudge.judges.distributions import (
     from_samples,
     from_tokens,
 )
-from fairjudge.judges.juries import jury
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import binary, likert, pairwise
+from fairjudge.scores.aggregate import average_sides
+from fairjudge.scores.juries import jury
 
 REFUSED = Unscored(reason="refused")
 

@@ -1,7 +1,7 @@
 """What stands in one leaderboard, and what apart."""
 
 from fairjudge.domain import Judgement
-from fairjudge.judges.leaderboards import leaderboards
+from fairjudge.scores.leaderboards import leaderboards
 
 
 def rating(value, **more):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from fairjudge.auditing.metamorphic import INSTRUCTION, check_results, checks
+from fairjudge.auditing.order_probes import order_bias, place_tasks, shuffle_tasks
 from fairjudge.domain import Article, Cluster, Reference, Summary
 from fairjudge.errors import InputError
 from fairjudge.judges.llm import judgement_of
-from fairjudge.judges.metamorphic import INSTRUCTION, check_results, checks
-from fairjudge.judges.order_probes import order_bias, place_tasks, shuffle_tasks
 from fairjudge.judges.tasks import resolve_plan
 
 ARTICLES = tuple(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fairjudge.auditing.probes import FILLER, PROBES, add_probes
 from fairjudge.domain import Article, Cluster, Summary
 from fairjudge.errors import ConfigurationError, InputError
-from fairjudge.judges.probes import FILLER, PROBES, add_probes
 from fairjudge.text.sentences import sentence_texts
 
 CLUSTERS = (

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing import locate_verdict, read_verdict
-from fairjudge.refusals import looks_like_refusal
+from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import binary, likert, options, pairwise, stars
 
 SCALES = [likert(), likert(fractions=False), binary(), options("ABCDE"), pairwise(), stars(3)]

@@ -6,9 +6,10 @@ from types import SimpleNamespace
 
 from fairjudge.cli.judge_display import _leaderboard
 from fairjudge.domain import Judgement
-from fairjudge.judges.aggregate import system_scores
-from fairjudge.judges.leaderboards import WEIGHTING, leaderboards, not_ranked, weak_judge
 from fairjudge.reports.leaderboard_section import combined_table, leaderboard_parts
+from fairjudge.scores.aggregate import system_scores
+from fairjudge.scores.leaderboards import WEIGHTING, leaderboards, not_ranked, weak_judge
+from fairjudge.scores.missing import missing_of
 
 
 def judged(eid: str, system: str, value: float | None) -> Judgement:
@@ -41,7 +42,7 @@ def of_terminal() -> str:
         scores=scores,
         ratings=ROWS,
         n_unscored=1,
-        unscored_reasons={"refused": 1},
+        missing=missing_of(ROWS),
         scale_range=(1.0, 5.0),
     )
     return " ".join(_leaderboard(outcome, {}).notes)
@@ -67,4 +68,5 @@ def test_nothing_is_said_where_all_are_ranked():
 
 def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
     assert "tells what is covered in 0.77 of cases" in weak_judge("coverage")
+    assert "tells what is covered in 0.77 of cases" in weak_judge("balance")
     assert "rates the right one higher in 0.61 to 0.78 of cases" in weak_judge("faithfulness")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from fairjudge.domain import Judgement
-from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.findings import Board, board_findings, first_of, of_leaderboard
+from fairjudge.scores.leaderboards import leaderboards
 
 BOARD = Board(
     aspect="coverage",
@@ -35,6 +35,19 @@ BOARD = Board(
         (
             {"as_good": None, "n_clusters": 1},
             "a comes first in coverage, but 1 cluster cannot tell systems apart.",
+        ),
+        (
+            {"n_level": 2},
+            "a and b stand level in coverage, ahead of every other system beyond chance.",
+        ),
+        (
+            {"n_level": 2, "as_good": ["b", "c"]},
+            "a and b stand level in coverage, but c may be as good.",
+        ),
+        ({"n_level": 3, "as_good": ["b", "c"]}, "a, b and c stand level in coverage."),
+        (
+            {"n_level": 2, "as_good": None, "n_clusters": 2},
+            "a and b stand level in coverage; 2 clusters cannot tell systems apart.",
         ),
         (
             {"systems": ["a"]},

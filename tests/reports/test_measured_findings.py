@@ -130,9 +130,12 @@ def test_broken_checks_are_named():
     assert findings_of("audit checks", report) == ("j in coverage: no check could be made.",)
 
 
-def ranked(*best_ranks, separated=False, effect=(0.0, -1.0, 1.0)):
+def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0)):
     names = "abcdefgh"
-    systems = [{"system": names[n], "best_rank": rank} for n, rank in enumerate(best_ranks)]
+    systems = [
+        {"system": names[n], "best_rank": rank, "rank": 1 if n < n_level else n + 1}
+        for n, rank in enumerate(best_ranks)
+    ]
     return of(
         "rank", why=None, systems=systems, separated=separated, position_effect=figure(*effect)
     )
@@ -145,6 +148,11 @@ def test_the_first_rank_is_claimed_where_no_other_may_have_it():
     assert ranked(1, 1, 2)[0].endswith("but b may be as good.")
     assert ranked(1, None)[0].endswith("but b may be as good.")
     assert "cannot be told" in ranked(1, 2, separated=True)[0]
+    assert ranked(1, 1, 2, n_level=2) == (
+        "a and b stand level for j in coverage, ahead of every other system beyond chance.",
+    )
+    assert ranked(1, 1, 1, n_level=2)[0].endswith("but c may be as good.")
+    assert ranked(1, 1, n_level=2) == ("a and b stand level for j in coverage.",)
     assert "Standing second helps" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
 
 

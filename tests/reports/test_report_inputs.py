@@ -15,8 +15,8 @@ from fairjudge.analysis.report_inputs import Inputs
 from fairjudge.analysis.reporting import make_report
 from fairjudge.datasets.recognising import recognise, report_kind
 from fairjudge.errors import InputError
+from fairjudge.records.sealed import seal
 from fairjudge.reports import calibration_page, fairness_sections, figures
-from fairjudge.sealed import seal
 
 LABEL = {"eid": "c0", "system": "alpha", "aspect": "a", "annotator": "expert1", "value": 1}
 SUMMARY = {"eid": "c0", "system": "alpha", "text": "Text."}

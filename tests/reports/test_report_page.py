@@ -14,8 +14,8 @@ from report_study import EVIL, N_CLUSTERS, SYSTEMS, judgements, reference
 
 from fairjudge.analysis.reporting import make_report
 from fairjudge.domain import Judgement, Undefined
-from fairjudge.judges.leaderboards import leaderboards
 from fairjudge.reports.report import Report
+from fairjudge.scores.leaderboards import leaderboards
 from fairjudge.text.closest import PassageFinder
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from fairjudge.analysis.align_audits import audits_of, grouping_of, groups_by_attribute
-from fairjudge.analysis.aligning import LabelReading, Sides, sides_of
-from fairjudge.calibration.alignment import fit_both
+from fairjudge.aligning.audits import audits_of, grouping_of, groups_by_attribute
+from fairjudge.aligning.decision import fit_both
+from fairjudge.aligning.items import LabelReading, Sides, sides_of
 from fairjudge.domain import Cluster, Judgement, Label, Summary
 from fairjudge.errors import InputError
 

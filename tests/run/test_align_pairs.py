@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fairjudge.aligning.pairs import preferences, preferred
 from fairjudge.domain import Label, Summary
 from fairjudge.errors import InputError
-from fairjudge.run.align_pairs import preferences, preferred
 
 HERE = {("e", "x"), ("e", "y"), ("e", "z")}
 TEXTS = [Summary(eid="e", system=name, text=f"text {name}") for name in "xyz"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fairjudge.errors import InputError, RunError
-from fairjudge.run.align_record import (
+from fairjudge.aligning.record import (
     AlignRecord,
     Opening,
     check_sealed,
     read_record,
     write_record,
 )
+from fairjudge.errors import InputError, RunError
 
 ONE, TWO = "1" * 64, "2" * 64
 

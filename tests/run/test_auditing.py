@@ -7,12 +7,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from fairjudge.analysis.auditing import position_report, verbosity_report
+from fairjudge.auditing.reports import position_report, verbosity_report
 from fairjudge.cli._main import app
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
-from fairjudge.judges.aggregate import with_pair_verdicts
-from fairjudge.sealed import seal
+from fairjudge.records.sealed import seal
+from fairjudge.scores.aggregate import with_pair_verdicts
 
 runner = CliRunner()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairjudge.domain import Article, Cluster
-from fairjudge.run.built import built_of
+from fairjudge.engine.built import built_of
 
 CLUSTER = Cluster(
     eid="e", articles=tuple(Article(aid=aid, content=f"{aid} " * 50) for aid in "abcd")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from fairjudge.domain import JudgeTask
+from fairjudge.engine.recorded import ROWS, JudgementBook
 from fairjudge.errors import RunError
-from fairjudge.judges.aggregate import system_scores, with_pair_verdicts
 from fairjudge.judges.llm import judgement_of
-from fairjudge.records import RunFolder
-from fairjudge.run.recorded import ROWS, JudgementBook
+from fairjudge.records.folder import RunFolder
+from fairjudge.scores.aggregate import system_scores, with_pair_verdicts
 
 IDENTITY = {"command": "judge"}
 

@@ -11,7 +11,7 @@ from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Send
 
-from fairjudge.run.runs import resume, start
+from fairjudge.engine.runs import resume, start
 
 HOW: dict[str, Any] = {"thread": "one", "context": None, "max_concurrency": 4}
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from cli_tools import cluster, summary, write_jsonl
 
+from fairjudge.engine.coroutines import run_to_end
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.run.building import build_file
 from fairjudge.run.jury import judge_files
-from fairjudge.run.running import run_to_end
 
 
 @pytest.fixture(autouse=True)

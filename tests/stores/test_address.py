@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairjudge.errors import ConfigurationError
-from fairjudge.stores.address import StoreAddress
+from fairjudge.records.address import StoreAddress
 
 
 @pytest.mark.parametrize(

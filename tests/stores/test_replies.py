@@ -20,13 +20,13 @@ from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.sharing import SharedCaching
-from fairjudge.cache import ReplyCache
-from fairjudge.cache_files import export_cache, import_cache
+from fairjudge.cache.disk import ReplyCache
+from fairjudge.cache.files import export_cache, import_cache
+from fairjudge.cache.postgres import PostgresCache
 from fairjudge.errors import ServerError, StoreError
 from fairjudge.protocols import CompletionRequest, Message, ModelRef
-from fairjudge.stores.address import StoreAddress
-from fairjudge.stores.replies import PostgresCache
-from fairjudge.stores.server import Server
+from fairjudge.records.address import StoreAddress
+from fairjudge.records.server import Server
 
 
 @pytest.fixture
@@ -132,8 +132,8 @@ WORKER = """
     from fairjudge.backends.scripted import ScriptedBackend
     from fairjudge.backends.sharing import SharedCaching
     from fairjudge.protocols import CompletionRequest, Message, ModelRef
-    from fairjudge.stores.address import StoreAddress
-    from fairjudge.stores.replies import PostgresCache
+    from fairjudge.records.address import StoreAddress
+    from fairjudge.cache.postgres import PostgresCache
 
     log = os.open(sys.argv[2], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     said = []

@@ -31,11 +31,13 @@ from cli_tools import (
 from stub_server import StubServer
 from waiting import wait_until
 
-from fairjudge.stores import replies, runs
+from fairjudge.cache import postgres as replies
+from fairjudge.records import postgres as runs
 
 HASTY = """
 import sys
-from fairjudge.stores import replies, server
+from fairjudge.cache import postgres as replies
+from fairjudge.records import server
 server.PATIENCE_SECONDS, replies.LEASE_SECONDS = 1.0, 1.5
 from fairjudge.cli import main
 sys.argv[0] = "fairjudge"

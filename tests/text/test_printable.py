@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from fairjudge.text.printable import counted, printable, shows_on_terminal
+from fairjudge.text.counting import pluralize
+from fairjudge.text.printable import printable, shows_on_terminal
 
 
 @pytest.mark.parametrize(
@@ -32,8 +33,8 @@ def test_control_characters_are_spaces_and_line_breaks_stay(text, shown):
 
 
 def test_one_is_one_and_all_else_several():
-    assert [counted(n, "item") for n in (0, 1, 2, 1234)] == [
+    assert [pluralize(n, "item") for n in (0, 1, 2, 1234)] == [
         "0 items", "1 item", "2 items", "1,234 items"
     ]  # fmt: skip
-    assert counted(2, "summary", "summaries") == "2 summaries"
-    assert counted(1, "summary", "summaries") == "1 summary"
+    assert pluralize(2, "summary", "summaries") == "2 summaries"
+    assert pluralize(1, "summary", "summaries") == "1 summary"

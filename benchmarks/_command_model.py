@@ -1,0 +1,96 @@
+"""The stub model of `compare_commands`: it answers any of the library's prompts, always alike."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from _command_world import drawn
+from cli_tools import journalist, text_of
+from stub_server import Call, Reply, StubServer
+
+
+@dataclass(frozen=True)
+class Models:
+    """The stub's address, and how commands name its models."""
+
+    url: str
+
+    def fill(self, line: str, name: str) -> str:
+        """Return a line of the table as it is given."""
+        chat = f"--base-url {self.url}/v1"
+        return line.format(
+            name=name,
+            llm=f"--backend openai:stub-model {chat}",
+            silent=f"--backend openai:silent {chat}",
+            claude=f"--backend anthropic:stub-model --base-url {self.url}",
+            decisions=f"--backend openai-decisions:stub-model {chat}",
+            systemone=f"--backend systemone:stub-model --base-url {self.url}",
+        )
+
+
+@contextlib.contextmanager
+def open_models() -> Iterator[Models]:
+    """Serve the models on a free port of loopback."""
+    server = StubServer()
+    server.answer = answer
+    try:
+        yield Models(server.url)
+    finally:
+        server.close()
+
+
+def answer(call: Call) -> Any:
+    """Return a verdict of the schema's, or what the prompt's own form asks for."""
+    if "questions" in call.body:
+        return {}
+    text = text_of(call)
+    if call.body["model"] == "silent":
+        return Reply(text="I cannot say.")
+    if '"sets"' in text:
+        sets = [[f"Level {level} of set {n}" for level in range(1, 6)] for n in range(2)]
+        return Reply(text=json.dumps({"sets": [{"anchors": one} for one in sets]}))
+    said = _by_schema(call, text)
+    if said is None:
+        return Reply(text=journalist(call))
+    asked = call.body.get("logprobs")
+    return Reply(text=said, logprobs=_tokens(said) if asked else None)
+
+
+def _by_schema(call: Call, text: str) -> str | None:
+    form = call.body.get("response_format", {}).get("json_schema", {}).get("schema", {})
+    fields = form.get("properties", {})
+    if "verdict" in fields:
+        return json.dumps(_verdict(fields["verdict"], text))
+    stated = {
+        name: _verdict(field["properties"]["verdict"], f"{name} {text}")
+        for name, field in fields.items()
+        if "verdict" in field.get("properties", {})
+    }
+    return json.dumps(stated) if stated else None
+
+
+def _verdict(field: dict[str, Any], text: str) -> dict[str, str]:
+    answers = [one for one in field["enum"] if one is not None]
+    topics = len(re.findall(r"The \w+ matters, says", text.rpartition("<summary")[2]))
+    place = min(len(answers) - 1, topics) if drawn(text, 3) else drawn(f"any {text}", len(answers))
+    return {"reasoning": "So it is.", "verdict": answers[place]}
+
+
+def _tokens(said: str) -> list[dict[str, Any]]:
+    verdict = json.loads(said)["verdict"]
+    before, _, after = said.rpartition(verdict)
+    parts = ((before, {before: 1.0}), (verdict, {verdict: 0.7, "2": 0.2}), (after, {after: 1.0}))
+    return [
+        {
+            "token": token,
+            "logprob": math.log(odds[token]),
+            "top_logprobs": [{"token": one, "logprob": math.log(p)} for one, p in odds.items()],
+        }
+        for token, odds in parts
+    ]

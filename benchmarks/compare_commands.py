@@ -1,0 +1,259 @@
+"""Compare what two checkouts' commands print and write, byte by byte but for what may differ.
+
+``record`` runs every line of `LINES` in a checkout, with its own Python, on made-up data and a
+stub model on loopback, and keeps exit code, output and every file that a line wrote::
+
+    cd benchmarks
+    python compare_commands.py record --checkout DIR --python DIR/.venv/bin/python --out A
+    python compare_commands.py compare A B --allow schema
+
+``compare`` lists what differs, JSON by JSON. All lines of a checkout run in one process, one after
+another, in one folder: later ones read what earlier ones wrote. Masked are the port of the stub,
+the folders, dates, durations, marks around untrusted text, and names of run
+folders, which are hashes with the port in them.
+A new line is one more entry of `LINES`: a name and a command, in which ``{llm}`` stands for the
+stub's options; the table is in ``_command_lines.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import fnmatch
+import hashlib
+import json
+import os
+import re
+import runpy
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from _command_lines import LINES
+
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+SHOWN_DIFFERENCES = 12
+"""Differences shown of one line at most."""
+
+
+def record(asked: argparse.Namespace) -> int:
+    """Run all lines with the checkout's Python, in one process of it."""
+    shutil.rmtree(asked.out, ignore_errors=True)
+    asked.out.mkdir(parents=True)
+    words = [asked.python, __file__, "_work", "--checkout", asked.checkout, "--out", asked.out]
+    done = subprocess.run([*map(str, words), "--only", asked.only], check=False)
+    return done.returncode
+
+
+def work(asked: argparse.Namespace) -> int:
+    """Run the lines in this process, in a folder that is gone afterwards."""
+    out = asked.out.resolve()
+    sys.path[:] = [str(asked.checkout.resolve()), *sys.path[1:], str(TESTS)]
+    sys.path.append(str(Path(__file__).parent))
+    from _command_model import open_models
+    from _command_world import STUDY, write_world
+
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder, open_models() as models, contextlib.chdir(folder):
+        _set_environment(Path(folder))
+        write_world()
+        Path("study.toml").write_text(STUDY.replace("URL", models.url + "/v1"))
+        for name, line in LINES:
+            if fnmatch.fnmatch(name, asked.only):
+                _one(
+                    name,
+                    models.fill(line, name),
+                    out,
+                    masks=(models.url, str(Path(folder).resolve())),
+                )
+    print(f"{len(LINES)} lines in {time.monotonic() - began:.0f} s: {out}")
+    return 0
+
+
+def _set_environment(folder: Path) -> None:
+    for name in [name for name in os.environ if "proxy" in name.lower() or "API_" in name]:
+        del os.environ[name]
+    os.environ |= {
+        "XDG_CACHE_HOME": str(folder / "cache"),
+        "COLUMNS": "100",
+        "OPENAI_API_KEY": "key-of-the-stub",
+        "ANTHROPIC_API_KEY": "key-of-the-stub",
+        "HF_HUB_OFFLINE": "1",
+    }
+
+
+def _one(name: str, line: str, out: Path, *, masks: tuple[str, ...]) -> None:
+    """Run one line, and keep what it printed and wrote."""
+    before = _files()
+    kept = out / name
+    kept.mkdir()
+    code = _run(shlex.split(line), kept)
+    print(f"{name}: {code}", flush=True)
+    (kept / "code").write_text(f"{code}\n")
+    for path in sorted(_files().items() - before.items()):
+        source = Path(path[0])
+        target = kept / "files" / source
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+    for path in kept.rglob("*"):
+        if path.is_file() and path.suffix != ".parquet" and not path.name.endswith(".out-bin"):
+            with contextlib.suppress(UnicodeDecodeError):
+                path.write_text(_masked(path.read_text("utf-8"), masks), "utf-8")
+
+
+def _files() -> dict[str, str]:
+    """Return every file of this folder that is no cache or run, with a hash of its content."""
+    hidden = {"cache", "over", "runs"}
+    return {
+        path.as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in Path().rglob("*")
+        if path.is_file() and not hidden & set(path.parts) and path.suffix not in {".db", ".lock"}
+    }
+
+
+def _run(words: list[str], kept: Path) -> object:
+    """Run ``fairjudge`` in this process and return its exit code; output goes to files."""
+    saved = [os.dup(1), os.dup(2)]
+    argv, sys.argv = sys.argv, ["fairjudge", *words]
+    code: object = 0
+    try:
+        for number, name in ((1, "stdout"), (2, "stderr")):
+            with (kept / name).open("wb") as file:
+                os.dup2(file.fileno(), number)
+        try:
+            runpy.run_module("fairjudge", run_name="__main__")
+        except SystemExit as ended:
+            code = ended.code or 0
+        except BaseException as error:  # kept as what the line came to
+            code = f"{type(error).__name__}: {error}"
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        sys.argv = argv
+        for number, old in zip((1, 2), saved, strict=True):
+            os.dup2(old, number)
+            os.close(old)
+    return code
+
+
+def _masked(text: str, masks: tuple[str, ...]) -> str:
+    """Return `text` without what differs from run to run: see the top of this file."""
+    for place in masks:
+        text = text.replace(place, "PLACE")
+        text = text.replace(place.removeprefix("http://"), "PLACE")
+    text = re.sub(
+        r"\b(judge|build|summarize|split|align|audit-\w+)-[0-9a-f]{12}\b", r"\1-RUN", text
+    )
+    text = re.sub(r"(</?\w+) [0-9a-f]{12}\b", r"\1 MARK", text)
+    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "WHEN", text)
+    return re.sub(
+        r'("(?:seconds|duration|wall_seconds|startTime|timeUnixNano)": ?)"?[\d.e+-]+"?',
+        r"\1MASKED",
+        text,
+    )
+
+
+def compare(asked: argparse.Namespace) -> int:
+    """Print what differs between two recordings, and return 1 where anything does."""
+    names = sorted(
+        {path.name for folder in (asked.first, asked.second) for path in folder.iterdir()}
+    )
+    changed = 0
+    for name in names:
+        lines = list(_line_differences(asked.first / name, asked.second / name, set(asked.allow)))
+        changed += bool(lines)
+        if lines:
+            print(f"{name}:")
+            more = len(lines) - SHOWN_DIFFERENCES
+            print("\n".join(f"  {one}" for one in lines[:SHOWN_DIFFERENCES]))
+            print(f"  and {more} more\n" if more > 0 else "")
+    print(f"{changed} of {len(names)} lines differ")
+    return int(changed > 0)
+
+
+def _line_differences(first: Path, second: Path, allowed: set[str]) -> Iterator[str]:
+    paths = {
+        path.relative_to(folder)
+        for folder in (first, second)
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "stderr"
+    }
+    for path in sorted(paths):
+        before, now = first / path, second / path
+        if not before.exists() or not now.exists():
+            yield f"{path}: only in {'the second' if now.exists() else 'the first'}"
+        elif before.read_bytes() != now.read_bytes():
+            yield from (f"{path}: {one}" for one in _differences(before, now, allowed))
+
+
+def _differences(before: Path, now: Path, allowed: set[str]) -> Iterator[str]:
+    values = [_as_json(path) for path in (before, now)]
+    if None in values:
+        texts = [path.read_text("utf-8", "replace").splitlines() for path in (before, now)]
+        for number in range(max(map(len, texts))):
+            one, other = (text[number] if number < len(text) else None for text in texts)
+            if one != other:
+                yield f"line {number + 1}: {one!r:.160} -> {other!r:.160}"
+        return
+    first, second = (dict(_flat(value, allowed)) for value in values)
+    for place in sorted(first.keys() | second.keys()):
+        if first.get(place, "(absent)") != second.get(place, "(absent)"):
+            one, other = first.get(place, "(absent)"), second.get(place, "(absent)")
+            yield f"{place}: {one!r:.80} -> {other!r:.80}"
+
+
+def _as_json(path: Path) -> Any:
+    """Return the JSON, or the list of a JSONL file's; None where it is neither."""
+    text = path.read_text("utf-8", "replace")
+    try:
+        return json.loads(text)
+    except ValueError:
+        pass
+    try:
+        return [json.loads(line) for line in text.splitlines()] or None
+    except ValueError:
+        return None
+
+
+def _flat(value: Any, allowed: set[str], place: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        for name, one in value.items():
+            if name not in allowed:
+                yield from _flat(one, allowed, f"{place}.{name}")
+    elif isinstance(value, list) and value:
+        for number, one in enumerate(value):
+            yield from _flat(one, allowed, f"{place}[{number}]")
+    else:
+        yield place, value
+
+
+def main() -> int:
+    """Run the part that is asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parts = parser.add_subparsers(required=True, metavar="record|compare")
+    for name, call in (("record", record), ("_work", work)):
+        part = parts.add_parser(name, help="run every line in a checkout")
+        part.add_argument("--checkout", type=Path, required=True, help="folder with fairjudge/")
+        part.add_argument("--python", default=sys.executable, help="its Python")
+        part.add_argument("--out", type=Path, required=True, help="where results go; emptied")
+        part.add_argument("--only", default="*", help="lines of such names, such as 'judge-*'")
+        part.set_defaults(call=call)
+    part = parts.add_parser("compare", help="show what differs between two recordings")
+    part.add_argument("first", type=Path)
+    part.add_argument("second", type=Path)
+    part.add_argument("--allow", nargs="*", default=[], help="keys of JSON that may differ")
+    part.set_defaults(call=compare)
+    asked = parser.parse_args()
+    return int(asked.call(asked))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

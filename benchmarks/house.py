@@ -1,0 +1,204 @@
+"""Measure how a checkout is built: sizes, imports, long functions, options, names of protocols.
+
+    python benchmarks/house.py BEFORE AFTER --json figures.json
+
+Each checkout is a column. Code lines are those with something other than comments and docstrings on
+them. An importer is another module of the package, however late or for types alone it imports. A
+function's lines are the code lines of its body, functions inside it included.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import io
+import json
+import tokenize
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+PACKAGE = "fairjudge"
+LINKED = ("calibration", "graphs", "prompts")
+"""Folders at the root that are subpackages."""
+PROTOCOLS = {"likert", "binary", "pairwise", "checklist", "ranking"}
+N_LONGEST = 10
+_SILENT = {
+    tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT,
+    tokenize.ENCODING, tokenize.ENDMARKER,
+}  # fmt: skip
+Functions = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+class Module:
+    """One module: its tree, its code lines, and the names that it imports."""
+
+    def __init__(self, name: str, text: str, *, is_package: bool) -> None:
+        self.name = name
+        self.tree = ast.parse(text)
+        self.code_lines = _code_lines(text, self.tree)
+        self._is_package = is_package
+
+    def imported(self) -> Iterator[str]:
+        """Yield the dotted names that are imported, of modules and of what is in them."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                base = ".".join(filter(None, (self._parent(node.level), node.module)))
+                yield base
+                yield from (f"{base}.{alias.name}" for alias in node.names)
+
+    def _parent(self, level: int) -> str:
+        parts = self.name.split(".")
+        return ".".join(parts[: len(parts) + self._is_package - level]) if level else ""
+
+
+def _code_lines(text: str, tree: ast.Module) -> set[int]:
+    """Return the numbers of the lines that have code on them."""
+    lines: set[int] = set()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type not in _SILENT:
+            lines.update(range(token.start[0], token.end[0] + 1))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for one in body if isinstance(body, list) else ():
+            if isinstance(one, ast.Expr) and _is_text(one.value):
+                lines.difference_update(range(one.lineno, (one.end_lineno or 0) + 1))
+    return lines
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def modules_of(checkout: Path) -> dict[str, Module]:
+    """Return the modules of a checkout by name, also where root folders are not linked."""
+    folders = {PACKAGE: checkout / PACKAGE}
+    folders |= {f"{PACKAGE}.{name}": checkout / name for name in LINKED}
+    found: dict[str, Module] = {}
+    for prefix, folder in folders.items():
+        for path in sorted(folder.rglob("*.py")):
+            parts = path.relative_to(folder).with_suffix("").parts
+            is_package = parts[-1] == "__init__"
+            name = ".".join((prefix, *(parts[:-1] if is_package else parts)))
+            found[name] = Module(name, path.read_text("utf-8"), is_package=is_package)
+    return found
+
+
+def importers(modules: Mapping[str, Module]) -> Mapping[str, set[str]]:
+    """Return, for each module, those that import it by a statement."""
+    found: dict[str, set[str]] = {name: set() for name in modules}
+    for module in modules.values():
+        for name in set(module.imported()):
+            if name in found and name != module.name:
+                found[name].add(module.name)
+    return found
+
+
+def function_lines(modules: Mapping[str, Module]) -> list[tuple[int, str]]:
+    """Return every function with the code lines of its body, the longest first."""
+    found = []
+    for module in modules.values():
+        for node in ast.walk(module.tree):
+            if isinstance(node, Functions):
+                span = range(node.body[0].lineno, (node.end_lineno or 0) + 1)
+                found.append((len(module.code_lines & set(span)), f"{module.name}:{node.name}"))
+    return sorted(found, key=lambda one: (-one[0], one[1]))
+
+
+def _named(node: ast.expr | None) -> bool:
+    """Say whether `node` is a protocol's name, or a collection with one in it."""
+    if isinstance(node, ast.Constant):
+        return node.value in PROTOCOLS if isinstance(node.value, str) else False
+    return isinstance(node, ast.Tuple | ast.List | ast.Set) and any(map(_named, node.elts))
+
+
+def compared_protocols(module: Module) -> int:
+    """Count comparisons (``==``, ``!=``, ``in``, ``not in``) and cases with protocols' names."""
+    n = 0
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Compare):
+            n += any(map(_named, (node.left, *node.comparators)))
+        elif isinstance(node, ast.match_case):
+            values = (
+                one.value for one in ast.walk(node.pattern) if isinstance(one, ast.MatchValue)
+            )
+            n += any(map(_named, values))
+    return n
+
+
+def calls_of(module: Module, *names: str) -> int:
+    """Count calls of functions by the dotted names given."""
+    calls = (node.func for node in ast.walk(module.tree) if isinstance(node, ast.Call))
+    return sum(ast.unparse(one) in names for one in calls)
+
+
+def figures(checkout: Path) -> dict[str, Any]:
+    """Return all figures of a checkout."""
+    modules = modules_of(checkout)
+    within = {name: name.split(".") for name in modules}
+    lines: Counter[str] = Counter()
+    for name, module in modules.items():
+        deep = len(within[name]) > 2 or any(other.startswith(f"{name}.") for other in modules)
+        folder = within[name][1] if deep and name != PACKAGE else "(root)"
+        lines[folder] += len(module.code_lines)
+    compared = {name: n for name, one in modules.items() if (n := compared_protocols(one))}
+    cli = [one for name, one in modules.items() if name.startswith(f"{PACKAGE}.cli")]
+    alone = sorted(name for name, some in importers(modules).items() if len(some) == 1)
+    sizes = sorted(len(one.code_lines) for one in modules.values())
+    return {
+        "modules": len(modules),
+        "root modules": sum(
+            len(parts) == 2 and not any(other.startswith(f"{name}.") for other in modules)
+            for name, parts in within.items()
+        ),
+        "code lines": sum(lines.values()),
+        "median module": sizes[len(sizes) // 2],
+        "longest module": sizes[-1],
+        "modules with one importer": len(alone),
+        "options: typer.Option": sum(calls_of(one, "typer.Option") for one in cli),
+        "options: typer.Argument": sum(calls_of(one, "typer.Argument") for one in cli),
+        "options: Opt": sum(calls_of(one, "Opt") for one in modules.values()),
+        "comparisons with a protocol's name": sum(compared.values()),
+        "modules with such comparisons": len(compared),
+        "lines by folder": dict(sorted(lines.items())),
+        "longest functions": [f"{n} {name}" for n, name in function_lines(modules)[:N_LONGEST]],
+        "comparisons by module": dict(sorted(compared.items())),
+        "one importer": alone,
+    }
+
+
+def table(columns: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a table: a figure a row, a checkout a column."""
+    rows = [[""] + [name[-20:] for name in columns]]
+    for name, value in next(iter(columns.values())).items():
+        if isinstance(value, int):
+            rows.append([name, *(str(one[name]) for one in columns.values())])
+    folders = sorted({folder for one in columns.values() for folder in one["lines by folder"]})
+    for folder in folders:
+        counts = (str(one["lines by folder"].get(folder, 0)) for one in columns.values())
+        rows.append([f"lines of {folder}", *counts])
+    for place in range(N_LONGEST):
+        longest = (one["longest functions"][place] for one in columns.values())
+        rows.append([f"function {place + 1}", *longest])
+    yield from ("  ".join([f"{row[0]:<36}", *(f"{one:>20}" for one in row[1:])]) for row in rows)
+
+
+def main() -> None:
+    """Print the figures of the checkouts that are named."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("checkouts", nargs="+", type=Path, help="folders with fairjudge/")
+    parser.add_argument("--json", type=Path, help="also write the figures, with all names, here")
+    asked = parser.parse_args()
+    columns = {str(one): figures(one) for one in asked.checkouts}
+    print("\n".join(table(columns)))
+    if asked.json:
+        asked.json.write_text(json.dumps(columns, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Alignment of a judge with people: candidates, their choice, the sealed test."""

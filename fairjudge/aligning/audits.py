@@ -1,0 +1,256 @@
+"""What the test says of an old and a new prompt, as JSON: the decision, and audits side by side."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from fairjudge.aligning.decision import decide, fit_both
+from fairjudge.aligning.items import Sides
+from fairjudge.calibration.audits import PositionBias, audit_position
+from fairjudge.calibration.calibrators import Calibrator
+from fairjudge.calibration.groups import GroupError, error_by_group, quantile_groups
+from fairjudge.calibration.items import Joined
+from fairjudge.calibration.labels import system_name
+from fairjudge.calibration.rates import group_rates
+from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
+from fairjudge.fairness.values import label_corpus
+from fairjudge.records.results import to_json
+from fairjudge.stats._arrays import FloatArray
+from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
+
+_LENGTH_GROUPS = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grouping:
+    """Words of each (eid, system), and by attribute the group of each document."""
+
+    words: Mapping[tuple[str, str], int]
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+def grouping_of(
+    summaries: Iterable[Summary], attributes: Mapping[str, Mapping[str, str]]
+) -> Grouping:
+    """Return how the audits of `summaries` are grouped."""
+    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
+    return Grouping(words=words, attributes=attributes)
+
+
+def groups_by_attribute(clusters: Sequence[Cluster], attribute: str) -> dict[str, str]:
+    """Return the value that more than half of a document's articles have, where there is one.
+
+    Values are read as ``fairjudge fairness`` reads them. Raises InputError (as
+    `fairjudge.fairness.values.label_corpus`).
+    """
+    found = {}
+    for labelled in label_corpus(clusters, attribute=attribute).sets:
+        values = Counter(value for value in labelled.labels if value is not None)
+        for value, n in values.most_common(1):
+            if 2 * n > len(labelled.labels):
+                found[labelled.eid] = value
+    return found
+
+
+def opened_report(
+    development: Sides, test: Sides, grouping: Grouping, *, seed: int, level: float = 0.95
+) -> dict[str, Any]:
+    """Return the decision on the test, and the audits of both prompts there, as JSON."""
+    found = decide(development.paired, test.paired, rng=np.random.default_rng(seed), level=level)
+    decision = {**to_json(found), "gain": asdict(found.gain), "why_not": list(found.why_not)}
+    return {"decision": decision, "audits": audits_of(development, test, grouping, level=level)}
+
+
+def audits_of(
+    development: Sides, test: Sides, grouping: Grouping, *, level: float
+) -> dict[str, Any]:
+    """Return each audit with the figures of the old prompt and of the new one.
+
+    Errors are those of calibrated scores, by calibrators that never saw the test.
+    """
+    return {
+        "position": _position(test, level=level),
+        "unscored": {name: dict(side.counts.unscored) for name, side in _named(test)},
+        "errors": _group_errors(development, test, grouping, level=level),
+        "rates": {
+            name: None
+            if (rates := group_rates(side, level=level)) is None
+            else to_json(rates.errors)
+            for name, side in _named(test)
+        },
+        "attributes": sorted(grouping.attributes),
+    }
+
+
+def _named(sides: Sides) -> tuple[tuple[str, Joined], ...]:
+    return ("old", sides.old), ("new", sides.new)
+
+
+def _position(test: Sides, *, level: float) -> dict[str, Any]:
+    if test.old.protocol != "pairwise":
+        why = "one summary is judged at a time: there is no place to prefer"
+        return {"why": why, "old": None, "new": None}
+    old, new = (_position_of(rows, level=level) for rows in test.judged)
+    return {"why": None, "old": old, "new": new}
+
+
+def _position_of(rows: Sequence[Judgement], *, level: float) -> dict[str, Any]:
+    """Return position bias over all pairs judged in both orders; ``changed`` is 1 - consistency."""
+    (audit,) = audit_position(rows, level=level)
+    counts = {"n_pairs": audit.bias.n_pairs, "n_one_order": audit.n_one_order}
+    return counts | {"changed": to_json(_changed(audit.bias))} | {
+        name: to_json(getattr(audit.bias, name))
+        for name in ("first", "second", "one_tie", "first_minus_second")
+    }  # fmt: skip
+
+
+def _changed(bias: PositionBias) -> Estimate | Undefined:
+    same = bias.consistency
+    if isinstance(same, Undefined):
+        return same
+    low, high = (None if end is None else 1.0 - end for end in (same.high, same.low))
+    return replace(same, value=1.0 - same.value, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Table:
+    """Rows to be grouped in one way; ``old`` and ``new`` stand against ``human``, shapes (n,)."""
+
+    kind: str
+    old: FloatArray
+    new: FloatArray
+    human: FloatArray
+    groups: Sequence[str | None]
+    documents: Sequence[str]
+    attribute: str | None = None
+
+
+def _group_errors(
+    development: Sides, test: Sides, grouping: Grouping, *, level: float
+) -> dict[str, Any]:
+    calibrators = fit_both(development.paired)
+    if isinstance(calibrators, Undefined):
+        return {"why": calibrators.why, "groups": [], "notes": []}
+    tables = _pair_tables if test.old.protocol == "pairwise" else _rating_tables
+    found = {
+        (one.kind, one.attribute): list(_rows(one, level=level))
+        for one in tables(test, calibrators, grouping)
+    }
+    return {
+        "why": None,
+        "groups": [row for rows in found.values() for row in rows],
+        "notes": [
+            note
+            for name, groups in grouping.attributes.items()
+            for note in _notes(name, groups, test, is_there=bool(found["attribute", name]))
+        ],
+    }
+
+
+def _notes(name: str, groups: Mapping[str, str], test: Sides, *, is_there: bool) -> Iterator[str]:
+    documents = {key[0] for key in test.keys}
+    if not is_there:
+        yield f"{name}: fewer than 2 groups of documents in the test"
+    if left := len(documents - groups.keys()):
+        left_out = pluralize(left, "document")
+        yield f"{name}: {left_out} without a value that most of the articles have, left out"
+
+
+def _rating_tables(
+    test: Sides, calibrators: tuple[Calibrator, Calibrator], grouping: Grouping
+) -> Iterator[_Table]:
+    """Yield calibrated scores beside people's, by length, system and attribute."""
+    paired = test.paired
+    base = _Table(
+        kind="length",
+        old=calibrators[0](paired.old),
+        new=calibrators[1](paired.new),
+        human=paired.human,
+        groups=_lengths([grouping.words.get((key[0], key[1])) for key in test.keys], "words"),
+        documents=[key[0] for key in test.keys],
+    )
+    yield base
+    yield replace(base, kind="system", groups=[system_name(key) for key in test.keys])
+    yield from _by_attribute(base, grouping)
+
+
+def _pair_tables(
+    test: Sides, calibrators: tuple[Calibrator, Calibrator], grouping: Grouping
+) -> Iterator[_Table]:
+    """Yield calibrated probabilities beside people's share, turned to what the group is about.
+
+    By length it is the longer summary that is preferred, by system that system. A document favours
+    no side: by attribute it is the squared error, beside none.
+    """
+    paired, keys = test.paired, test.keys
+    share = paired.measure.target(paired.human)
+    old, new = calibrators[0](paired.old), calibrators[1](paired.new)
+    longer = [_longer(grouping, key[0], key[1], key[2]) for key in keys]
+    turned = np.array([n is not None and n < 0 for n in longer], dtype=bool)
+    base = _Table(
+        kind="length",
+        old=np.where(turned, 1.0 - old, old),
+        new=np.where(turned, 1.0 - new, new),
+        human=np.where(turned, 1.0 - share, share),
+        groups=_lengths([abs(n) if n else None for n in longer], "words longer"),
+        documents=[key[0] for key in keys],
+    )
+    yield base
+    yield _Table(
+        kind="system",
+        old=np.r_[old, 1.0 - old],
+        new=np.r_[new, 1.0 - new],
+        human=np.r_[share, 1.0 - share],
+        groups=[*(key[1] for key in keys), *(key[2] for key in keys)],
+        documents=[*base.documents, *base.documents],
+    )
+    squared = [(side - share) ** 2 for side in (old, new)]
+    errors = replace(base, old=squared[0], new=squared[1], human=np.zeros_like(share))
+    yield from _by_attribute(errors, grouping)
+
+
+def _longer(grouping: Grouping, eid: str, first: str, second: str) -> int | None:
+    one, other = (grouping.words.get((eid, name)) for name in (first, second))
+    return None if one is None or other is None else one - other
+
+
+def _by_attribute(base: _Table, grouping: Grouping) -> Iterator[_Table]:
+    for name, of_document in grouping.attributes.items():
+        groups = [of_document.get(eid) for eid in base.documents]
+        yield replace(base, kind="attribute", attribute=name, groups=groups)
+
+
+def _lengths(counts: Sequence[int | None], unit: str) -> list[str | None]:
+    known = [float(count) for count in counts if count is not None]
+    bins = iter(quantile_groups(known, n_groups=_LENGTH_GROUPS, unit=unit))
+    return [None if count is None else next(bins) for count in counts]
+
+
+def _rows(table: _Table, *, level: float) -> Iterable[dict[str, Any]]:
+    """Yield a row a group, where there are two or more to compare."""
+    old, new = (
+        error_by_group(one, table.human, table.groups, documents=table.documents, level=level)
+        for one in (table.old, table.new)
+    )
+    if len(old) < 2:
+        return
+    for before, after in zip(old, new, strict=True):
+        yield {
+            "kind": table.kind,
+            "attribute": table.attribute,
+            "group": before.group,
+            "n": before.n,
+            "n_documents": before.n_documents,
+            "old": _error(before),
+            "new": _error(after),
+        }
+
+
+def _error(one: GroupError) -> dict[str, Any]:
+    return {"error": to_json(one.error), "gap": to_json(one.error_gap), "flagged": one.flagged}

@@ -1,0 +1,293 @@
+"""Whether a judge's new prompt agrees with people better: choosing and deciding on other documents.
+
+Documents are split once, by a seed: *examples* give candidates their words, *development* chooses
+one candidate and fits calibrators, the *test* decides. The test is read for one candidate alone, so
+that its intervals hold however many candidates were tried.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairjudge.aligning.measures import RATINGS, Measure
+from fairjudge.calibration.calibrators import FEWEST_LABELS, Calibrator
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.errors import InputError, StatisticsError
+from fairjudge.stats._arrays import FloatArray, document_codes, same_length
+from fairjudge.stats.bootstrap import bootstrap_many, weighted_mean
+from fairjudge.text.counting import pluralize
+
+SHARES = (0.2, 0.4)
+"""Shares of the documents that are examples and development; the rest is the test."""
+FEWEST_DOCUMENTS = 25
+"""Labelled documents below which nothing is split: 5 examples, 10 development, 10 test."""
+MAX_MORE_UNSCORED = 0.05
+"""How much larger a share of the test a new prompt may leave unscored than the old one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """Documents by part; no document is in two."""
+
+    examples: tuple[str, ...]
+    development: tuple[str, ...]
+    test: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paired:
+    """Labelled items that the old and the new prompt both scored, in step.
+
+    ``old``, ``new`` and ``human`` are arrays of shape (n,). ``n_labelled`` counts all labelled
+    items, ``n_without_old`` and ``n_without_new`` those that either left without a score: they are
+    in no array. Of pairs all three are preferences for the first, from -1 to 1, under the measure
+    `PAIRS`.
+    """
+
+    old: FloatArray
+    new: FloatArray
+    human: FloatArray
+    documents: Sequence[Hashable]
+    n_labelled: int
+    n_without_old: int
+    n_without_new: int
+    measure: Measure = RATINGS
+
+    def __post_init__(self) -> None:
+        same_length(old=self.old, new=self.new, human=self.human, documents=self.documents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """Agreement with people by the measure, of the old and the new prompt, on the same items.
+
+    ``difference`` is new less old; None where either has none.
+    """
+
+    n_items: int
+    n_without_old: int
+    n_without_new: int
+    old: float | None
+    new: float | None
+    difference: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the test says of one candidate; ``why_not`` names each condition that it misses.
+
+    ``agreement`` is the change of the agreement (Kendall's tau-b; of pairs `pair_agreement`), new
+    less old, neither calibrated. ``error`` is how much smaller the mean squared error with people
+    is, (old, calibrated) less (new, calibrated), in squared points of the labels, of pairs the
+    Brier score: above 0 the new prompt is better than calibration alone. ``errors`` are the two
+    errors themselves.
+    """
+
+    kept: bool
+    why_not: tuple[str, ...]
+    gain: Gain
+    agreement: Estimate | Undefined
+    error: Estimate | Undefined
+    errors: tuple[float, float] | None
+    n_documents: int
+    n_labelled: int
+
+
+def split_documents(documents: Iterable[str], *, seed: int) -> Parts:
+    """Split `documents` by a hash of seed and name, so that the order they come in says nothing.
+
+    Raises
+    ------
+    InputError
+        Below `FEWEST_DOCUMENTS` documents.
+    """
+
+    def place(name: str) -> str:
+        return hashlib.sha256(f"{seed}\n{name}".encode("utf-8", "replace")).hexdigest()
+
+    names = sorted(set(documents), key=place)
+    if len(names) < FEWEST_DOCUMENTS:
+        raise InputError(
+            f"{pluralize(len(names), 'labelled document')}: align needs {FEWEST_DOCUMENTS} or "
+            "more, to have examples, development and a test apart from each other"
+        )
+    first, second = (round(share * len(names)) for share in np.cumsum(SHARES).tolist())
+    return Parts(
+        examples=tuple(names[:first]),
+        development=tuple(names[first:second]),
+        test=tuple(names[second:]),
+    )
+
+
+def gain_of(paired: Paired) -> Gain:
+    """Return both agreements with people and their difference, without an interval."""
+    sides = paired.old, paired.new
+    found = [paired.measure.agreement(side, paired.human) for side in sides]
+    old, new = (None if isinstance(one, Undefined) else one for one in found)
+    return Gain(
+        n_items=len(paired.human),
+        n_without_old=paired.n_without_old,
+        n_without_new=paired.n_without_new,
+        old=old,
+        new=new,
+        difference=None if old is None or new is None else new - old,
+    )
+
+
+def why_barred(development: Paired) -> str | None:
+    """Return why the test could not keep a candidate, as development shows it; None where it could.
+
+    Whoever is barred is not chosen, so that no test is opened in vain.
+    """
+    found = fit_both(development)
+    if isinstance(found, Undefined):
+        return found.why
+    return _too_many_unscored(development, "development")
+
+
+def choose(gains: Mapping[str, Gain]) -> str | None:
+    """Return the candidate with the largest gain on development, None where none has any."""
+    found = {name: gain.difference for name, gain in gains.items() if gain.difference is not None}
+    best = max(found, key=lambda name: found[name], default=None)
+    return best if best is not None and found[best] > 0.0 else None
+
+
+def fit_both(development: Paired) -> tuple[Calibrator, Calibrator] | Undefined:
+    """Fit a calibrator to the old and to the new prompt, on the same labelled items."""
+    fitted = []
+    for name, side in (("old", development.old), ("new", development.new)):
+        found = development.measure.fit(side, development.human)
+        if isinstance(found, Undefined):
+            return Undefined(why=f"the {name} prompt cannot be calibrated: {found.why}")
+        fitted.append(found)
+    return fitted[0], fitted[1]
+
+
+def decide(
+    development: Paired, test: Paired, *, rng: np.random.Generator, level: float = 0.95
+) -> Decision:
+    """Decide on one candidate: `development` fits the calibrators, `test` is resampled whole.
+
+    It is kept where both intervals lie above 0, and it leaves no more of the test unscored than
+    the old prompt does, `MAX_MORE_UNSCORED` aside. Documents are resampled, the same for both
+    figures. A prompt no better than the old one is kept with a probability of about
+    ``(1 - level) / 2`` at most, whatever number of candidates it was chosen from (measured by
+    benchmarks/align.py).
+
+    Raises
+    ------
+    StatisticsError
+        If a document is in both.
+    """
+    if set(development.documents) & set(test.documents):
+        raise StatisticsError("a document is in development and in the test")
+    gain = gain_of(test)
+    found = _figures(development, test, gain, rng=rng, level=level)
+    agreement, error, errors = (found, found, None) if isinstance(found, Undefined) else found
+    why_not = tuple(_why_not(test, agreement, error))
+    return Decision(
+        kept=not why_not,
+        why_not=why_not,
+        gain=gain,
+        agreement=agreement,
+        error=error,
+        errors=errors,
+        n_documents=len(set(test.documents)),
+        n_labelled=test.n_labelled,
+    )
+
+
+def _figures(
+    development: Paired, test: Paired, gain: Gain, *, rng: np.random.Generator, level: float
+) -> tuple[Estimate | Undefined, Estimate | Undefined, tuple[float, float]] | Undefined:
+    """Return the change of agreement, by how much the error is smaller, and both errors."""
+    coded, n_documents = document_codes(test.documents, len(test.human))
+    if n_documents < 2:
+        return Undefined(why="fewer than 2 documents of the test were scored by both prompts")
+    if gain.difference is None:
+        return Undefined(why="on the test one prompt, or people, gave every item the same value")
+    calibrators = fit_both(development)
+    if isinstance(calibrators, Undefined):
+        return calibrators
+    sides = test.old, test.new
+    target = test.measure.target(test.human)
+    of_old, of_new = (
+        (calibrator(side) - target) ** 2
+        for calibrator, side in zip(calibrators, sides, strict=True)
+    )
+    old, new = (test.measure.weighted(side, test.human, test.documents) for side in sides)
+    less_error = weighted_mean(of_old - of_new, coded, n_documents)
+    agreement, error = bootstrap_many(
+        lambda counts: np.column_stack([new(counts) - old(counts), less_error(counts)]),
+        n_documents=n_documents,
+        rng=rng,
+        level=level,
+        method="expanded",
+        n=len(test.human),
+        null=0.0,
+    )
+    return agreement, error, (float(of_old.mean()), float(of_new.mean()))
+
+
+def _why_not(
+    test: Paired, agreement: Estimate | Undefined, error: Estimate | Undefined
+) -> Iterable[str]:
+    if isinstance(agreement, Undefined):
+        yield agreement.why
+        return
+    if not _above_zero(agreement):
+        yield "its agreement with people is not above the old prompt's beyond chance"
+    if not _above_zero(error):
+        yield "calibrated, its error is not below that of the old prompt calibrated, beyond chance"
+    if (unscored := _too_many_unscored(test, "the test")) is not None:
+        yield unscored
+
+
+def _too_many_unscored(paired: Paired, part: str) -> str | None:
+    more = (paired.n_without_new - paired.n_without_old) / max(1, paired.n_labelled)
+    return f"it leaves {more:.0%} more of {part} unscored" if more > MAX_MORE_UNSCORED else None
+
+
+def _above_zero(found: Estimate | Undefined) -> bool:
+    return isinstance(found, Estimate) and found.low is not None and found.low > 0.0
+
+
+def check_enough(n_development: int) -> None:
+    """Refuse a development part on which no calibrator could be fitted.
+
+    Raises
+    ------
+    InputError
+        Below `FEWEST_LABELS` labelled items.
+    """
+    if n_development < FEWEST_LABELS:
+        raise InputError(
+            f"development has {pluralize(n_development, 'labelled item')}: align needs "
+            f"{FEWEST_LABELS} or more there; label more summaries or more documents"
+        )
+
+
+def spread_over(values: ArrayLike, n: int, *, preferred: Sequence[bool]) -> tuple[int, ...]:
+    """Return up to `n` places of `values`, shape (m,), spread from the lowest to the highest.
+
+    For each of `n` evenly spaced values the nearest place that is left is taken, a preferred one
+    among equals, then the first. In order of value.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if not array.size or n < 1:
+        return ()
+    wanted = np.linspace(array.min(), array.max(), n) if n > 1 else [float(np.median(array))]
+    left = set(range(array.size))
+    taken: list[int] = []
+    for target in wanted:
+        if not left:
+            break
+        best = min(left, key=lambda row: (abs(array[row] - target), not preferred[row], row))
+        left.discard(best)
+        taken.append(best)
+    return tuple(sorted(taken, key=lambda row: (array[row], row)))

@@ -1,0 +1,270 @@
+"""What ``fairjudge align`` works on: labelled summaries, split by document."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from math import fsum
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from fairjudge.aligning.audits import groups_by_attribute
+from fairjudge.aligning.candidates import KINDS, CandidateKind, RatedItem
+from fairjudge.aligning.decision import Parts, check_enough, split_documents
+from fairjudge.aligning.items import LabelReading
+from fairjudge.aligning.pairs import Item, note_of, preferences, preferred, systems_of
+from fairjudge.calibration.labels import item_key
+from fairjudge.calibration.scales import infer_scale
+from fairjudge.datasets import (
+    Loaded,
+    check_distinct,
+    check_summaries,
+    read_clusters,
+    read_references,
+)
+from fairjudge.domain import Label, ProtocolName, Record, Reference, Summary
+from fairjudge.engine.runs import digest
+from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.judges.criteria import fence_articles, fence_questions
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.records.matching import Match, match, with_ids_of
+from fairjudge.run.material import Sources
+
+PartName: TypeAlias = Literal["examples", "development", "test"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignOptions:
+    """What is asked of ``fairjudge align``.
+
+    ``judging`` is the old judge; ``kinds`` are the candidates to try, ``rewordings`` how many sets
+    of anchors a model writes, ``seed`` that of the split and of intervals. ``attributes`` of the
+    articles are names by which documents are grouped in the audits.
+    """
+
+    judging: JudgeOptions
+    kinds: tuple[CandidateKind, ...] = KINDS
+    attributes: tuple[str, ...] = ()
+    rewordings: int = 2
+    reading: LabelReading = field(default_factory=LabelReading)
+    seed: int = 0
+    level: float = 0.95
+    reopen: bool = False
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.kinds) - set(KINDS))
+        if unknown or not self.kinds:
+            raise ConfigurationError(f"candidates: expected some of {KINDS}, found {self.kinds!r}")
+        if not 1 <= self.rewordings <= 10:
+            raise ConfigurationError(f"rewordings: expected 1 to 10, found {self.rewordings}")
+        if self.judging.plan().protocol == "pairwise":
+            self._check_pairs()
+
+    def _check_pairs(self) -> None:
+        if "scale" in self.kinds:
+            raise ConfigurationError(
+                "a pair has no other scale: the answers are the first, the second and the tie; try "
+                "'anchors' and 'examples'"
+            )
+        if self.reading.scale is not None:
+            raise ConfigurationError("--label-scale is for ratings: a preference is on no scale")
+
+
+def kinds_tried(asked: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any, ...]:
+    """Return the kinds of candidates that are `asked` for, or else all that fit the protocol."""
+    if asked is not None:
+        return tuple(dict.fromkeys(asked))
+    return tuple(kind for kind in KINDS if kind != "scale" or judging.plan().protocol != "pairwise")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlignMaterial:
+    """Sources, and the summaries that people labelled, by part.
+
+    ``attributes`` maps the name of each to the group of a document.
+    """
+
+    sources: Sources
+    summaries: tuple[Loaded[Summary], ...]
+    labels: tuple[Label, ...]
+    parts: Parts
+    protocol: ProtocolName
+    scale: tuple[float, float] | None
+    joined: Match[tuple[str, str]]
+    attributes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def sha256(self) -> str:
+        """A hash of all labelled summaries and their labels, whatever the split."""
+        every = [one for file in self.summaries for one in file]
+        return _together(every, self.labels)
+
+    def sha256_of(self, part: PartName) -> str:
+        """Return a hash of a part's items and labels."""
+        return _together(self.summaries_of(part), self.labels_of(part))
+
+    def documents_of(self, part: PartName) -> frozenset[str]:
+        """Return the documents of a part."""
+        return frozenset(getattr(self.parts, part))
+
+    def loaded_summaries(self, part: PartName) -> tuple[Loaded[Summary], ...]:
+        """Return the labelled summaries of a part, by the file that they are from."""
+        wanted = self.documents_of(part)
+        found = (_only(file, [one.eid in wanted for one in file]) for file in self.summaries)
+        return tuple(file for file in found if len(file))
+
+    def summaries_of(self, part: PartName) -> tuple[Summary, ...]:
+        """Return the labelled summaries of a part."""
+        return tuple(one for file in self.loaded_summaries(part) for one in file)
+
+    def labels_of(self, part: PartName) -> tuple[Label, ...]:
+        """Return people's labels of a part."""
+        wanted = self.documents_of(part)
+        return tuple(label for label in self.labels if label.eid in wanted)
+
+    def sizes(self) -> dict[str, dict[str, int]]:
+        """Return how many documents and labelled summaries or pairs each part has."""
+        parts: tuple[PartName, ...] = ("examples", "development", "test")
+        return {
+            part: {
+                "documents": len(self.documents_of(part)),
+                "items": self.n_items(part),
+            }
+            for part in parts
+        }
+
+    def n_items(self, part: PartName) -> int:
+        """Return how many summaries, or pairs of them, of a part are labelled."""
+        return len({item_key(label)[0] for label in self.labels_of(part)})
+
+    def rated(self) -> tuple[RatedItem, ...]:
+        """Return the items of the examples part with people's mean rating and notes."""
+        if self.protocol == "pairwise":
+            examples = self.labels_of("examples"), self.summaries_of("examples")
+            return preferred(*examples, self._materials(), self._articles())
+        values: dict[Item, list[float]] = defaultdict(list)
+        notes: dict[Item, list[str]] = defaultdict(list)
+        for label in self.labels_of("examples"):
+            item = (label.eid, str(label.system))
+            values[item].append(float(label.value))
+            if note := note_of(label):
+                notes[item].append(note)
+        seen = (*self.labels_of("examples"), *self.labels_of("development"))
+        given = np.array([float(label.value) for label in seen], dtype=np.float64)
+        low, high = self.scale or infer_scale(given, self.protocol)
+        materials, articles = self._materials(), self._articles()
+        found = []
+        for one in self.summaries_of("examples"):
+            some = values[one.eid, one.system]
+            mean = fsum(some) / len(some)
+            found.append(
+                RatedItem(
+                    text=one.text,
+                    value=mean,
+                    n_labels=len(some),
+                    share=min(1.0, max(0.0, (mean - low) / (high - low))),
+                    notes=tuple(notes[one.eid, one.system]),
+                    material=materials.get(one.eid, ""),
+                    articles=articles.get(one.eid, ()),
+                )
+            )
+        return tuple(found)
+
+    def _materials(self) -> Mapping[str, str]:
+        """Return each reference's questions and answers."""
+        return {
+            one.eid: "\n\n".join(fence_questions(one.question_answers).texts)
+            for one in self.sources
+            if isinstance(one, Reference)
+        }
+
+    def _articles(self) -> Mapping[str, tuple[str, ...]]:
+        """Return each cluster's articles; a judge of questions and answers sees none."""
+        return {
+            one.eid: fence_articles(one.articles).texts
+            for one in self.sources
+            if not isinstance(one, Reference)
+        }
+
+
+def read_sources(given: object, judging: JudgeOptions, *, skip_bad: bool = False) -> Sources:
+    """Read references, or clusters where the aspect needs no questions: a path or values."""
+    if judging.needs_questions:
+        return read_references(given, skip_bad=skip_bad)
+    return read_clusters(given, skip_bad=skip_bad, argument="references")
+
+
+def prepare(
+    sources: Sources,
+    summaries: Sequence[Loaded[Summary]],
+    labels: Loaded[Label],
+    *,
+    options: AlignOptions,
+) -> AlignMaterial:
+    """Take the summaries that people labelled on the aspect, and split them by document."""
+    judging = options.judging
+    for file in summaries:
+        check_summaries(file, sources)
+    check_distinct(summaries)
+    written = [one for file in summaries for one in file]
+    here = {(one.eid, one.system) for one in written}
+    taken = tuple(
+        label
+        for label in with_ids_of(labels, written)
+        if label.aspect == judging.aspect
+        and label.unit == "summary"
+        and not label.adjudicated
+        and any(fnmatchcase(label.annotator, one) for one in options.reading.annotators)
+    )
+    protocol = judging.plan().protocol
+    labelled = [(label.eid, name) for label in taken for name in systems_of(label)]
+    joined = match(labelled, here, names=("labelled summary", "summary"), complete=("left",))
+    joined.check(path=labels.path)
+    if protocol == "pairwise":
+        taken = preferences(taken, here)
+    else:
+        taken = tuple(label for label in taken if (label.eid, label.system) in here)
+    if not taken:
+        what = "a pair of summaries" if protocol == "pairwise" else "a whole summary"
+        raise InputError(
+            f"no label of {what} on {judging.aspect!r} fits the summaries here (aspects: "
+            f"{', '.join(sorted(Counter(label.aspect for label in labels))) or 'none'})",
+            path=labels.path,
+        )
+    items = {(label.eid, name) for label in taken for name in systems_of(label)}
+    found = AlignMaterial(
+        sources=sources,
+        summaries=tuple(
+            _only(file, [(one.eid, one.system) in items for one in file]) for file in summaries
+        ),
+        labels=taken,
+        parts=split_documents((label.eid for label in taken), seed=options.seed),
+        protocol=protocol,
+        scale=options.reading.scale,
+        joined=joined,
+        attributes={
+            name: groups_by_attribute(sources.records, name) for name in options.attributes
+        },
+    )
+    check_enough(found.n_items("development"))
+    return found
+
+
+def _only(file: Loaded[Summary], keep: Sequence[bool]) -> Loaded[Summary]:
+    rows = [row for row, wanted in enumerate(keep) if wanted]
+    return replace(
+        file,
+        records=tuple(file.records[row] for row in rows),
+        lines=tuple(file.lines[row] for row in rows),
+    )
+
+
+def _together(*records: Iterable[Record]) -> str:
+    """Return a hash of records, whatever their order in the files."""
+    parts = [sorted(digest([one]) for one in some) for some in records]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

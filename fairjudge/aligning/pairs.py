@@ -1,0 +1,108 @@
+"""People's preferences for ``fairjudge align``: labels of pairs, and examples made of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from math import fsum
+from typing import TypeAlias
+
+from fairjudge.aligning.candidates import RatedItem
+from fairjudge.calibration.labels import SIGNS
+from fairjudge.domain import Label, Summary
+from fairjudge.errors import InputError
+
+Item: TypeAlias = tuple[str, str]
+"""eid, system."""
+_Pair: TypeAlias = tuple[str, str, str]
+"""eid, and two systems."""
+
+
+def preferences(labels: Sequence[Label], here: Collection[Item]) -> tuple[Label, ...]:
+    """Return the labels of pairs whose two summaries are `here`.
+
+    Where there are none, those of single summaries tell: who rated both prefers the higher one.
+    """
+    pairs = [label for label in labels if label.system is None]
+    if not pairs:
+        return tuple(_from_ratings([one for one in labels if (one.eid, one.system) in here]))
+    for label in pairs:
+        if not isinstance(label.value, str):
+            raise InputError(
+                f"{label.annotator!r} gave {label.value!r} for a pair: expected 'a', 'b' or 'tie'",
+                field="value",
+            )
+    return tuple(one for one in pairs if all((one.eid, name) in here for name in systems_of(one)))
+
+
+def systems_of(label: Label) -> tuple[str, ...]:
+    """Return the system that was labelled, or both."""
+    given = (label.system,) if label.system is not None else (label.system_a, label.system_b)
+    return tuple(map(str, given))
+
+
+def _from_ratings(labels: Iterable[Label]) -> Iterator[Label]:
+    rated: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    aspects = {}
+    for label in labels:
+        rated[label.eid, label.annotator][str(label.system)].append(float(label.value))
+        aspects[label.eid, label.annotator] = label.aspect
+    for (eid, annotator), values in rated.items():
+        means = {system: fsum(some) / len(some) for system, some in values.items()}
+        for a, b in combinations(sorted(means), 2):
+            yield Label(
+                eid=eid,
+                system_a=a,
+                system_b=b,
+                aspect=aspects[eid, annotator],
+                annotator=annotator,
+                value="tie" if means[a] == means[b] else "a" if means[a] > means[b] else "b",
+            )
+
+
+def preferred(
+    labels: Iterable[Label],
+    summaries: Iterable[Summary],
+    materials: Mapping[str, str],
+    articles: Mapping[str, tuple[str, ...]],
+) -> tuple[RatedItem, ...]:
+    """Return each labelled pair as its first annotator saw it, with people's mean preference.
+
+    A note may speak of the first or of the second: only notes of those who saw the two in this
+    order go with it.
+    """
+    texts = {(one.eid, one.system): one.text for one in summaries}
+    given: dict[_Pair, list[tuple[_Pair, float, str]]] = defaultdict(list)
+    for label in labels:
+        a, b = systems_of(label)
+        seen, sign = (label.eid, a, b), 1.0
+        if (label.model_extra or {}).get("order") == "ba":
+            seen, sign = (label.eid, b, a), -1.0
+        given[label.eid, min(a, b), max(a, b)].append(
+            (seen, sign * SIGNS[str(label.value)], note_of(label))
+        )
+    found = []
+    for some in given.values():
+        shown = some[0][0]
+        mean = fsum(value if seen == shown else -value for seen, value, _ in some) / len(some)
+        eid, first, second = shown
+        found.append(
+            RatedItem(
+                text=texts[eid, first],
+                second=texts[eid, second],
+                value=mean,
+                share=(mean + 1.0) / 2.0,
+                n_labels=len(some),
+                notes=tuple(note for seen, _, note in some if note and seen == shown),
+                material=materials.get(eid, ""),
+                articles=articles.get(eid, ()),
+            )
+        )
+    return tuple(found)
+
+
+def note_of(label: Label) -> str:
+    """Return what the annotator wrote beside the label; ``annotate`` keeps it as ``note``."""
+    note = (label.model_extra or {}).get("note")
+    return note.strip() if isinstance(note, str) else ""

@@ -1,0 +1,78 @@
+"""What ``fairjudge align`` would ask, before it asks: its real requests, over stand-ins."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from fairjudge.aligning.candidates import (
+    anchors_messages,
+    anchors_request,
+    read_anchors,
+    stand_ins,
+)
+from fairjudge.aligning.material import AlignMaterial, AlignOptions, PartName
+from fairjudge.aligning.running import (
+    base_criterion,
+    made_of,
+    using,
+    write_candidate,
+    writing_llm,
+)
+from fairjudge.engine.models import Llm, Models
+from fairjudge.judges.criteria import Criterion
+from fairjudge.options.judging import JudgeOptions
+from fairjudge.options.models import Model
+from fairjudge.run.judges import make_judge
+from fairjudge.run.material import check_material
+from fairjudge.run.planning import READABLE, SHORT, Plan, ask_all, planned, summed
+
+_ASSUMES = (
+    READABLE,
+    SHORT,
+    "anchors are as long as today's; the longest candidate is the one whose test is opened",
+)
+
+
+async def plan_align(
+    material: AlignMaterial,
+    *,
+    options: AlignOptions,
+    model: Model,
+    seconds_per_call: float,
+) -> Plan:
+    """Return what ``fairjudge align`` would ask the model, less what the cache holds."""
+    old, base = options.judging, base_criterion(options.judging)
+    with tempfile.TemporaryDirectory() as folder:
+        async with planned(model) as (models, planner):
+            sets = await _stand_ins(base, writing_llm(models), options, material)
+            candidates = tuple(made_of(base, options, material, sets))
+            judges = []
+            for one in candidates:
+                write_candidate(one, Path(folder), old.aspect)
+                judges.append(using(old, Path(folder), one.name))
+            for judging in (old, *judges):
+                await _ask(models, material, judging, "development")
+            lengths = [len(one.prompt) + len(one.scale.prompt_line) for one in candidates]
+            for judging in (old, judges[lengths.index(max(lengths))]):
+                await _ask(models, material, judging, "test")
+            return summed(planner, model, seconds_per_call, assumes=_ASSUMES)
+
+
+async def _stand_ins(
+    base: Criterion, llm: Llm, options: AlignOptions, material: AlignMaterial
+) -> tuple[tuple[str, ...], ...]:
+    """Return the anchors that the cache holds, or today's with a mark that tells them apart."""
+    if "anchors" not in options.kinds:
+        return ()
+    messages = anchors_messages(base, material.rated(), n_sets=options.rewordings)
+    reply = await llm.backend.complete(anchors_request(messages, target=llm.target, **llm.sampling))
+    known = read_anchors(reply.text, base=base, limit=options.rewordings)
+    return known or stand_ins(base, options.rewordings)
+
+
+async def _ask(
+    models: Models, material: AlignMaterial, judging: JudgeOptions, part: PartName
+) -> None:
+    tasks = check_material(material.sources, material.loaded_summaries(part), options=judging).tasks
+    await ask_all(make_judge(models, judging, plan=judging.plan(), tasks=tasks), tasks)

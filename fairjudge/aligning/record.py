@@ -1,0 +1,117 @@
+"""What ``fairjudge align`` has opened so far: ``align.json``, one entry an opening of a test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fairjudge.datasets import read_json
+from fairjudge.errors import InputError, RunError
+from fairjudge.records.folder import write_atomically
+from fairjudge.text.counting import pluralize
+
+FILE = "align.json"
+
+
+class Opening(BaseModel):
+    """One opening of a test.
+
+    ``test`` is a hash of its items and labels, ``documents`` are its documents, ``candidates`` is a
+    hash of all that was tried with the old prompt and the model, ``chosen`` the one that the test
+    was opened for. ``report`` is missing until the test is judged whole.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    when: str
+    test: str = Field(pattern=r"^[0-9a-f]{64}$")
+    documents: tuple[str, ...]
+    candidates: str = Field(pattern=r"^[0-9a-f]{64}$")
+    names: tuple[str, ...]
+    chosen: str
+    report: Mapping[str, Any] | None = None
+
+    def same_as(self, other: Opening) -> bool:
+        """Say whether both open one test for one candidate of one set."""
+        return (self.test, self.candidates, self.chosen) == (
+            other.test,
+            other.candidates,
+            other.chosen,
+        )
+
+
+class AlignRecord(BaseModel):
+    """The content of ``align.json``."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    fairjudge_align: Literal[1] = 1
+    openings: tuple[Opening, ...] = ()
+
+    def before(self, opening: Opening) -> tuple[Opening, ...]:
+        """Return the other openings that have read a document of this test."""
+        documents = set(opening.documents)
+        return tuple(
+            one
+            for one in self.openings
+            if documents.intersection(one.documents) and not one.same_as(opening)
+        )
+
+    def found(self, opening: Opening) -> Opening | None:
+        """Return this very opening as it was recorded, None where it is new."""
+        return next((one for one in self.openings if one.same_as(opening)), None)
+
+    def with_opening(self, opening: Opening) -> AlignRecord:
+        """Return the record with `opening` in the place of itself, or at the end."""
+        rest = tuple(one for one in self.openings if not one.same_as(opening))
+        return self.model_copy(update={"openings": (*rest, opening)})
+
+
+def read_record(folder: Path) -> AlignRecord:
+    """Return what `folder` says was opened; an empty record where it says nothing."""
+    path = folder / FILE
+    if not path.exists():
+        return AlignRecord()
+    try:
+        return AlignRecord.model_validate(read_json(path))
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise InputError(
+            f"not a record of align as it was written: {error.errors()[0]['msg']}; a test that was "
+            "opened is not sealed again by another record",
+            path=path,
+            field=where or None,
+        ) from None
+
+
+def write_record(folder: Path, record: AlignRecord) -> None:
+    """Write `record` whole or not at all."""
+    write_atomically(folder / FILE, record.model_dump_json(indent=1) + "\n")
+
+
+def check_sealed(
+    record: AlignRecord,
+    documents: Iterable[str],
+    *,
+    reopen: bool,
+    **known: str,
+) -> None:
+    """Refuse a test that was opened before, for other candidates or in another split.
+
+    `documents` are those of the test. ``known`` is what is known so far of the opening (``test``,
+    ``candidates``, ``chosen``): a recorded one that agrees in all of it may be this very one.
+    `reopen` opens the test again; it is counted then.
+    """
+    wanted = set(documents)
+    before = [one for one in record.openings if wanted.intersection(one.documents)]
+    if reopen or not before:
+        return
+    if not any(all(getattr(one, n) == value for n, value in known.items()) for one in before):
+        raise RunError(
+            f"documents of this test were opened {pluralize(len(before), 'time')} before (last for "
+            f"{before[-1].chosen!r}, {before[-1].when}): a test that chooses is a test no more. "
+            "Label new documents, or reopen it by --reopen, which is counted and stated"
+        )

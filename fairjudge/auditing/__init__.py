@@ -1,0 +1,1 @@
+"""Audits of judges: order, length, consistency, stability."""

@@ -1,0 +1,312 @@
+"""What the audits report: figures from judgements, as JSON."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from fairjudge.auditing.probes import PROBES
+from fairjudge.calibration.audits import (
+    EXTENDED,
+    audit_parse,
+    audit_position,
+    audit_verbosity,
+)
+from fairjudge.calibration.length import Verdicts, length_controlled
+from fairjudge.calibration.to_json import audits_json
+from fairjudge.datasets import read_labels
+from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
+from fairjudge.errors import InputError
+from fairjudge.records.matching import join_samples
+from fairjudge.records.results import figure, to_json
+from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
+from fairjudge.scores.leaderboards import is_derived
+from fairjudge.scores.missing import missing_of
+from fairjudge.stats.clustered import clustered_mean
+from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
+
+Quality = Mapping[tuple[str, str], float]
+"""The human value of each (eid, system)."""
+
+
+def position_report(
+    rows: Sequence[Judgement],
+    *,
+    labels: object | None,
+    close_within: float,
+) -> dict[str, Any]:
+    """Return position bias by judge and aspect, pair of systems and closeness.
+
+    Closeness needs people's values: `labels`, or the judgements' own ``human_a`` and ``human_b``.
+    Where judgements carry distributions over both orders, ``shift`` is the mean graded bias. Raises
+    InputError if there is no pairwise judgement.
+    """
+    pairs = [row for row in rows if row.protocol == "pairwise" and not is_derived(row)]
+    if not pairs:
+        raise InputError("position bias needs pairwise judgements, and there are none")
+    by_label, joins = _label_quality(labels, pairs)
+    groups: list[dict[str, Any]] = []
+    for aspect in dict.fromkeys(row.aspect for row in pairs):
+        some = [row for row in pairs if row.aspect == aspect]
+        quality = by_label.get(aspect) or _carried_quality(some)
+        audits = audit_position(some, quality=quality, close_within=close_within)
+        groups += audits_json(audits)["groups"]
+    for group in groups:
+        group["shift"] = _shift(pairs, judge=group["judge"], aspect=group["aspect"])
+    return {"groups": groups, **({"joins": joins} if joins else {})}
+
+
+def _label_quality(
+    labels: object | None, pairs: Sequence[Judgement]
+) -> tuple[dict[str, Quality], list[dict[str, Any]]]:
+    """Return people's mean value of each summary, by aspect, and how labels and pairs match."""
+    if labels is None:
+        return {}, []
+    aspects = {row.aspect for row in pairs}
+    given = read_labels(labels)
+    rated = [one for one in given if one.aspect in aspects and one.system is not None]
+    rows, found = join_samples(rated, pairs, names=("labelled summary", "summary of a pair"))
+    values: dict[str, dict[tuple[str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for label in rows:
+        if label.system is not None and not isinstance(label.value, str):
+            values[label.aspect][label.eid, label.system].append(label.value)
+    means: dict[str, Quality] = {
+        aspect: {item: fmean(some) for item, some in items.items()}
+        for aspect, items in values.items()
+    }
+    return means, [found.to_json()]
+
+
+def _carried_quality(rows: Sequence[Judgement]) -> Quality:
+    quality: dict[tuple[str, str], float] = {}
+    for row in rows:
+        extra = row.model_extra or {}
+        for system, field in ((row.system_a, "human_a"), (row.system_b, "human_b")):
+            value = extra.get(field)
+            if system is not None and isinstance(value, int | float):
+                quality[row.eid, system] = float(value)
+    return quality
+
+
+def _shift(rows: Sequence[Judgement], *, judge: str, aspect: str) -> dict[str, Any] | None:
+    """Return the mean shift of a pair's distributions between its orders, once a pair."""
+    found: dict[tuple[str, ...], float] = {}
+    for row in rows:
+        shift = (row.model_extra or {}).get("shift")
+        if row.judge == judge and row.aspect == aspect and isinstance(shift, int | float):
+            found[row.eid, str(row.system_a), str(row.system_b), row.unit] = float(shift)
+    if not found:
+        return None
+    return figure(
+        clustered_mean(list(found.values()), [key[0] for key in found], level=0.95, null=0.0)
+    )
+
+
+def verbosity_report(rows: Sequence[Judgement]) -> dict[str, Any]:
+    """Return verbosity bias by judge, aspect, protocol and probe.
+
+    Raises InputError if no system is named as a probe of another one.
+    """
+    groups: list[dict[str, Any]] = []
+    for probe in PROBES:
+        some = [_as_extended(row, probe) for row in rows if _takes_part(row, probe)]
+        found = audits_json(audit_verbosity(some))["groups"]
+        groups += [{"probe": probe, **group} for group in found]
+    if not groups:
+        raise InputError(
+            "verbosity needs judgements of systems named X and X:extended; collect them with "
+            "--references and --summaries"
+        )
+    return {"groups": groups}
+
+
+def _takes_part(row: Judgement, probe: str) -> bool:
+    others = tuple(f":{other}" for other in PROBES if other != probe)
+    names = filter(None, (row.system, row.system_a, row.system_b))
+    return not any(name.endswith(others) for name in names)
+
+
+def _as_extended(row: Judgement, probe: str) -> Judgement:
+    """Name the probe as the duplication is named: the arithmetic is the same for all of them."""
+    suffix = f":{probe}"
+    names = {
+        field: name.removesuffix(suffix) + EXTENDED
+        for field in ("system", "system_a", "system_b")
+        if (name := getattr(row, field)) is not None and name.endswith(suffix)
+    }
+    return row.model_copy(update=names) if names else row
+
+
+def parse_report(rows: Sequence[Judgement]) -> dict[str, Any]:
+    """Return how many judgements have no score, and why, by judge, aspect and protocol."""
+    return {
+        "groups": [
+            {
+                "judge": one.judge,
+                "aspect": one.aspect,
+                "protocol": one.protocol,
+                "n_judgements": one.n_judgements,
+                "n_unscored": sum(one.unscored.values()),
+                "unscored": dict(one.unscored),
+                "scored_by": dict(one.scored_by),
+            }
+            for one in audit_parse(rows)
+        ]
+    }
+
+
+def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, Any]:
+    """Return a share's figure, its interval cut at 0 and 1: Student's knows no bounds."""
+    found = figure(estimate, times=times)
+    bounds = {
+        end: min(max(found[end], 0.0), times) for end in ("low", "high") if found[end] is not None
+    }
+    return {**found, **bounds}
+
+
+def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:
+    """Return who is covered, by judge and system: slices, and the voices that are left out.
+
+    Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
+    """
+    items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for row in rows:
+        if row.system is not None:
+            items[row.judge, row.system].append(row)
+    found = {item: coverage_slices(some, references) for item, some in items.items()}
+    groups = [
+        _covered_group(judge, system, one)
+        for (judge, system), one in found.items()
+        if one.n or one.n_sources
+    ]
+    listed = [row for row in rows if row.protocol == "checklist"]
+    if not groups and listed:
+        why = missing_of(listed).in_words()
+        raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
+    if not groups:
+        raise InputError(
+            "no judgement is a checklist, of balance, or of a single answer or article: judge with "
+            "--protocol checklist, --aspect balance, or --reference-unit qa_pair or article"
+        )
+    return {"groups": groups}
+
+
+def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, Any]:
+    return {
+        "judge": judge,
+        "system": system,
+        "n": found.n,
+        "n_sources": found.n_sources,
+        "n_voices": found.n_voices,
+        "n_unscored": found.n_unscored,
+        "n_unknown": found.n_unknown,
+        "slices": {
+            by: {name: _share(mean) for name, mean in some.items()}
+            for by, some in found.slices.items()
+        },
+        "uncovered": [
+            {**to_json(one), "voices": [{**to_json(v), "name": v.name} for v in one.voices]}
+            for one in found.uncovered
+        ],
+        "left_out": [
+            {"eid": eid, "outlets": list(outlets)} for eid, outlets in found.left_out.items()
+        ],
+        "least_covered": [{"eid": eid, **to_json(one)} for eid, one in found.least_covered.items()],
+    }
+
+
+FEWEST_PAIRS = 30
+"""Judged pairs below which a win rate at equal length is refused."""
+
+
+def length_report(
+    rows: Sequence[Judgement], summaries: Iterable[Summary], *, matched_within: float = 0.25
+) -> dict[str, Any]:
+    """Return win rates as judged, at equal length, and among pairs of similar length.
+
+    Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
+    Raises InputError if there is no pairwise judgement.
+    """
+    paired = [row for row in rows if row.protocol == "pairwise"]
+    joins = []
+    if paired:
+        names = ("summary", "summary of a pair")
+        summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
+        joins.append(found.to_json())
+    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
+    pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
+    for row in rows:
+        if row.protocol == "pairwise":
+            pairs[row.judge, row.aspect].append(row)
+    if not pairs:
+        raise InputError("length-adjusted win rates need pairwise judgements; there are none")
+    return {
+        "groups": [
+            {"judge": judge, "aspect": aspect, **_length_group(some, words, matched_within)}
+            for (judge, aspect), some in pairs.items()
+        ],
+        "joins": joins,
+    }
+
+
+_WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
+
+
+def _length_group(
+    rows: Sequence[Judgement], words: Mapping[tuple[str, str], int], matched_within: float
+) -> dict[str, Any]:
+    used = [
+        row
+        for row in rows
+        if isinstance(row.value, str)
+        and (row.eid, str(row.system_a)) in words
+        and (row.eid, str(row.system_b)) in words
+    ]
+    counts = {"n": len(used), "n_left_out": len(rows) - len(used)}
+    if len(used) < FEWEST_PAIRS or len({row.eid for row in used}) < 2:
+        n_pairs = pluralize(len(used), "judged pair")
+        why = f"too little: {n_pairs} with both lengths; {FEWEST_PAIRS} are needed"
+        return {**counts, "why": why, "win_rates": []}
+    documents = tuple(row.eid for row in used)
+    first, second = (
+        tuple(str(getattr(row, side)) for row in used) for side in ("system_a", "system_b")
+    )
+    differences = [
+        float(words[eid, one] - words[eid, other])
+        for eid, one, other in zip(documents, first, second, strict=True)
+    ]
+    found = length_controlled(
+        Verdicts(
+            wins=np.array([_WINS[str(row.value)] for row in used]),
+            system_a=first,
+            system_b=second,
+            length_differences=np.array(differences),
+            positions=np.array([{"ab": 1.0, "ba": -1.0, None: 0.0}[row.order] for row in used]),
+            documents=documents,
+        ),
+        matched_within=matched_within,
+    )
+    if isinstance(found, Undefined):
+        return {**counts, "why": found.why, "win_rates": []}
+    return {
+        **counts,
+        "why": None,
+        "length_effect": figure(found.length_effect),
+        "position_effect": figure(found.position_effect),
+        "win_rates": [
+            {
+                "system_a": one.system_a,
+                "system_b": one.system_b,
+                **{
+                    how: _share(getattr(one, how), times=100.0)
+                    for how in ("raw", "adjusted", "matched")
+                },
+            }
+            for one in found.win_rates
+        ],
+    }

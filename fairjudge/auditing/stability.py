@@ -1,0 +1,117 @@
+"""How stable judges are, from repeated judgements in files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key, order_by_name
+from fairjudge.calibration.stability import Repeated, stability
+from fairjudge.domain import Judgement, Order, ProtocolName, Undefined, Unscored
+from fairjudge.errors import InputError
+from fairjudge.parsing import read_verdict
+from fairjudge.records.results import to_json
+from fairjudge.scales import Scale, binary, likert, pairwise, to_verdict
+
+VARIANT = "variant"
+"""The field that names the prompt of a judgement, unless another is given."""
+_SCALES: dict[ProtocolName, Scale] = {
+    "binary": binary(),
+    "likert": likert(),
+    "pairwise": pairwise(),
+}
+
+
+def stability_report(
+    rows: Iterable[Judgement], *, variant: str = VARIANT, level: float = 0.95, seed: int = 0
+) -> dict[str, Any]:
+    """Return stability by judge, aspect and protocol.
+
+    Repeats are judgements of one item that stand several times in the file, as ``judge --repeats``
+    writes them, or the replies that ``judge --samples`` kept. What a fallback filled in counts as
+    unscored. ``alike`` says that several prompts gave the same verdicts throughout,
+    which points to copied records rather than to a stable judge; judgements that are signed by
+    prompts of their own are no copies.
+
+    Raises
+    ------
+    InputError
+        If no group holds an item that was judged more than once.
+    """
+    found = [
+        {"judge": judge, "aspect": aspect, "protocol": protocol}
+        | _group(some, variant=variant, level=level, seed=seed)
+        for (judge, aspect, protocol), some in by_group(rows).items()
+    ]
+    if all(group["why"] is not None for group in found):
+        raise InputError(
+            "no item was judged more than once: judge with --repeats 3, or import the repeats"
+        )
+    return {"groups": found}
+
+
+def _group(rows: list[Judgement], *, variant: str, level: float, seed: int) -> dict[str, Any]:
+    replies = [(value, row) for row in rows for value in _values(row)]
+    scored = [(value, row) for value, row in replies if value is not None]
+    n_unscored = len(replies) - len(scored)
+    variants = [_variant(row, variant) for _, row in scored]
+    result = stability(
+        Repeated(
+            values=np.array([value for value, _ in scored]),
+            items=[_item(row) for _, row in scored],
+            variants=variants,
+            documents=[row.eid for _, row in scored],
+        ),
+        rng=np.random.default_rng(seed),
+        level=level,
+    )
+    if isinstance(result, Undefined):
+        return {"n_unscored": n_unscored, "why": result.why}
+    between = result.flips_between_variants
+    return {
+        "n_unscored": n_unscored,
+        "why": None,
+        "alike": not isinstance(between, Undefined)
+        and between.value == 0.0
+        and len({row.signature for row in rows}) < len(set(variants)),
+        **to_json(result),
+    }
+
+
+def _variant(row: Judgement, field: str) -> str:
+    named = row.variant if field == VARIANT else (row.model_extra or {}).get(field)
+    return str(named or "")
+
+
+def _item(row: Judgement) -> tuple[ItemKey, Order | None]:
+    """Return what was judged; the orders of a pair are two."""
+    key, sign = item_key(row)
+    return key, order_by_name(row, sign)
+
+
+def _values(row: Judgement) -> Iterator[float | None]:
+    """Yield the values of a judgement's replies, None for one without a score."""
+    extra = row.model_extra or {}
+    if extra.get("fallback_for"):  # a local scorer's: alike each time, and not the judge's
+        yield None
+        return
+    texts = extra.get("samples")
+    scale = _SCALES.get(row.protocol)
+    if not isinstance(texts, list | tuple) or scale is None:
+        yield _signed(row, row.value)
+        return
+    for text in texts:
+        read = read_verdict(str(text or ""), scale, aspect=row.aspect)
+        if isinstance(read, Unscored):
+            yield None
+        else:
+            told = to_verdict(read, row.order or "ab") if isinstance(read, str) else read
+            yield _signed(row, told)
+
+
+def _signed(row: Judgement, value: float | str | None) -> float | None:
+    if not isinstance(value, str):
+        return value
+    return item_key(row)[1] * SIGNS[value]

@@ -1,0 +1,245 @@
+"""The HTTP transport of the vendors' SDKs: bounded replies over aiohttp's connections.
+
+An SDK takes any httpx client, and that any transport; this one costs less processor time than
+httpx's own pool (.7 against 1.3 to 2 ms a call, `benchmarks/throughput.py`), bounds the size of
+replies, follows no redirect to another origin, and takes no reply for that to another request.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+import certifi
+import httpx2
+
+from fairjudge.backends.http import CONNECT_TIMEOUT_SECONDS, is_loopback, one_line
+from fairjudge.backends.ports import Warn, asked_again
+from fairjudge.errors import MalformedReplyError, MismatchedReplyError
+
+MAX_BYTES = 64 << 20
+"""Of one reply, unpacked: 1,000 times what a long one with 20 alternatives a token takes."""
+_MAX_REDIRECTS = 3
+_KEEPALIVE_SECONDS = 15.0
+_MAX_IDS = 100_000
+"""More than the replies of the `_KEEPALIVE_SECONDS` for which a connection may wait unused."""
+_ID = re.compile(rb'"id"\s*:\s*"([^"]{1,200})"')
+_ENCODINGS = frozenset({"", "identity", "gzip", "deflate"})
+_OWN_HEADERS = frozenset({"accept-encoding", "connection", "content-length", "host"})
+"""Headers of a request that aiohttp writes itself."""
+_FRAMING_HEADERS = frozenset({b"content-encoding", b"content-length", b"transfer-encoding"})
+"""Headers of a reply that say nothing of its unpacked content."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawReply:
+    """A reply as it came, unpacked; names of headers are in lower case."""
+
+    status: int
+    headers: tuple[tuple[bytes, bytes], ...]
+    content: bytes
+
+    @property
+    def location(self) -> str:
+        """Where the reply redirects to, as it says; empty if it does not say."""
+        value = next((value for name, value in self.headers if name == b"location"), b"")
+        return value.decode("utf-8", "replace")
+
+
+class HttpTransport(httpx2.AsyncBaseTransport):
+    """Sends requests to one server; belongs to the event loop that it is first used in.
+
+    HTTP/1.1 says of no reply to which request it belongs: on a connection that is used again, a
+    second reply to one request is taken for that to the next. So a plain connection carries one
+    call. One under TLS, which costs more to open, is used again, and only after a successful reply
+    with an id that no reply before had. An id that comes again means that a reply was sent twice,
+    or that the server's ids tell nothing: from then on no connection is used again and `warn` is
+    called once; where the reply came over a connection that had been used before, it raises
+    `MismatchedReplyError`.
+
+    Redirects (307, 308) are followed within the server's origin, each counted as a call. A reply of
+    more than `MAX_BYTES`, or compressed other than by gzip or deflate, is `MalformedReplyError`; a
+    failed connection is httpx's error, `httpx2.ConnectError` where nothing was sent.
+    """
+
+    def __init__(self, base_url: str, *, warn: Warn | None = None) -> None:
+        self._server = base_url
+        self._warn = warn
+        self._tls = _tls_context() if base_url.startswith("https:") else None
+        self._keeps_open = self._tls is not None
+        self._ids = _ReplyIds()
+        self._single_use: aiohttp.ClientSession | None = None
+        self._idle: list[aiohttp.ClientSession] = []  # each with one open connection
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Send `request` and return the reply, whole."""
+        await request.aread()
+        url = str(request.url)
+        reply = await self._send(request, url=url)
+        for _ in range(_MAX_REDIRECTS):
+            target = _redirect_within_origin(url, reply)
+            if target is None:
+                break
+            asked_again()
+            reply = await self._send(request, url=(url := target))
+        headers = [pair for pair in reply.headers if pair[0] not in _FRAMING_HEADERS]
+        return httpx2.Response(reply.status, headers=headers, content=reply.content)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        self._keeps_open = False
+        if self._single_use is not None:
+            await self._single_use.close()
+        await self._close_idle()
+
+    async def _send(self, request: httpx2.Request, *, url: str) -> RawReply:
+        if self._keeps_open:
+            return await self._send_over_kept(request, url=url)
+        if self._single_use is None:
+            self._single_use = self._session(limit=0, force_close=True)
+        return await _exchange(self._single_use, request, url=url)
+
+    async def _send_over_kept(self, request: httpx2.Request, *, url: str) -> RawReply:
+        """Send over an idle connection, or a new one; keep it if it may be used again."""
+        reused = bool(self._idle)
+        kept = self._idle.pop() if reused else None
+        session = kept or self._session(limit=1, keepalive_timeout=_KEEPALIVE_SECONDS)
+        usable = False
+        try:
+            reply = await _exchange(session, request, url=url)
+            usable = self._is_usable_after(reply, reused=reused)
+        finally:
+            if usable and self._keeps_open:
+                self._idle.append(session)
+            else:
+                await session.close()
+            if not self._keeps_open:
+                await self._close_idle()
+        return reply
+
+    def _is_usable_after(self, reply: RawReply, *, reused: bool) -> bool:
+        """Say whether the connection of `reply` may carry another call; see the class."""
+        reply_id = _id_of(reply)
+        if reply_id is None:
+            return False
+        if self._ids.add(reply_id):
+            return True
+        if self._keeps_open and self._warn is not None:
+            self._warn(
+                f"{self._server} sends replies whose ids repeat, such as those that are sent "
+                "twice; from now on each call gets a connection of its own"
+            )
+        self._keeps_open = False
+        if reused:
+            raise MismatchedReplyError(
+                f"{self._server} sent a reply again, in place of the reply to another request"
+            )
+        return False
+
+    async def _close_idle(self) -> None:
+        while self._idle:
+            await self._idle.pop().close()
+
+    def _session(self, **connections: Any) -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(ssl=self._tls or True, **connections),
+            headers={"Accept-Encoding": "gzip, deflate"},
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_TIMEOUT_SECONDS),
+            trust_env=not is_loopback(self._server),
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+
+
+class _ReplyIds:
+    """The ids of the latest `_MAX_IDS` replies."""
+
+    def __init__(self) -> None:
+        self._ids: dict[bytes, None] = {}
+
+    def add(self, reply_id: bytes) -> bool:
+        """Add an id; return whether it is new."""
+        if reply_id in self._ids:
+            return False
+        self._ids[reply_id] = None
+        if len(self._ids) > _MAX_IDS:
+            del self._ids[next(iter(self._ids))]
+        return True
+
+
+def sdk_http_client(sdk: Any, base_url: str, *, warn: Warn | None = None) -> httpx2.AsyncClient:
+    """Return the HTTP client of `sdk` (``openai``, ``anthropic``) over an `HttpTransport`."""
+    client: httpx2.AsyncClient = sdk.DefaultAsyncHttpxClient(
+        transport=HttpTransport(base_url, warn=warn),
+        follow_redirects=False,
+        trust_env=False,  # proxies of the environment are the transport's matter
+    )
+    return client
+
+
+def origin_of(url: str) -> str:
+    """Return scheme, host and port: what an error may repeat of any URL."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return "no URL"
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+async def _exchange(
+    session: aiohttp.ClientSession, request: httpx2.Request, *, url: str
+) -> RawReply:
+    """Send `request` to `url` once and read the reply; aiohttp's errors become httpx's."""
+    headers = {n: v for n, v in request.headers.items() if n not in _OWN_HEADERS}
+    try:
+        async with session.request(
+            request.method, url, data=request.content, headers=headers, allow_redirects=False
+        ) as reply:
+            content = await _read(reply, server=origin_of(url))
+            raw_headers = tuple((name.lower(), value) for name, value in reply.raw_headers)
+            return RawReply(status=reply.status, headers=raw_headers, content=content)
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+        raise httpx2.ConnectError(str(error)) from error
+    except aiohttp.ClientResponseError as error:
+        raise httpx2.RemoteProtocolError(one_line(error.message)) from error
+    except aiohttp.ClientError as error:
+        raise httpx2.ReadError(str(error)) from error
+
+
+async def _read(reply: aiohttp.ClientResponse, *, server: str) -> bytes:
+    encoding = reply.headers.get("content-encoding", "").strip().lower()
+    if encoding not in _ENCODINGS:
+        raise MalformedReplyError(f"{server} sent a reply compressed by {one_line(encoding)!r}")
+    content = bytearray()
+    async for part in reply.content.iter_any():
+        content += part
+        if len(content) > MAX_BYTES:
+            raise MalformedReplyError(f"{server} sent a reply of more than {MAX_BYTES >> 20} MiB")
+    return bytes(content)
+
+
+def _id_of(reply: RawReply) -> bytes | None:
+    """Return the id in a successful reply: a field's, as quotes within its texts are escaped."""
+    found = _ID.search(reply.content) if 200 <= reply.status < 300 else None
+    return None if found is None else found[1]
+
+
+def _redirect_within_origin(url: str, reply: RawReply) -> str | None:
+    """Return where `reply` redirects to, None unless that is the same server and scheme."""
+    if reply.status not in {307, 308}:
+        return None
+    try:
+        target = urljoin(url, reply.location)
+    except ValueError:
+        return None
+    return target if origin_of(target) == origin_of(url) else None
+
+
+def _tls_context() -> ssl.SSLContext:
+    """Return a context of the system's certificates and Mozilla's; either may be missing."""
+    context = ssl.create_default_context()
+    context.load_verify_locations(certifi.where())
+    return context

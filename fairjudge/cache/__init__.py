@@ -1,0 +1,1 @@
+"""Replies of models on disk and in PostgreSQL, as JSON alone."""

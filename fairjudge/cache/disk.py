@@ -1,0 +1,330 @@
+"""Replies kept on disk: diskcache without pickle, shared by processes, checked on every read.
+
+A row is one line of text: a checksum of key and value, then the value as JSON. diskcache's own
+serialization falls back to pickle, which runs whatever a writer of the folder put there
+(CVE-2025-69872); a row marked so is moved aside and never read.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import os
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import diskcache
+from diskcache.core import DBNAME, MODE_RAW, UNKNOWN
+
+from fairjudge.cache import quarantine
+from fairjudge.cache.claims import Claims
+from fairjudge.cache.rows import (
+    CacheReport,
+    CacheStats,
+    CheckedRow,
+    RefusedRowError,
+    check_row,
+    decode_row,
+    encode_row,
+)
+from fairjudge.cache.secret import folder_secret
+from fairjudge.errors import CacheError
+
+Warn = Callable[[str], None]
+
+BUSY_TIMEOUT_SECONDS = 10.0
+BUSY_ATTEMPTS = 6
+
+_REFUSED = "it is not text that this cache wrote (mode {}) and is never read"
+_SETTINGS: Mapping[str, Any] = {
+    "eviction_policy": "none",  # reading a row must not write one
+    "statistics": 0,
+    "cull_limit": 0,
+    "size_limit": 2**62,
+    "disk_min_file_size": 2**31,  # everything stays in the database
+    "sqlite_journal_mode": "wal",
+    "sqlite_synchronous": 1,
+    "sqlite_mmap_size": 2**28,
+    "sqlite_auto_vacuum": 0,
+    "sqlite_wal_autocheckpoint": 4000,
+}
+_CHECKPOINT_BYTES = 2**22
+"""From this size of the write-ahead log on, `ReplyCache.sync` moves it to the database: long before
+the 4,000 pages at which SQLite makes whoever writes next wait for that."""
+
+
+class JsonDisk(diskcache.Disk):  # type: ignore[misc]
+    """Stores JSON text under text keys and nothing else; never touches pickle or files."""
+
+    def put(self, key: object) -> tuple[str, bool]:
+        """Return the database key."""
+        if not isinstance(key, str):
+            raise TypeError(f"a cache key is text, not {key!r}")
+        return key, True
+
+    def get(self, key: object, raw: object) -> str:
+        """Return the key that a database key stands for."""
+        if not isinstance(key, str) or not raw:
+            raise RefusedRowError("its key is not text")
+        return key
+
+    def store(self, value: Any, read: object, key: Any = UNKNOWN) -> tuple[int, int, None, str]:
+        """Return the columns for `value`."""
+        if read:
+            raise TypeError("a cache value is JSON, not a file")
+        text = encode_row(key, value)
+        return len(text), MODE_RAW, None, text
+
+    def fetch(self, mode: int, filename: str | None, value: object, read: object) -> str:
+        """Return the text of a row; `decode_row` checks it."""
+        if mode != MODE_RAW or filename is not None or not isinstance(value, str) or read:
+            raise RefusedRowError(_REFUSED.format(mode))
+        return value
+
+
+def default_cache_dir() -> Path:
+    """Return the user's cache folder for FairJudge (it need not exist)."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "fairjudge"
+
+
+class ReplyCache:
+    """JSON values by key, in a folder that any number of processes may share.
+
+    What is damaged is never an answer: a bad row is moved to ``quarantine/rows.jsonl``, a broken
+    database to ``quarantine/``, `warn` (by default the log) is told, and the entry is absent. The
+    folder, by default `default_cache_dir`, is made if absent; one that cannot be used raises
+    `CacheError`.
+    """
+
+    def __init__(self, path: str | Path | None = None, *, warn: Warn | None = None) -> None:
+        self.path = default_cache_dir() if path is None else Path(path)
+        self._warn = warn or logging.getLogger(__name__).warning
+        self._tell_once = functools.cache(self._warn)
+        self._disk = self._open()
+        self.claims = Claims(self.path)
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """Return the value kept under `key`, or None."""
+        try:
+            row = self._disk.get(key)
+            return None if row is None else decode_row(key, row)
+        except (RefusedRowError, ValueError) as error:
+            self._move_aside(key, str(error))
+        except sqlite3.DatabaseError as error:
+            if "decode to UTF-8" in str(error):
+                self._move_aside(key, "it is not UTF-8")
+            else:
+                self._recover(error)
+        return None
+
+    def put(self, key: str, value: Mapping[str, Any]) -> None:
+        """Keep `value` under `key`: an object of text, numbers, booleans, null, lists, objects.
+
+        What cannot be written (disk full, folder read-only, database locked for a minute) raises
+        `CacheError`.
+        """
+        for may_recover in (True, False):
+            try:
+                self._write(key, value)
+            except (sqlite3.DatabaseError, diskcache.Timeout, OSError) as error:
+                damaged = isinstance(error, sqlite3.DatabaseError) and quarantine.is_damage(error)
+                if not (damaged and may_recover):
+                    said = f"cannot write to the cache {self.path}: {error or 'it stays locked'}"
+                    raise CacheError(said) from error
+                self._recover(error)
+            else:
+                return
+
+    def items(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield every sound (key, value) in the order kept; bad rows are moved aside."""
+        try:
+            yield from ((row.key, row.value) for row in self._checked() if row.problem is None)
+        except sqlite3.DatabaseError as error:
+            self._recover(error)
+
+    def stats(self) -> CacheStats:
+        """Count what is there."""
+        files = [file for file in self.path.glob(f"{DBNAME}*") if file.is_file()]
+        return CacheStats(
+            path=self.path,
+            n_entries=self._query("SELECT count(*) FROM Cache")[0][0],
+            size_bytes=sum(file.stat().st_size for file in files),
+            n_quarantined=quarantine.count(self.path),
+        )
+
+    def verify(self) -> CacheReport:
+        """Read every row and move the bad ones aside."""
+        n_sound, refused = 0, []
+        try:
+            self._check_database()
+            for row in self._checked():
+                if row.problem is None:
+                    n_sound += 1
+                else:
+                    refused.append(str(row))
+        except sqlite3.DatabaseError as error:
+            if not self._recover(error):
+                raise CacheError(f"cannot read the cache {self.path}: {error}") from error
+            refused.append(f"the database: {error}")
+        return CacheReport(n_sound=n_sound, refused=tuple(refused))
+
+    def clear(self) -> int:
+        """Remove every entry and return how many; what is in quarantine stays."""
+        return int(self._disk.clear(retry=True))
+
+    def sync(self) -> None:
+        """Force every entry kept so far to disk; until then it outlives a kill, not a power cut.
+
+        SQLite's write-ahead log is synced as a whole, so many entries cost one wait. May run in a
+        thread while others read and write.
+        """
+        try:
+            log = os.open(self.path / f"{DBNAME}-wal", os.O_RDWR)
+        except OSError:  # without a log everything stands in the database, which SQLite syncs
+            return
+        try:
+            os.fsync(log)
+            if os.fstat(log).st_size >= _CHECKPOINT_BYTES:
+                self._query("PRAGMA wal_checkpoint(PASSIVE)")
+        except (OSError, sqlite3.Error) as error:
+            self._tell_once(f"cannot write to the cache {self.path}: {error!r}")
+        finally:
+            os.close(log)
+
+    def secret(self) -> bytes:
+        """Return what requests are sealed with: the same for all processes that use this folder."""
+        return folder_secret(self.path)
+
+    def close(self) -> None:
+        """Close this thread's connection, and end this process's claims."""
+        self.claims.close()
+        self._disk.close()
+
+    def _check_database(self) -> None:
+        ((state,),) = self._query("PRAGMA quick_check(1)")
+        if state != "ok":
+            raise sqlite3.DatabaseError(f"malformed: {state}")
+
+    def _open(self) -> Any:
+        for _ in range(BUSY_ATTEMPTS):
+            try:
+                return diskcache.Cache(
+                    str(self.path), timeout=BUSY_TIMEOUT_SECONDS, disk=JsonDisk, **_SETTINGS
+                )
+            except OSError as error:
+                raise CacheError(f"cannot use {self.path} as a cache folder: {error}") from error
+            except Exception as error:
+                # diskcache takes its settings from the database, and a damaged one for anything.
+                if quarantine.is_damage(error):
+                    self._tell_moved(error, quarantine.move_database(self.path))
+                elif "locked" not in str(error) and not self._forget_settings(error):
+                    raise CacheError(f"cannot use the cache {self.path}: {error}") from error
+        raise CacheError(f"cannot open the cache {self.path}: it stays locked or damaged")
+
+    def _forget_settings(self, error: Exception) -> bool:
+        """Remove the settings in the database, to be made anew; say whether there were any."""
+        try:
+            n_kept = self._query("SELECT count(*) FROM Settings")[0][0]
+            self._query("DELETE FROM Settings")
+        except sqlite3.Error:
+            return False
+        if n_kept:
+            self._warn(f"the cache {self.path} held damaged settings ({error}); made anew")
+        return bool(n_kept)
+
+    def _write(self, key: str, value: Mapping[str, Any]) -> None:
+        for attempt in range(BUSY_ATTEMPTS):
+            try:
+                self._disk.set(key, value)
+            except diskcache.Timeout:
+                # diskcache says so of any failure to begin; only a busy database gets better.
+                if attempt == BUSY_ATTEMPTS - 1 or not os.access(self.path / DBNAME, os.W_OK):
+                    raise
+            else:
+                return
+
+    def _recover(self, error: Exception) -> bool:
+        """Move a damaged database aside and start a new one; say whether that was done."""
+        if not quarantine.is_damage(error):
+            self._tell_once(f"the cache {self.path} cannot be used now: {error}")
+            return False
+        self._disk.close()
+        self._tell_moved(error, quarantine.move_database(self.path))
+        self._disk = self._open()
+        return True
+
+    def _checked(self) -> Iterator[CheckedRow]:
+        """Yield every row in the order kept, after moving it aside where it is bad."""
+        last = -(2**63)
+        while batch := self._select("rowid > ? ORDER BY rowid LIMIT 500", last):
+            last = batch[-1].rowid
+            for row in batch:
+                checked = row.check()
+                if checked.problem is not None:
+                    self._remove(row, checked.problem)
+                yield checked
+
+    def _select(self, where: str, parameter: object) -> list[_Row]:
+        columns = self._query(f"SELECT {_Row.COLUMNS} FROM Cache WHERE {where}", parameter)  # noqa: S608
+        return [_Row(*row) for row in columns]
+
+    def _query(self, sql: str, *parameters: object) -> list[Any]:
+        with closing(
+            sqlite3.connect(self.path / DBNAME, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None)
+        ) as database:
+            return database.execute(sql, parameters).fetchall()
+
+    def _move_aside(self, key: str, why: str) -> None:
+        try:
+            for row in self._select("raw = 1 AND key = ?", key):
+                self._remove(row, why)
+        except (sqlite3.Error, OSError) as error:
+            self._tell_once(f"the cache {self.path} holds a bad row that stays there: {error}")
+
+    def _remove(self, row: _Row, problem: str) -> None:
+        quarantine.keep_row(self.path, row.name, problem, row.value)
+        self._query("DELETE FROM Cache WHERE rowid = ?", row.rowid)
+        self._warn(
+            f"the cache {self.path} held a bad row {row.name[:12]} ({problem}); "
+            f"moved to {quarantine.FOLDER}, to be asked for again"
+        )
+
+    def _tell_moved(self, error: Exception, moved: Path | None) -> None:
+        if moved is not None:
+            self._warn(f"the cache database was damaged ({error}); moved to {moved}, starting anew")
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A row as it is on disk: no column is trusted to have the type it should."""
+
+    rowid: int
+    key: bytes
+    value: bytes
+    mode: int
+    form: str
+
+    COLUMNS: ClassVar[str] = (
+        "rowid, ifnull(CAST(key AS BLOB), x''), ifnull(CAST(value AS BLOB), x''), mode,"
+        " typeof(key) || ' ' || raw || ' ' || typeof(value) || ' ' || ifnull(filename, '')"
+    )
+
+    @property
+    def name(self) -> str:
+        return self.key.decode("utf-8", "replace")
+
+    def check(self) -> CheckedRow:
+        if self.mode != MODE_RAW or self.form != "text 1 text ":
+            return CheckedRow(self.name, _REFUSED.format(self.mode), {})
+        return check_row(self.name, self.value)

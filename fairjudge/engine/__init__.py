@@ -1,0 +1,1 @@
+"""Engines of runs: models, run folders, checkpoints, work in this process."""

@@ -1,0 +1,131 @@
+"""The work on one cluster of a build, wherever it is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import Checkpointer
+
+from fairjudge.backends.token_counts import count_tokens
+from fairjudge.datasets import Loaded, why_not_buildable
+from fairjudge.domain import Article, Cluster
+from fairjudge.engine.built import n_by_reason
+from fairjudge.engine.runs import resume, start
+from fairjudge.errors import InputError
+from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
+from fairjudge.graphs.reference import Progress, ReferenceDeps, build_reference_graph
+from fairjudge.options.building import PAPER_ARTICLES, SettledOptions
+from fairjudge.parsing.outcomes import RETRYABLE
+from fairjudge.references.ports import ArticleBuilder, Builder
+from fairjudge.text.counting import pluralize
+from fairjudge.text.usable import Skipped, usable
+
+_NO_QUESTION = (
+    "no valid question was left; more articles, a lower --min-sources, or a --backend that asks "
+    "better ones would help"
+)
+
+
+def taking_part(
+    cluster: Cluster,
+) -> tuple[tuple[Article, ...], tuple[Skipped, ...], str | None]:
+    """Return the articles that hold news, the others, and why no reference can be built of them."""
+    articles, skipped = usable(cluster.articles)
+    why = why_not_buildable(cluster)
+    if why is None and len(articles) < 2:
+        n_all = pluralize(len(cluster.articles), "article")
+        why = f"cluster {cluster.eid!r}: {len(articles)} of {n_all} with news enough"
+    return articles, skipped, why
+
+
+def check_any_usable(loaded: Loaded[Cluster]) -> None:
+    """Refuse a file of which nothing can be built."""
+    whys = []
+    for cluster in loaded:
+        *_, why = taking_part(cluster)
+        if why is None:
+            return
+        whys.append(why)
+    raise InputError(
+        whys[0] + (f"; nor can any of the other {len(whys) - 1}" if whys[1:] else ""),
+        path=loaded.path,
+        line=loaded.lines[0],
+        field="articles",
+    )
+
+
+def graph_for(
+    builder: Builder | ArticleBuilder, *, checkpointer: Checkpointer = None
+) -> CompiledStateGraph[Any, Any]:
+    """Return the graph that works with `builder`."""
+    if isinstance(builder, ArticleBuilder):
+        return build_article_graph(checkpointer=checkpointer)
+    return build_reference_graph(checkpointer=checkpointer)
+
+
+def _deps(
+    builder: Builder | ArticleBuilder,
+    articles: tuple[Article, ...],
+    options: SettledOptions,
+    progress: Progress,
+) -> ArticleDeps | ReferenceDeps:
+    if isinstance(builder, Builder):
+        return ReferenceDeps(
+            articles=articles,
+            builder=builder,
+            validity=options.validity,
+            max_articles=options.max_articles or PAPER_ARTICLES,
+            n_questions=options.n_questions,
+            progress=progress,
+        )
+    n_tokens = sum(count_tokens(f"{article.title}\n\n{article.content}") for article in articles)
+    return ArticleDeps(
+        articles=articles,
+        builder=builder,
+        validity=options.validity,
+        max_articles=options.max_articles,
+        n_questions=options.n_questions,
+        fits=n_tokens <= options.context_tokens,
+        progress=progress,
+    )
+
+
+async def build_one(
+    graph: Any,
+    cluster: Cluster,
+    *,
+    builder: Builder | ArticleBuilder,
+    options: SettledOptions,
+    concurrency: int,
+    thread: str = "build",
+    progress: Progress = lambda _stage, _done: None,
+) -> dict[str, Any]:
+    """Return the record of one cluster's build: JSON, as the run folder keeps it.
+
+    Where `graph` has a checkpointer, what it holds of `thread` is brought to its end.
+    """
+    articles, skipped, why = taking_part(cluster)
+    row: dict[str, Any] = {
+        "eid": cluster.eid,
+        "skipped": [[one.aid, one.reason] for one in skipped],
+        "retry": False,
+    }
+    if why is not None:
+        return row | {"why_none": why, "kept_aids": []}
+    deps = _deps(builder, articles, options, progress)
+    how: dict[str, Any] = {"thread": thread, "context": deps, "max_concurrency": concurrency}
+    state = await resume(graph, **how) if graph.checkpointer else None
+    state = state or await start(graph, **how)
+    questions = state["question_answers"]
+    return row | {
+        "kept_aids": state["kept_aids"],
+        "question_answers": questions,
+        "dropped": state["dropped"],
+        "dropped_answers": n_by_reason(state.get("dropped_answers", ())),
+        "n_steps": state["n_steps"],
+        "problems": [problem["text"] for problem in state["problems"]],
+        "retry": any(problem["reason"] in RETRYABLE for problem in state["problems"]),
+        "signature": builder.signature,
+        "why_none": None if questions else _NO_QUESTION,
+    }

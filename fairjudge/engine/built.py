@@ -1,0 +1,122 @@
+"""What a build leaves of each cluster: its record joined with the cluster's articles."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from fairjudge.domain import Cluster, Reference
+from fairjudge.records.folder import RunStore, own_rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """One cluster's outcome.
+
+    ``unused`` names the articles that took no part, with the reason; ``why_none`` says why there
+    is no question, where there is none; ``problems`` are failed calls; ``dropped_answers`` say why
+    and how many.
+    """
+
+    reference: Reference
+    n_articles: int
+    unused: tuple[tuple[str, str], ...]
+    dropped: tuple[tuple[str, str], ...]
+    dropped_answers: tuple[tuple[str, int], ...]
+    problems: tuple[str, ...]
+    n_steps: int
+    why_none: str | None
+
+    @property
+    def n_used(self) -> int:
+        """How many articles' answers stand in the reference."""
+        return self.n_articles - len(self.unused)
+
+
+class BuildBook:
+    """Which of all `clusters` of an open run are built; `run` is read once, here.
+
+    ``done`` holds their records by ``eid``, ``n_attempts`` how often each was begun before this
+    start, ``signature`` that of the last builder, None where there was none.
+    """
+
+    ROWS: ClassVar[str] = "references"
+
+    def __init__(self, run: RunStore, clusters: Sequence[Cluster]) -> None:
+        self.run = run
+        self._clusters = clusters
+        with own_rows(run):
+            rows = list(run.read(self.ROWS))
+            self.done = {row["eid"]: row for row in rows if not row["retry"]}
+            self.n_attempts = Counter(row["eid"] for row in rows)
+            signatures = [row["signature"] for row in self.done.values() if "signature" in row]
+        self.signature: str | None = signatures[-1] if signatures else None
+
+    def pending(self) -> list[Cluster]:
+        """Return the clusters that are not built."""
+        return [cluster for cluster in self._clusters if cluster.eid not in self.done]
+
+    def record(self, row: dict[str, Any]) -> None:
+        """Keep the record of one cluster for good."""
+        self.run.append(self.ROWS, row)
+        self.done[row["eid"]] = row
+
+    def built(self) -> tuple[Built, ...]:
+        """Return what came of each cluster, in their order, once none is pending."""
+        with own_rows(self.run):
+            return tuple(built_of(self.done[cluster.eid], cluster) for cluster in self._clusters)
+
+
+def n_by_reason(dropped: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """Return how many answers were dropped, by reason."""
+    counts: Counter[str] = Counter()
+    for row in dropped:
+        counts[row["why"]] += row["n"]
+    return dict(sorted(counts.items()))
+
+
+def built_of(row: dict[str, Any], cluster: Cluster) -> Built:
+    """Join a build's record with its cluster: every article with text, marked used or not."""
+    used, unused = _answering(row), _unused(row, cluster)
+    kept = [article for article in cluster.articles if article.content.strip()] or cluster.articles
+    whole = cluster.to_json()
+    whole["articles"] = [article.to_json() | {"used": article.aid in used} for article in kept]
+    whole["question_answers"] = row.get("question_answers", [])
+    dropped = [(one["question"], one["why"]) for one in row.get("dropped", [])]
+    dropped_answers = row.get("dropped_answers", {})
+    whole["meta"] = {
+        "signature": row.get("signature", ""),
+        "unused": [{"aid": aid, "why": why} for aid, why in unused],
+        "dropped_questions": [{"question": question, "why": why} for question, why in dropped],
+        **({"dropped_answers": dropped_answers} if dropped_answers else {}),
+        **({"why_no_questions": row["why_none"]} if row["why_none"] else {}),
+    }
+    return Built(
+        reference=Reference.model_validate(whole),
+        n_articles=len(cluster.articles),
+        unused=unused,
+        dropped=tuple(dropped),
+        dropped_answers=tuple(dropped_answers.items()),
+        problems=tuple(row.get("problems", [])),
+        n_steps=row.get("n_steps", 0),
+        why_none=row["why_none"],
+    )
+
+
+def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], ...]:
+    """Return the articles without an answer in the reference, in cluster order, and why."""
+    reasons, kept, used = dict(row["skipped"]), frozenset(row["kept_aids"]), _answering(row)
+    other = f"answers fewer questions than the {len(kept)} kept" if kept else "no question was left"
+    silent = dict.fromkeys(kept, "answers no question of the reference")
+    return tuple(
+        (article.aid, {**silent, **reasons}.get(article.aid, other))
+        for article in cluster.articles
+        if article.aid not in used
+    )
+
+
+def _answering(row: Mapping[str, Any]) -> frozenset[str]:
+    groups = (one["answer_groups"] for one in row.get("question_answers", []))
+    return frozenset(answer["aid"] for some in groups for group in some for answer in group)

@@ -1,0 +1,300 @@
+"""Opening models: the chosen backend in its wrappers, and the embedding model when needed."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from math import fsum
+from pathlib import Path
+
+from fairjudge.backends import LOCAL, asks_a_server, decides, open_backend
+from fairjudge.backends.budgeting import Budget, BudgetLimit
+from fairjudge.backends.caching import Caching
+from fairjudge.backends.limiting import Concurrency, Limit, Limiting, StoreCheck, TokenCount, Tokens
+from fairjudge.backends.pacing import AdaptiveLimiter
+from fairjudge.backends.planning import PlanningBackend
+from fairjudge.backends.ports import Middleware, Pipeline
+from fairjudge.backends.retrying import Retrying, RetryPolicy, kind_of
+from fairjudge.backends.sharing import SharedCaching
+from fairjudge.backends.warming import Warming
+from fairjudge.cache.disk import ReplyCache
+from fairjudge.cache.files import AnyCache
+from fairjudge.cache.postgres import PostgresCache
+from fairjudge.engine.interrupts import answering_first, ending_well
+from fairjudge.errors import BackendError, CacheError
+from fairjudge.options.models import Model, Sampling
+from fairjudge.protocols import (
+    Backend,
+    DecisionBackend,
+    Embedder,
+    EntailmentModel,
+    ModelRef,
+    TrainedModels,
+)
+from fairjudge.records.address import StoreAddress
+from fairjudge.text.printable import printable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Llm:
+    """A model behind its wrappers; ``decides`` is set for decision models, which write no text."""
+
+    backend: Backend
+    target: ModelRef
+    sampling: Sampling
+    decides: DecisionBackend | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """What a run asked of a model.
+
+    ``n_calls`` counts every request that was sent, ``retries`` those that repeated another by what
+    went wrong. ``n_cached`` requests cost nothing. ``cost_usd`` is None where a price or a count is
+    unknown. ``tokens`` are those of the calls.
+    """
+
+    n_calls: int
+    n_cached: int
+    cost_usd: float | None
+    retries: Mapping[str, int] = field(default_factory=dict)
+    tokens: Tokens = field(default_factory=Tokens)
+
+
+def nothing_spent(model: Model) -> Spent | None:
+    """Return what a start spent that asked nobody, None for the embedded default."""
+    return None if model.llm is None else Spent(n_calls=0, n_cached=0, cost_usd=0.0)
+
+
+@dataclass(slots=True, kw_only=True)
+class Models:
+    """The models of a run; local ones are loaded when they are first asked for."""
+
+    llm: Llm | None
+    _model: Model
+    _ledger: _Ledger | None = None
+    _cache: AnyCache | None = None
+    _embedder: Embedder | None = field(default=None)
+    _entailment: EntailmentModel | None = field(default=None)
+    _trained: TrainedModels | None = field(default=None)
+
+    def embedder(self) -> Embedder:
+        """Return the embedding model."""
+        if self._embedder is None:
+            from fairjudge.scorers.embedding import load_embedder
+
+            self._embedder = load_embedder(self._model.embedding_model)
+        return self._embedder
+
+    def trained(self) -> TrainedModels:
+        """Return the package's own trained models."""
+        if self._trained is None:
+            from fairjudge.scorers.trained_models import load_trained_models
+
+            self._trained = load_trained_models()
+        return self._trained
+
+    def entailment(self) -> EntailmentModel | None:
+        """Return the entailment model, None where the model names none."""
+        if self._entailment is None and self._model.entailment_model is not None:
+            from fairjudge.scorers.entailment import load_entailment
+
+            self._entailment = load_entailment(self._model.entailment_model)
+        return self._entailment
+
+    def sync(self) -> None:
+        """Force the replies kept so far to disk."""
+        if self._cache is not None:
+            self._cache.sync()
+
+    def spent(self) -> Spent | None:
+        """Return what was asked so far, None for the embedded default."""
+        return None if self._ledger is None else self._ledger.spent()
+
+
+class _Ledger:
+    """What one model of a run has asked for, on a budget that others may have used before it."""
+
+    def __init__(self, budget: Budget, *, on_retry: Callable[[str], None] | None) -> None:
+        self.budget = budget
+        self.retries: Counter[str] = Counter()
+        self.cached: Callable[[], int] = int
+        self.tokens: Callable[[], Tokens] = Tokens
+        self._on_retry = on_retry
+        self._before = (budget.n_calls, budget.cost_usd, budget.n_unpriced)
+
+    def retried(self, error: BackendError) -> None:
+        """Count a further attempt."""
+        kind = kind_of(error)
+        self.retries[kind] += 1
+        if self._on_retry is not None:
+            self._on_retry(kind)
+
+    def spent(self) -> Spent:
+        """Return what was asked since the beginning."""
+        n_calls, cost_usd, n_unpriced = self._before
+        known = self.budget.n_unpriced == n_unpriced
+        return Spent(
+            n_calls=self.budget.n_calls - n_calls,
+            n_cached=self.cached(),
+            cost_usd=self.budget.cost_usd - cost_usd if known else None,
+            retries=dict(self.retries),
+            tokens=self.tokens(),
+        )
+
+
+@asynccontextmanager
+async def open_models(
+    model: Model,
+    *,
+    limits: Sequence[Limit] | None = None,
+) -> AsyncIterator[Models]:
+    """Open what `model` names, and close it afterwards; retries are counted in one line then.
+
+    Parameters
+    ----------
+    limits : sequence of Limit, optional
+        What several processes share, in place of the budget and concurrency of `model`.
+
+    Raises
+    ------
+    ConfigurationError
+        If the backend is unknown, its key or package is missing, or its price is unknown while
+        cost is limited.
+    CacheError
+        If a reply could not be kept: no call begins after that, and those under way are answered.
+    """
+    target = model.llm
+    if target is None:
+        yield Models(llm=None, _model=model)
+        return
+    if model.planner is not None:
+        yield Models(llm=_llm(model.planner, target, model), _model=model)
+        return
+    ledger = _Ledger(model.budget, on_retry=model.on_retry)
+    ledger.budget.check_priced(target)
+    cache = open_cache(model.cache_folder, store=model.address, warn=print_warning)
+    try:
+        client = open_backend(
+            target,
+            timeout_seconds=model.timeout,
+            warn=print_warning,
+            secret=cache.secret(),
+            chat=model.chat,
+        )
+    except BaseException:
+        cache.close()
+        raise
+    limiter = AdaptiveLimiter(
+        limit=model.concurrency,
+        requests_per_minute=model.requests_per_minute,
+        tokens_per_minute=model.tokens_per_minute,
+        max_wait_seconds=model.max_wait,
+    )
+    count = TokenCount()
+    if limits is None:
+        outer: list[Limit] = [Concurrency(model.concurrency), count]
+        inner: list[Limit] = [BudgetLimit(ledger.budget), limiter]
+    else:
+        outer, inner = [count], [limiter, *limits]
+    if isinstance(cache, PostgresCache):
+        inner.append(StoreCheck(cache))
+    with ending_well(limiter, warn=print_warning) as unkept:
+        caching = _caching(cache, unkept=unkept)
+        warming: list[Middleware] = [Warming()] if asks_a_server(target) else []
+        retrying = Retrying(
+            policy=RetryPolicy(max_wait_seconds=model.max_wait),
+            ends_unmet=True,
+            retried=ledger.retried,
+            warn=print_warning,
+        )
+        backend = Pipeline(client, caching, *warming, Limiting(*outer), retrying, Limiting(*inner))
+        ledger.cached = lambda: caching.hits
+        ledger.tokens = lambda: count.tokens
+        llm = _llm(backend, target, model)
+        try:
+            with answering_first(limiter, tell=_say):
+                yield Models(llm=llm, _model=model, _ledger=ledger, _cache=cache)
+            if ledger.retries:
+                _say(f"{target}: {retries_text(ledger.retries)}")
+        finally:
+            await backend.aclose()
+            cache.close()
+
+
+def _llm(backend: Pipeline | PlanningBackend, target: ModelRef, model: Model) -> Llm:
+    return Llm(
+        backend=backend,
+        target=target,
+        sampling=model.sampling,
+        decides=backend if decides(target) else None,
+    )
+
+
+def first_model(model: Model, stated: Mapping[str, str]) -> Model:
+    """Return the model whose signature said `stated`, all else as in `model`, its budget too."""
+    limit, seed = stated.get("max_output_tokens"), stated.get("seed")
+    first = replace(
+        model,
+        target=stated.get("judge", LOCAL),
+        base_url=stated.get("base_url"),
+        max_output_tokens=None if limit is None else int(limit),
+        seed=None if seed is None else int(seed),
+    )
+    return model.sharing(first)
+
+
+def spent_together(spent: Iterable[Spent | None]) -> Spent | None:
+    """Return what several models were asked together; None where no one was."""
+    paid = [one for one in spent if one is not None]
+    if not paid:
+        return None
+    costs = [one.cost_usd for one in paid]
+    retries: Counter[str] = Counter()
+    for one in paid:
+        retries.update(one.retries)
+    return Spent(
+        retries=dict(retries),
+        n_calls=sum(one.n_calls for one in paid),
+        n_cached=sum(one.n_cached for one in paid),
+        cost_usd=None if None in costs else fsum(cost for cost in costs if cost is not None),
+        tokens=sum((one.tokens for one in paid), Tokens()),
+    )
+
+
+def retries_text(retries: Mapping[str, int]) -> str:
+    """Return such as ``3 retries (429: 2, timeout: 1)``."""
+    n = sum(retries.values())
+    kinds = ", ".join(f"{kind}: {count}" for kind, count in sorted(retries.items()))
+    return f"{n} retr{'y' if n == 1 else 'ies'} ({kinds})"
+
+
+def open_cache(
+    folder: Path | None, *, store: StoreAddress | None, warn: Callable[[str], None]
+) -> AnyCache:
+    """Open the cache of replies in `store`, or the embedded one in `folder`.
+
+    Raises
+    ------
+    FairJudgeError
+        If it cannot be used.
+    """
+    return ReplyCache(folder, warn=warn) if store is None else PostgresCache(store, warn=warn)
+
+
+def _caching(cache: AnyCache, *, unkept: Callable[[CacheError], None]) -> Caching | SharedCaching:
+    if not isinstance(cache, ReplyCache):
+        return SharedCaching(cache=cache, warn=print_warning)
+    return Caching(cache=cache, claims=cache.claims, warn=print_warning, unkept=unkept)
+
+
+def print_warning(message: str) -> None:
+    """Tell the user on standard error."""
+    _say(f"warning: {message}")
+
+
+def _say(message: str) -> None:
+    print(printable(message), file=sys.stderr)  # noqa: T201  # the terminal is all there is

@@ -1,0 +1,87 @@
+"""The measures of ``fairness coverage``: Equal Coverage, R_EC and Coverage Parity; 0 is fair.
+
+Coverage is a probability or a similarity; see `fairjudge.fairness.support`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from fairjudge.fairness.coverage_parity import Contributions, parity
+from fairjudge.fairness.equal_coverage import ALPHA, RelabellingTest, SampleCoverage
+from fairjudge.fairness.judge_error import equal_coverage_band
+from fairjudge.fairness.measures import Band, FairnessMeasure, FairnessMeasures
+from fairjudge.stats._arrays import BoolArray, FloatArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageRows:
+    """The samples of a system, with the test of each; p-values below ``alpha`` are significant."""
+
+    samples: Sequence[SampleCoverage]
+    tests: Sequence[RelabellingTest]
+    alpha: float = ALPHA
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoverageErrors:
+    """The samples of a system, at least one, and by how much each value's coverage may be off."""
+
+    samples: Sequence[SampleCoverage]
+    error_rate: float
+
+
+def equal_coverages(rows: CoverageRows) -> FloatArray:
+    """Return the Equal Coverage of each sample (equation 5)."""
+    return np.array([sample.equal_coverage for sample in rows.samples], dtype=np.float64)
+
+
+def significant(rows: CoverageRows) -> BoolArray:
+    """Return for each sample whether its Equal Coverage is significant."""
+    return np.array([test.p_value < rows.alpha for test in rows.tests], dtype=np.bool_)
+
+
+def strictly_significant(rows: CoverageRows) -> BoolArray:
+    """Return the same by the paper's p-value, which can be 0."""
+    return np.array([test.p_value_strict < rows.alpha for test in rows.tests], dtype=np.bool_)
+
+
+def mean_equal_coverage_band(errors: CoverageErrors) -> Band:
+    """Bound the mean Equal Coverage by the mean of the samples' bounds."""
+    bands = [equal_coverage_band(one, error_rate=errors.error_rate) for one in errors.samples]
+    return Band(
+        low=sum(band.low for band in bands) / len(bands),
+        high=sum(band.high for band in bands) / len(bands),
+    )
+
+
+CoverageMeasure: TypeAlias = FairnessMeasure[CoverageRows, Contributions, CoverageErrors]
+
+COVERAGE: Final[FairnessMeasures[CoverageRows, Contributions, CoverageErrors]] = FairnessMeasures(
+    "coverage",
+    CoverageMeasure(
+        key="equal_coverage",
+        label="Equal Coverage",
+        of_sample=equal_coverages,
+        band=mean_equal_coverage_band,
+        stream="shared",
+    ),
+    CoverageMeasure(
+        key="r_ec", label="R_EC", of_sample=significant, sample_key="unfair", stream="shared"
+    ),
+    CoverageMeasure(
+        key="r_ec_strict",
+        label="R_EC, strict",
+        of_sample=strictly_significant,
+        shown=False,
+        stream="shared",
+    ),
+    CoverageMeasure(
+        key="coverage_parity", label="Coverage Parity", of_corpus=parity, stream="shared"
+    ),
+)
+"""The measures of ``fairness coverage``. To add one, see docs/contributing/measure.md."""

@@ -1,0 +1,138 @@
+"""Read files that users name: regular files only, gzip up to a bound, numbers that fit a float."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import sys
+import tomllib
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from fairjudge.errors import InputError
+
+GZIP_MAGIC = b"\x1f\x8b"
+_PART_BYTES = 1 << 20
+_ALWAYS_UNPACKED_BYTES = 1 << 30
+_MAX_TIMES = 200
+"""How many times its size a larger content may be: judgements without texts reach about 90, and
+gzip itself about 1,030."""
+
+
+def mode_of(path: Path) -> int | None:
+    """Return what `os.stat` says of ``path``'s kind, None where nothing is there.
+
+    `InputError` where no file can have such a name.
+    """
+    try:
+        return path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return None
+    except OSError as error:
+        name = f"{str(path)[:60]}..." if len(str(path)) > 200 else path
+        raise InputError(f"cannot be used: {error.strerror}", path=name) from None
+    except ValueError:  # a NUL in the name
+        raise InputError("not a file name", path=repr(str(path))) from None
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is neither a file nor a folder; what is not there is left to its reader.
+
+    A pipe may never end or wait for ever, and its content is gone once it was read; a device too.
+    `InputError` for a pipe, a socket, a device, or a name that no file can have.
+    """
+    mode = mode_of(path)
+    if mode is not None and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InputError(
+            "expected a file, found a pipe or a device; write its content to a file first",
+            path=path,
+        )
+
+
+def read_file(path: Path) -> bytes:
+    """Return the content of the regular file at ``path``.
+
+    `InputError` where it is no file, not there or not readable.
+    """
+    check_regular(path)
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError("no such file", path=path) from None
+    except IsADirectoryError:
+        raise InputError("expected a file, found a folder", path=path) from None
+    except PermissionError:
+        raise InputError("no permission to read the file", path=path) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot read the file: {reason}", path=path) from None
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return what the TOML file at ``path`` says.
+
+    `InputError` where it cannot be read, is not TOML, or holds a whole number beyond every float.
+    """
+    try:
+        found = tomllib.loads(read_file(path).decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not TOML: {error}", path=path) from None
+    if any(map(beyond_floats, _whole_numbers(found))):
+        raise InputError("a number has too many digits", path=path)
+    return found
+
+
+def whole_number(literal: str) -> int:
+    """Return the integer of a JSON text: what its decoders take as ``parse_int``.
+
+    `ValueError` where it is beyond every float.
+    """
+    number = int(literal)
+    if beyond_floats(number):
+        raise ValueError("a number has too many digits")
+    return number
+
+
+def beyond_floats(number: int) -> bool:
+    """Say whether no float is so large."""
+    return abs(number) > sys.float_info.max
+
+
+def _whole_numbers(value: object) -> Iterator[int]:
+    if isinstance(value, int):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _whole_numbers(item)
+
+
+def unpacked_limit(n_packed: int) -> int:
+    """Return how many bytes a file of `n_packed` may hold unpacked: 1 GiB, or 200 times as many."""
+    return max(_ALWAYS_UNPACKED_BYTES, _MAX_TIMES * n_packed)
+
+
+def unpack(data: bytes, *, path: str | Path) -> bytes:
+    """Return what the gzip `data` of the file at `path` hold.
+
+    `InputError` where they are damaged, cut off, or hold more than `unpacked_limit`.
+    """
+    max_bytes = unpacked_limit(len(data))
+    unpacked = io.BytesIO()
+    try:
+        with gzip.open(io.BytesIO(data)) as packed:
+            while part := packed.read(_PART_BYTES):
+                unpacked.write(part)
+                if unpacked.tell() > max_bytes:
+                    raise InputError(
+                        f"{len(data):,} bytes of gzip hold more than {max_bytes:,}, as no records "
+                        "of ours do; if you trust the file, unpack it yourself",
+                        path=path,
+                    )
+    except EOFError:
+        raise InputError("the gzip data are cut off", path=path) from None
+    except (OSError, zlib.error):
+        raise InputError("the gzip data are damaged", path=path) from None
+    return unpacked.getvalue()

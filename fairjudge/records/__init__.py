@@ -1,0 +1,1 @@
+"""Run folders, in files or PostgreSQL: rows, manifests, signatures, results as JSON."""

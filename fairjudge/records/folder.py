@@ -1,0 +1,326 @@
+"""Run folders: manifest, append-only JSONL, and a lock; a killed run leaves nothing half-written.
+
+A run folder belongs to one command with one set of arguments and inputs. Rows are appended with a
+single write each and carry a checksum, so a kill loses at most the row being written; a row that is
+torn, or was changed since, is taken out when the rows are read again, and its work done again.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from filelock import FileLock, Timeout
+
+from fairjudge.errors import InputError, RunError
+from fairjudge.files import check_regular, read_file
+from fairjudge.records.sealed import seal, unseal
+
+SCHEMA_VERSION = 1
+_MANIFEST = "manifest.json"
+CHANGED = (
+    "that is not as the run wrote it; the run's own command takes it out and asks anew (what the "
+    "cache holds costs nothing)"
+)
+"""What is said where a run's rows are only read."""
+
+
+class RunStore(ABC):
+    """What a run keeps, locked while open: rows by name, in the order in which they were appended.
+
+    ``path`` is the run's folder, or its name as a path; ``shown`` is how messages name it;
+    ``identity`` is what it is: command, arguments that change results, hashes of inputs. A run that
+    is in use, was begun with another identity, or cannot be written raises `RunError`.
+    """
+
+    def __init__(self, path: Path, *, shown: Path | str, identity: Mapping[str, Any]) -> None:
+        self.path = path
+        self.shown = shown
+        self._identity = json.loads(json.dumps(identity))
+
+    def __enter__(self) -> Self:
+        self._open()
+        try:
+            self._check_identity()
+        except BaseException:
+            self._close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def __str__(self) -> str:
+        return str(self.shown)
+
+    @abstractmethod
+    def _open(self) -> None:
+        """Take the run's lock."""
+
+    @abstractmethod
+    def _close(self) -> None:
+        """Give the lock back."""
+
+    @abstractmethod
+    def _manifest(self, manifest: str) -> str:
+        """Return the manifest that is kept, after keeping `manifest` where there was none."""
+
+    @abstractmethod
+    def append(self, name: str, row: Mapping[str, Any]) -> int:
+        """Append one row to those called `name`, and return its place."""
+
+    @abstractmethod
+    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """Yield the rows called `name`, each with its place.
+
+        What this program did not write is left out, and its work done again.
+        """
+
+    @abstractmethod
+    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+        """Return the rows called `name` at `places`, in that order; the run need not be open.
+
+        One that is not there as it was written raises `RunError`.
+        """
+
+    @abstractmethod
+    def sync(self) -> None:
+        """Force what was appended to disk."""
+
+    @abstractmethod
+    def may_hold(self, name: str) -> bool:
+        """Say whether there may be rows called `name`; asked before the run is opened."""
+
+    @abstractmethod
+    def thread(self, name: str) -> str:
+        """Return what the checkpoints of this run's `name` are kept under."""
+
+    def read(self, name: str) -> Iterator[dict[str, Any]]:
+        """Yield the rows called `name`; see `placed`."""
+        return (row for _, row in self.placed(name))
+
+    def _check_identity(self) -> None:
+        text = self._manifest(json.dumps({"schema": SCHEMA_VERSION, "identity": self._identity}))
+        try:
+            found = dict(json.loads(text)["identity"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise RunError(f"{self}: not a run's manifest; choose another --run") from None
+        if found != self._identity:
+            raise RunError(
+                f"{self}: this is another run (it differs in "
+                f"{', '.join(differences(found, self._identity))}); "
+                "give the same arguments to resume it, or another --run"
+            )
+
+
+class RunFolder(RunStore):
+    """One run's folder; made if it does not exist. See `RunStore`."""
+
+    def __init__(self, path: Path, *, identity: Mapping[str, Any]) -> None:
+        super().__init__(path, shown=path, identity=identity)
+        self._lock = FileLock(path / ".lock", timeout=0)
+        self._files: dict[str, int] = {}
+
+    def _open(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout:
+            raise RunError(f"{self}: another run is using this folder") from None
+        except OSError as error:
+            raise RunError(f"{self}: cannot use this run folder: {error.strerror}") from None
+
+    def _close(self) -> None:
+        for descriptor in self._files.values():
+            os.close(descriptor)
+        self._files.clear()
+        self._lock.release()
+
+    def _manifest(self, manifest: str) -> str:
+        file = self.path / _MANIFEST
+        if not file.exists():
+            write_atomically(file, manifest + "\n")
+        check_regular(file)
+        try:
+            return file.read_text("utf-8")
+        except (OSError, ValueError):
+            raise RunError(f"{self}: not a run's manifest; choose another --run") from None
+
+    def append(self, name: str, row: Mapping[str, Any]) -> int:
+        """See `RunStore`; one row is one write."""
+        data = seal(row) + b"\n"
+        try:
+            if name not in self._files:
+                check_regular(self._file(name))
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+                self._files[name] = os.open(self._file(name), flags, 0o644)
+            return _write_whole(self._files[name], data)
+        except OSError as error:
+            raise RunError(f"{self._file(name)}: cannot write: {error.strerror}") from None
+
+    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """See `RunStore`; a place is an offset. What is left out is taken out of the file."""
+        file = self._file(name)
+        if not file.exists():
+            return
+        with self._reading(file) as lines:
+            all_sound = all(line.endswith(b"\n") and _row(line) is not None for line in lines)
+        if not all_sound:
+            self._take_out_unsound(file)
+        place = 0
+        with self._reading(file) as lines:
+            for line in lines:
+                if (row := _row(line)) is not None:
+                    yield place, row
+                place += len(line)
+
+    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+        """See `RunStore`."""
+        rows = []
+        with self._reading(self._file(name)) as lines:
+            for place in places:
+                lines.seek(place)
+                rows.append(_row(lines.readline()))
+        found = [row for row in rows if row is not None]
+        if len(found) < len(rows):
+            raise RunError(f"{self._file(name)}: holds a row {CHANGED}")
+        return found
+
+    @contextmanager
+    def _reading(self, file: Path) -> Iterator[BinaryIO]:
+        check_regular(file)
+        try:
+            with file.open("rb") as lines:
+                yield lines
+        except OSError as error:
+            raise RunError(f"{file}: cannot read: {error.strerror}") from None
+
+    def _take_out_unsound(self, file: Path) -> None:
+        if (descriptor := self._files.pop(file.stem, None)) is not None:
+            os.close(descriptor)
+        try:
+            with replacing(file) as draft, draft.open("wb") as sound, file.open("rb") as lines:
+                for line in lines:
+                    if _row(line) is not None:
+                        sound.write(line.removesuffix(b"\n") + b"\n")
+        except OSError as error:
+            raise RunError(f"{file}: cannot write: {error.strerror}") from None
+
+    def may_hold(self, name: str) -> bool:
+        """See `RunStore`."""
+        return self._file(name).exists()
+
+    def thread(self, name: str) -> str:
+        """See `RunStore`."""
+        return name
+
+    def sync(self) -> None:
+        """See `RunStore`."""
+        for descriptor in list(self._files.values()):
+            os.fsync(descriptor)
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{name}.jsonl"
+
+
+@contextmanager
+def own_rows(run: RunStore) -> Iterator[None]:
+    """End in one error where the rows of `run` lack what its program writes."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError):
+        raise RunError(
+            f"{run}: holds a row that this run did not write; choose another --run (the cache "
+            "keeps every reply)"
+        ) from None
+
+
+def differences(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Name what differs between two identities, with both values where these can be read."""
+    named = []
+    both = {*found, *wanted}
+    told = ["command"] if found.get("command") != wanted.get("command") else sorted(both)
+    for key in told:
+        before, now = found.get(key), wanted.get(key)
+        if before == now:
+            continue
+        if isinstance(before, dict) and isinstance(now, dict):
+            named += [f"{key}: {inner}" for inner in differences(before, now)]
+        elif _readable(before) and _readable(now):
+            named.append(f"{key} ({_said(before)} there, now {_said(now)})")
+        else:
+            named.append(key)
+    return named
+
+
+def _said(value: object) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, list) else repr(value)
+
+
+def _readable(value: object) -> bool:
+    """Say whether `value` is short and no digest."""
+    if isinstance(value, list):
+        return all(isinstance(item, str) for item in value) and len(value) < 10
+    return value is None or (isinstance(value, str | int | float) and len(str(value)) < 60)
+
+
+def kept_rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of one of a run's files, none where there is no such file.
+
+    The last one of a killed run may be torn, and is passed over; another one that is not as the run
+    wrote it raises `InputError`.
+    """
+    if not path.is_file():
+        return
+    lines = read_file(path).split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        row = unseal(line)
+        if row is not None:
+            yield row
+        elif number != len(lines):
+            raise InputError(f"a row {CHANGED}", path=path, line=number)
+
+
+def _row(line: bytes) -> dict[str, Any] | None:
+    return unseal(line.removesuffix(b"\n"))
+
+
+def _write_whole(descriptor: int, data: bytes) -> int:
+    """Append all of `data` or, on a full disk, none of it; return where it begins."""
+    written = os.write(descriptor, data)
+    begins = os.lseek(descriptor, 0, os.SEEK_END) - written
+    if written != len(data):
+        os.ftruncate(descriptor, begins)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return begins
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Write `path` whole or not at all: a temporary file beside it, then a rename."""
+    with replacing(path) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
+def write_output(path: Path, text: str) -> None:
+    """Write a file that somebody named, whole or not at all, or raise `InputError`."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror}", path=path) from None
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; move it there if the block succeeds."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield temporary
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

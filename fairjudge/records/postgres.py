@@ -1,0 +1,174 @@
+"""A run whose manifest and rows lie in the shared store, so that any machine may resume it."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fairjudge.errors import RunError
+from fairjudge.records.address import StoreAddress
+from fairjudge.records.folder import CHANGED, RunStore
+from fairjudge.records.sealed import seal, unseal
+from fairjudge.records.server import SCHEMA, Server
+
+_PAGE = 1000
+_TAKE = f"""
+INSERT INTO {SCHEMA}.runs (run, name, manifest) VALUES (%s, %s, %s) ON CONFLICT (run) DO NOTHING
+"""  # noqa: S608  # a constant
+_MANIFEST = f"SELECT manifest FROM {SCHEMA}.runs WHERE run = %s"  # noqa: S608
+_APPEND = f"""
+INSERT INTO {SCHEMA}.run_rows (run, kind, place, content) VALUES (%s, %s, %s, %s)
+ON CONFLICT (run, kind, place) DO NOTHING
+"""  # noqa: S608
+_COUNT = f"""
+SELECT coalesce(max(place), 0) FROM {SCHEMA}.run_rows WHERE run = %s AND kind = %s
+"""  # noqa: S608
+_READ = f"""
+SELECT place, content FROM {SCHEMA}.run_rows WHERE run = %s AND kind = %s AND place > %s
+ORDER BY place LIMIT {_PAGE}
+"""  # noqa: S608
+_AT = f"""
+SELECT place, content FROM {SCHEMA}.run_rows WHERE run = %s AND kind = %s AND place = ANY(%s)
+"""  # noqa: S608
+LOCK_SECONDS = 10.0
+"""How long the end of a killed run may take to reach the server."""
+_SESSION = """
+SELECT set_config('synchronous_commit', 'off', false),
+       set_config('tcp_keepalives_idle', '30', false),
+       set_config('tcp_keepalives_interval', '10', false),
+       set_config('tcp_keepalives_count', '3', false)
+"""
+"""Rows need not reach the disk one by one: checkpoints do, later, and the log that makes them
+durable is written in order. A machine that lost power loses its lock within a minute."""
+
+
+class StoredRun(RunStore):
+    """One run in the store; the same name is the same run on every machine. See `RunStore`."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        identity: Mapping[str, Any],
+        address: StoreAddress,
+    ) -> None:
+        self._name = name.encode("utf-8", "replace").decode()
+        super().__init__(Path(name), shown=f"{self._name} in {address}", identity=identity)
+        self.address = address
+        self._key = hashlib.sha256(self._name.encode()).hexdigest()[:32]
+        self._opened: Server | None = None
+        self._n_rows: dict[str, int] = {}
+
+    def _open(self) -> None:
+        self._opened = Server(
+            self.address,
+            max_connections=1,  # the one that holds the lock
+            prepare=self._lock,
+        )
+
+    def _close(self) -> None:
+        self._server.close()
+        self._opened = None
+        self._n_rows.clear()
+
+    @property
+    def _server(self) -> Server:
+        if self._opened is None:
+            raise RunError(f"{self}: this run is not open")
+        return self._opened
+
+    @contextmanager
+    def _reading(self) -> Iterator[Server]:
+        """Yield the open server, or one for the time of the block."""
+        if self._opened is not None:
+            yield self._opened
+            return
+        server = Server(self.address)
+        try:
+            yield server
+        finally:
+            server.close()
+
+    def append(self, name: str, row: Mapping[str, Any]) -> int:
+        """See `RunStore`; places are counted from 1."""
+        if name not in self._n_rows:
+            ((self._n_rows[name],),) = self._server.run(_COUNT, (self._key, name))
+        self._n_rows[name] += 1
+        self._server.run(_APPEND, (self._key, name, self._n_rows[name], seal(row)))
+        return self._n_rows[name]
+
+    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+        """See `RunStore`."""
+        for place, row in self._rows(self._server, name):
+            if row is not None:
+                yield place, row
+
+    def _rows(self, server: Server, name: str) -> Iterator[tuple[int, dict[str, Any] | None]]:
+        last = 0
+        while page := server.run(_READ, (self._key, name, last)):
+            yield from ((place, unseal(content)) for place, content in page)
+            last = page[-1][0]
+
+    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+        """See `RunStore`."""
+        with self._reading() as server:
+            found = dict(server.run(_AT, (self._key, name, list(places))))
+        rows = [unseal(found[place]) if place in found else None for place in places]
+        return self._all_sound(name, rows)
+
+    def peek(self, name: str) -> list[dict[str, Any]]:
+        """Return the rows called `name` without opening the run; none where there is no such run.
+
+        Another one may be writing them.
+        """
+        with self._reading() as server:
+            return self._all_sound(name, [row for _, row in self._rows(server, name)])
+
+    def _all_sound(self, name: str, rows: Sequence[dict[str, Any] | None]) -> list[dict[str, Any]]:
+        sound = [row for row in rows if row is not None]
+        if len(sound) < len(rows):
+            raise RunError(f"{self}: {name} holds a row {CHANGED}")
+        return sound
+
+    def sync(self) -> None:
+        """Do nothing: the server keeps what it took."""
+
+    def may_hold(self, name: str) -> bool:  # noqa: ARG002  # the store is asked once it is open
+        """See `RunStore`."""
+        return True
+
+    def thread(self, name: str) -> str:
+        """See `RunStore`."""
+        return f"{self._key}/{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:32]}"
+
+    def forget_checkpoints(self) -> None:
+        """Delete this run's checkpoints, once it is finished: its rows say all."""
+        for table in ("checkpoints", "checkpoint_blobs", "checkpoint_writes"):
+            self._server.run(
+                f"DELETE FROM {SCHEMA}.{table} WHERE thread_id LIKE %s",  # noqa: S608
+                (f"{self._key}/%",),
+            )
+
+    def _manifest(self, manifest: str) -> str:
+        self._server.run(_TAKE, (self._key, self._name, manifest))
+        ((found,),) = self._server.run(_MANIFEST, (self._key,))
+        return str(found)
+
+    def _lock(self, connection: Any) -> None:
+        """Take the run's lock for as long as `connection` lives."""
+        number = int(self._key[:15], 16)
+        deadline = time.monotonic() + LOCK_SECONDS
+        connection.execute(_SESSION)
+        while True:
+            ((taken,),) = connection.execute("SELECT pg_try_advisory_lock(%s)", (number,))
+            if taken:
+                return
+            if time.monotonic() > deadline:
+                raise RunError(
+                    f"{self}: another run of this name is under way, or died within the last minute"
+                )
+            time.sleep(0.1)

@@ -1,0 +1,195 @@
+"""Talking to the PostgreSQL server of a shared store: connections, tables, and what goes wrong.
+
+Every statement that is run here may be run twice with the same outcome, so a connection that is
+lost in the middle of one is replaced, and the statement repeated.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from queue import Empty, LifoQueue
+from typing import TYPE_CHECKING, Any
+
+from fairjudge.errors import MissingExtraError, StoreError
+from fairjudge.records.address import StoreAddress
+
+if TYPE_CHECKING:
+    import psycopg
+
+SCHEMA = "fairjudge"
+PATIENCE_SECONDS = 30.0
+"""How long a lost server is waited for; a restart or a failover takes less."""
+_MAX_CONNECTIONS = 8
+_CONNECT_SECONDS = 10
+_ONE_AT_A_TIME = 0x66_6A_73_74
+"""The advisory lock under which tables are made: IF NOT EXISTS alone may collide."""
+
+CONNECTION: dict[str, Any] = {
+    "connect_timeout": _CONNECT_SECONDS,
+    "application_name": "fairjudge",
+    "prepare_threshold": None,  # poolers that hand out a connection a statement lose prepared ones
+    # A machine that vanished is noticed within a minute, on either side.
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+}
+"""What every connection is opened with."""
+
+_LAST_TABLE = f"{SCHEMA}.secrets"
+_TABLES = f"""
+CREATE SCHEMA IF NOT EXISTS {SCHEMA};
+CREATE TABLE IF NOT EXISTS {SCHEMA}.replies (
+    key text PRIMARY KEY,
+    stored bytea NOT NULL
+);
+CREATE TABLE IF NOT EXISTS {SCHEMA}.quarantine (
+    key text NOT NULL,
+    problem text NOT NULL,
+    stored bytea NOT NULL,
+    moved_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS {SCHEMA}.owners (
+    owner text PRIMARY KEY,
+    alive_until timestamptz NOT NULL
+);
+CREATE TABLE IF NOT EXISTS {SCHEMA}.claims (
+    key text PRIMARY KEY,
+    owner text NOT NULL,
+    ticket text NOT NULL,
+    claimed_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS {SCHEMA}.runs (
+    run text PRIMARY KEY,
+    name text NOT NULL,
+    manifest text NOT NULL
+);
+CREATE TABLE IF NOT EXISTS {SCHEMA}.run_rows (
+    run text NOT NULL,
+    kind text NOT NULL,
+    place bigint NOT NULL,
+    content bytea NOT NULL,
+    PRIMARY KEY (run, kind, place)
+);
+CREATE TABLE IF NOT EXISTS {SCHEMA}.secrets (
+    only_one boolean PRIMARY KEY DEFAULT true CHECK (only_one),
+    secret bytea NOT NULL
+);
+"""
+
+
+def driver() -> Any:
+    """Return psycopg, or raise `MissingExtraError`."""
+    try:
+        import psycopg
+    except ImportError:
+        raise MissingExtraError("--store postgresql://", extra="postgres") from None
+    return psycopg
+
+
+class Server:
+    """A few connections to one database, shared by threads; opened when needed.
+
+    A statement waits ``patience_seconds`` (by default `PATIENCE_SECONDS`) for a server that went
+    away; where one has waited in vain, the next ones do not wait. More than ``max_connections`` at
+    once wait for each other. ``prepare`` is called with every new connection before its first use.
+    A server that cannot be reached now, and tables that cannot be made, raise `StoreError`.
+    """
+
+    def __init__(
+        self,
+        address: StoreAddress,
+        *,
+        patience_seconds: float | None = None,
+        max_connections: int = _MAX_CONNECTIONS,
+        prepare: Callable[[Any], None] | None = None,
+    ) -> None:
+        self.address = address
+        self._patience_seconds = PATIENCE_SECONDS if patience_seconds is None else patience_seconds
+        self._given_up = False
+        self._prepare = prepare
+        self._psycopg = driver()
+        self._idle: LifoQueue[psycopg.Connection[Any]] = LifoQueue()
+        self._places = threading.BoundedSemaphore(max_connections)
+        self._make_tables()
+
+    def run(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run one statement, which must bear repetition; raise `StoreError` where it cannot be."""
+        deadline = time.monotonic() + (0.0 if self._given_up else self._patience_seconds)
+        wait_seconds = 0.1
+        while True:
+            try:
+                return self._run_once(statement, parameters)
+            except (self._psycopg.OperationalError, self._psycopg.InterfaceError) as error:
+                if time.monotonic() + wait_seconds > deadline:
+                    self._given_up = True
+                    raise self.error("went away", error) from None
+            except self._psycopg.Error as error:
+                raise self.error("cannot be used", error) from None
+            time.sleep(wait_seconds)
+            wait_seconds = min(2.0, wait_seconds * 2)
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        while True:
+            try:
+                self._idle.get_nowait().close()
+            except Empty:
+                return
+
+    def error(self, what: str, error: Exception) -> StoreError:
+        """Return the error for a user: where, what and why, without the password."""
+        why = self.address.without_secrets(error) or type(error).__name__
+        return StoreError(
+            f"the store {self.address} {what}: {why}; what is done is kept, and the same command "
+            "goes on from there"
+        )
+
+    def _run_once(self, statement: str, parameters: Sequence[object]) -> list[tuple[Any, ...]]:
+        with self._connection() as connection:
+            cursor = connection.execute(statement, parameters or None)
+            self._given_up = False
+            return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def _connection(self) -> Iterator[psycopg.Connection[Any]]:
+        with self._places:
+            try:
+                connection = self._idle.get_nowait()
+            except Empty:
+                connection = self._connect()
+            try:
+                yield connection
+            finally:
+                if connection.broken or connection.closed:
+                    connection.close()
+                else:
+                    self._idle.put(connection)
+
+    def _connect(self) -> psycopg.Connection[Any]:
+        connection: psycopg.Connection[Any] = self._psycopg.connect(
+            self.address.url, autocommit=True, **CONNECTION
+        )
+        if self._prepare is not None:
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    def _make_tables(self) -> None:
+        try:
+            if self._run_once("SELECT to_regclass(%s)", (_LAST_TABLE,)) != [(None,)]:
+                return  # nor may every user make tables
+            with self._connection() as connection, connection.transaction():
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (_ONE_AT_A_TIME,))
+                connection.execute(_TABLES)
+        except self._psycopg.OperationalError as error:
+            self.close()
+            raise self.error("cannot be reached", error) from None
+        except self._psycopg.Error as error:
+            self.close()
+            raise self.error("cannot be used", error) from None

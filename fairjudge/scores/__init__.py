@@ -1,0 +1,1 @@
+"""What judgements add up to: aggregates, leaderboards, juries, slices of coverage."""

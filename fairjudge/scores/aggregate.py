@@ -1,0 +1,269 @@
+"""From single judgements to one line a system. Pure; unscored is counted, never a number."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any, TypeAlias
+
+from fairjudge.domain import Judgement, Undefined, Verdict
+from fairjudge.scores.ratings import Rated
+
+_PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str, int | None, str | None]
+_SIDES: tuple[Verdict, ...] = ("a", "b", "tie")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairVerdict:
+    """What both orders of a pair say together.
+
+    ``verdict`` is None where an order is unscored. ``confidence`` is 0.5 for a win in one order
+    with an explicit tie in the other, else 1. ``flipped``: the orders named opposite sides.
+
+    Where both orders gave a distribution, ``probabilities`` are its mean, the verdict is the
+    likeliest ("tie" where two are equally likely), and ``confidence`` the verdict's probability.
+    ``shift`` is then the graded position bias, in [-1, 1]: by how much more probable, on average, a
+    side is when it stands first than when it stands second. Positive favours the first place.
+    """
+
+    verdict: Verdict | None
+    confidence: float = 1.0
+    flipped: bool = False
+    probabilities: Mapping[Verdict, float] | None = None
+    shift: float | None = None
+
+
+def reconcile(ab: Verdict | None, ba: Verdict | None) -> PairVerdict:
+    """Return the verdict of two orders, each in terms of a and b, None where unscored.
+
+    A side wins when both orders name it. Opposite sides are a tie, and inconsistent. A win with an
+    explicit tie is that win at half confidence.
+    """
+    if ab is None or ba is None:
+        return PairVerdict(verdict=None)
+    if ab == ba:
+        return PairVerdict(verdict=ab)
+    if "tie" not in (ab, ba):
+        return PairVerdict(verdict="tie", flipped=True)
+    return PairVerdict(verdict=ba if ab == "tie" else ab, confidence=0.5)
+
+
+def average_sides(one: Mapping[Verdict, float], other: Mapping[Verdict, float]) -> PairVerdict:
+    """Average two distributions in terms of a, b and tie; `one` was asked with a first."""
+    mean = {side: (one[side] + other[side]) / 2 for side in _SIDES}
+    best = max(mean.values())
+    likeliest = [side for side in _SIDES if math.isclose(mean[side], best, abs_tol=1e-12)]
+    verdict = likeliest[0] if len(likeliest) == 1 else "tie"
+    return PairVerdict(
+        verdict=verdict,
+        confidence=mean[verdict],
+        probabilities=mean,
+        shift=((one["a"] - other["a"]) + (other["b"] - one["b"])) / 2,
+    )
+
+
+def _pair_key(row: Rated) -> _PairKey:
+    """Return what the two orders of one pair have in common."""
+    pair = (row.eid, row.system_a, row.system_b)
+    return (*pair, row.aspect, row.unit, row.judge, row.repeat, row.variant)
+
+
+def _reconciled_pairs(judgements: Iterable[Rated]) -> dict[_PairKey, PairVerdict]:
+    """Return the verdict of every pair; a pair judged in one order only is unscored."""
+    orders: dict[_PairKey, dict[str, Rated]] = defaultdict(dict)
+    for judgement in judgements:
+        if judgement.protocol == "pairwise" and not isinstance(judgement.value, int | float):
+            orders[_pair_key(judgement)][judgement.order or "ab"] = judgement
+    return {key: _pair(found.get("ab"), found.get("ba")) for key, found in orders.items()}
+
+
+def _pair(ab: Rated | None, ba: Rated | None) -> PairVerdict:
+    """Reconcile two orders; by their distributions where both gave one."""
+    pair = reconcile(_verdict(ab), _verdict(ba))
+    one, other = _sides(ab), _sides(ba)
+    if pair.verdict is None or one is None or other is None:
+        return pair
+    return replace(average_sides(one, other), flipped=pair.flipped)
+
+
+def _verdict(judgement: Rated | None) -> Verdict | None:
+    value = None if judgement is None else judgement.value
+    return None if isinstance(value, int | float) else value
+
+
+def _sides(judgement: Rated | None) -> Mapping[Verdict, float] | None:
+    given = None if judgement is None else judgement.probabilities
+    if given is None or not given.keys() <= set(_SIDES):
+        return None
+    return {side: given.get(side, 0.0) for side in _SIDES}
+
+
+def with_pair_verdicts(judgements: Sequence[Judgement]) -> tuple[Judgement, ...]:
+    """Add ``verdict``, ``confidence`` and ``flipped`` to the rows of every pair.
+
+    Where both orders have a distribution, also ``pair_probabilities``, their mean, and ``shift``;
+    see `PairVerdict`.
+    """
+    pairs = _reconciled_pairs(judgements)
+    return tuple(
+        Judgement.model_validate(judgement.to_json() | _pair_fields(pair))
+        if (pair := pairs.get(_pair_key(judgement))) is not None
+        else judgement
+        for judgement in judgements
+    )
+
+
+def _pair_fields(pair: PairVerdict) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "verdict": pair.verdict,
+        "confidence": pair.confidence,
+        "flipped": pair.flipped,
+    }
+    if pair.probabilities is not None:
+        fields |= {"pair_probabilities": dict(pair.probabilities), "shift": pair.shift}
+    return fields
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemScore:
+    """One system's line.
+
+    ``mean`` is over clusters, each the mean over its scored units: a rating for likert, a share
+    for binary and checklist, and for pairwise the win rate in [0, 1] (a tie is half a win for each
+    side, a win at half confidence three quarters). ``low`` and ``high`` are the worst cases: every
+    unscored unit at the bottom or the top of the scale; equal to ``mean`` where all is scored.
+    ``ranked`` is False where other systems were scored on more clusters: means over different
+    clusters are no ranking.
+    """
+
+    system: str
+    mean: float | Undefined
+    low: float
+    high: float
+    n_clusters: int
+    n_judged: int
+    n_unscored: int
+    ranked: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Point:
+    """One unit's worth for one system; ``value`` is None where unscored.
+
+    ``against`` is the other system of a pair, else empty.
+    """
+
+    eid: str
+    system: str
+    unit: str
+    value: float | None
+    against: str = ""
+
+
+def system_scores(
+    judgements: Sequence[Rated], *, scale_range: tuple[float, float] | None = None
+) -> tuple[SystemScore, ...]:
+    """Return one line a system, best first.
+
+    Systems scored on fewer clusters than others come after those that are ranked, and systems
+    without any score last. Repeated judgements of an item are averaged first. Units weigh the same
+    within a cluster, and clusters the same.
+
+    `judgements` are of one aspect, protocol and judge. `scale_range` is the lowest and highest
+    value of the scale, for the worst cases; by default 1 to 5 for likert, else 0 to 1.
+    """
+    if not judgements:
+        return ()
+    likert = judgements[0].protocol == "likert"
+    bottom, top = scale_range or ((1.0, 5.0) if likert else (0.0, 1.0))
+    by_system = _cells(_points(judgements))
+    scores = [_score(name, cells, bottom, top) for name, cells in by_system.items()]
+    most = max((score.n_clusters for score in scores), default=0)
+    told = [replace(score, ranked=0 < score.n_clusters == most) for score in scores]
+    return tuple(sorted(told, key=_best_first))
+
+
+def cluster_means(judgements: Sequence[Rated]) -> dict[str, dict[str, float]]:
+    """Return each system's mean over its scored units in each cluster: system to eid to mean.
+
+    What `system_scores` averages over clusters. Clusters without a score are absent.
+    """
+    by_system = _cells(point for point in _points(judgements) if point.value is not None)
+    return {
+        system: {eid: fmean(_scored(cell)) for eid, cell in cells.items()}
+        for system, cells in by_system.items()
+    }
+
+
+def _best_first(score: SystemScore) -> tuple[bool, bool, float, str]:
+    if isinstance(score.mean, Undefined):
+        return True, True, 0.0, score.system
+    return False, not score.ranked, -score.mean, score.system
+
+
+def _points(judgements: Sequence[Rated]) -> Iterable[_Point]:
+    """Return one point an item and system: the mean of those of its repeats that are scored."""
+    if all(row.repeat is None and row.variant is None for row in judgements):
+        return _single_points(judgements)
+    items: dict[_Point, list[float]] = defaultdict(list)
+    for point in _single_points(judgements):
+        items[replace(point, value=None)] += [] if point.value is None else [point.value]
+    return [replace(item, value=fmean(some) if some else None) for item, some in items.items()]
+
+
+def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:
+    for row in judgements:
+        if row.protocol != "pairwise" and row.system is not None:
+            value = row.value if isinstance(row.value, int | float) else None
+            yield _Point(eid=row.eid, system=row.system, unit=row.unit, value=value)
+    for key, pair in _reconciled_pairs(judgements).items():
+        eid, a, b, _, unit = key[:5]
+        if a is not None and b is not None:
+            won = _share_of_a(pair)
+            lost = None if won is None else 1 - won
+            yield _Point(eid=eid, system=a, unit=unit, value=won, against=b)
+            yield _Point(eid=eid, system=b, unit=unit, value=lost, against=a)
+
+
+def _share_of_a(pair: PairVerdict) -> float | None:
+    if pair.verdict is None:
+        return None
+    if pair.probabilities is not None:
+        return pair.probabilities["a"] + pair.probabilities["tie"] / 2
+    lead = {"a": 0.5, "tie": 0.0, "b": -0.5}[pair.verdict]
+    return 0.5 + lead * pair.confidence
+
+
+_Cells: TypeAlias = Mapping[str, Sequence[float | None]]
+"""One system's values in each cluster; None where unscored."""
+
+
+def _cells(points: Iterable[_Point]) -> dict[str, _Cells]:
+    by_system: dict[str, dict[str, list[float | None]]] = defaultdict(lambda: defaultdict(list))
+    for point in points:
+        by_system[point.system][point.eid].append(point.value)
+    return {**by_system}
+
+
+def _scored(cell: Sequence[float | None]) -> list[float]:
+    return [value for value in cell if value is not None]
+
+
+def _score(system: str, cells: _Cells, bottom: float, top: float) -> SystemScore:
+    means = [fmean(scored) for cell in cells.values() if (scored := _scored(cell))]
+    low, high = (
+        fmean(fmean(filler if v is None else v for v in cell) for cell in cells.values())
+        for filler in (bottom, top)
+    )
+    return SystemScore(
+        system=system,
+        mean=fmean(means) if means else Undefined(why="no unit of this system was scored"),
+        low=low,
+        high=high,
+        n_clusters=len(means),
+        n_judged=sum(map(len, cells.values())),
+        n_unscored=sum(value is None for cell in cells.values() for value in cell),
+    )

@@ -1,0 +1,223 @@
+"""Systems ranked by their judgements, with intervals over documents."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fairjudge.domain import Estimate, Judgement, Undefined
+from fairjudge.judges.balance import BALANCE
+from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
+from fairjudge.scores.aggregate import SystemScore, cluster_means, system_scores
+from fairjudge.scores.missing import Missing, missing_of
+from fairjudge.scores.ratings import Rated
+from fairjudge.stats.bootstrap import bootstrap_many, divide
+
+_Figure = Estimate | Undefined
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """One system: ``score`` counts, ``mean`` and ``behind`` (the leader's mean less its own).
+
+    Both are over documents, with intervals on the same resamples; ``behind`` compares on the
+    documents that each resample holds, and is None for the leader and for systems that are not
+    ranked.
+    """
+
+    score: SystemScore
+    mean: _Figure
+    behind: _Figure | None
+
+
+WEIGHTING = "items weigh the same in a cluster, and clusters the same"
+"""Of every mean over systems; in words for readers."""
+MEANING: Mapping[str, str] = {
+    "likert": "mean rating",
+    "binary": "share of yes",
+    "pairwise": "win rate (a tie is half a win)",
+    "checklist": "share of answer groups covered (one covered in part is a half)",
+}
+"""Of a system's score by each protocol; in words for readers."""
+FEWEST_CLUSTERS = 5
+"""Clusters below which there are no ranks and intervals: those say next to nothing."""
+
+
+def weak_judge(aspect: str) -> str:
+    """Return what must be said of whatever rests on judgements by the embedded default."""
+    if aspect in {"coverage", BALANCE}:  # balance is coverage of each source's statements
+        does = (
+            f"it tells what is covered in {coverage_accuracy():.2f} of cases, balanced over yes "
+            "and no, on documents kept out"
+        )
+    else:
+        low, high = faithfulness_areas()
+        does = (
+            f"of a right and a wrong summary it rates the right one higher in {low:.2f} to "
+            f"{high:.2f} of cases, by data set, on documents kept out"
+        )
+    return (
+        f"By the embedded default, a weak judge: {does} (docs/local.md). "
+        "Calibrate before trusting the level."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaderboard:
+    """The systems as one judge sees them, best first.
+
+    ``unit`` is what was judged: summary, sentence, article or answer. ``scale_range`` is None where
+    a value lies outside the protocol's usual range, so that the scale is not known.
+    ``missing`` are the items without a score; ``n_by_default`` of the judgements are the embedded
+    default's. ``derived``: they say what checklists do under this protocol, and nobody was asked
+    for them.
+    """
+
+    judge: str
+    aspect: str
+    protocol: str
+    unit: str
+    standings: tuple[Standing, ...]
+    scale_range: tuple[float, float] | None
+    n_judgements: int
+    missing: Missing
+    n_by_default: int = 0
+    derived: bool = False
+
+    @property
+    def shown_protocol(self) -> str:
+        """The protocol as tables name it."""
+        return f"{self.protocol} from checklists" if self.derived else self.protocol
+
+
+def is_derived(row: Judgement) -> bool:
+    """Say whether a judgement comes from a checklist, and nobody was asked for it."""
+    return "derived_from" in (row.model_extra or {})
+
+
+def not_ranked(scores: Iterable[SystemScore]) -> str | None:
+    """Say which systems stand beside the others, and why; None where all are ranked."""
+    scored = [score for score in scores if score.n_clusters]
+    beside = [score.system for score in scored if not score.ranked]
+    if not beside:
+        return None
+    most = max(score.n_clusters for score in scored)
+    return f"Not ranked: {', '.join(beside)}, scored on fewer than {most} clusters."
+
+
+def leaderboards(
+    judgements: Iterable[Judgement], *, seed: int = 0, n_resamples: int = 2000
+) -> tuple[Leaderboard, ...]:
+    """Return one leaderboard a judge, aspect, protocol and kind of unit, in order of appearance.
+
+    What was derived from checklists stands apart from what was judged.
+    """
+    groups: dict[tuple[object, ...], list[Judgement]] = defaultdict(list)
+    for row in judgements:
+        unit = row.unit.partition(":")[0]
+        groups[row.judge, row.aspect, row.protocol, unit, is_derived(row)].append(row)
+    return tuple(
+        _leaderboard(rows, np.random.default_rng(seed), n_resamples) for rows in groups.values()
+    )
+
+
+def rank_ranges(
+    judgements: Sequence[Rated], *, seed: int = 0, n_resamples: int = 2000
+) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank that each system may have, by 95 % intervals.
+
+    Two systems are told apart where the interval of their difference over the clusters that both
+    were scored on leaves out 0. A system's best rank is one after those surely above it, its worst
+    one before those surely below. Systems that `system_scores` does not rank are absent; on fewer
+    than `FEWEST_CLUSTERS` clusters all are.
+    """
+    means = cluster_means(judgements)
+    names = [one.system for one in system_scores(judgements) if one.ranked and one.system in means]
+    documents = sorted({eid for name in names for eid in means[name]})
+    if len(documents) < FEWEST_CLUSTERS:
+        return {}
+    table = _table([means[name] for name in names], documents)
+    differences = (table[:, :, None] - table[:, None, :]).reshape(len(documents), -1)
+    known = ~np.isnan(differences)
+    sums = np.where(known, differences, 0.0)
+
+    def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        return divide(drawn @ sums, drawn @ known.astype(np.float64))
+
+    found = bootstrap_many(
+        statistic,
+        n_documents=len(documents),
+        rng=np.random.default_rng(seed),
+        n_resamples=n_resamples,
+        method="expanded",
+    )
+    low = [one.low if isinstance(one, Estimate) else None for one in found]
+    above = np.array([bound is not None and bound > 0 for bound in low]).reshape((len(names),) * 2)
+    return {
+        name: (1 + int(above[:, place].sum()), len(names) - int(above[place].sum()))
+        for place, name in enumerate(names)
+    }
+
+
+def _leaderboard(
+    rows: Sequence[Judgement], rng: np.random.Generator, n_resamples: int
+) -> Leaderboard:
+    span = _scale_range(rows)
+    scores = system_scores(rows, scale_range=span)
+    means = cluster_means(rows)
+    known = [score.system for score in scores if score.system in means]
+    estimates = _estimates([means[system] for system in known], rng, n_resamples)
+    figures = dict(zip(known, estimates, strict=True))
+    nothing = Undefined(why="no unit of this system was scored")
+    standings = []
+    for place, score in enumerate(scores):
+        mean, behind = figures.get(score.system, (nothing, None))
+        shown = behind if place and score.ranked else None
+        standings.append(Standing(score=score, mean=mean, behind=shown))
+    return Leaderboard(
+        judge=rows[0].judge,
+        aspect=rows[0].aspect,
+        protocol=rows[0].protocol,
+        unit=rows[0].unit.partition(":")[0],
+        standings=tuple(standings),
+        scale_range=span,
+        n_judgements=len(rows),
+        missing=missing_of(rows),
+        n_by_default=sum(row.scored_by == "embedding" for row in rows),
+        derived=is_derived(rows[0]),
+    )
+
+
+def _scale_range(rows: Sequence[Judgement]) -> tuple[float, float] | None:
+    low, high = (1.0, 5.0) if rows[0].protocol == "likert" else (0.0, 1.0)
+    values = [row.value for row in rows if isinstance(row.value, int | float)]
+    return (low, high) if all(low <= value <= high for value in values) else None
+
+
+def _estimates(
+    means: Sequence[Mapping[str, float]], rng: np.random.Generator, n_resamples: int
+) -> list[tuple[_Figure, _Figure]]:
+    """Return, for each system, its mean and how far it is behind the first one."""
+    if not means:
+        return []
+    documents = list(dict.fromkeys(eid for cells in means for eid in cells))
+    table = _table(means, documents)
+    sums, counts = np.nan_to_num(table), (~np.isnan(table)).astype(np.float64)
+
+    def statistic(drawn: NDArray[np.float64]) -> NDArray[np.float64]:
+        averages = divide(drawn @ sums, drawn @ counts)
+        return np.hstack([averages, averages[:, :1] - averages])
+
+    found = bootstrap_many(
+        statistic, n_documents=len(documents), rng=rng, n_resamples=n_resamples, method="expanded"
+    )
+    return list(zip(found[: len(means)], found[len(means) :], strict=True))
+
+
+def _table(means: Sequence[Mapping[str, float]], documents: Sequence[str]) -> NDArray[np.float64]:
+    """Return a row a document and a column a system; nan where that one has no mean."""
+    return np.array([[cells.get(eid, np.nan) for cells in means] for eid in documents])

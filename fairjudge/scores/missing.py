@@ -1,0 +1,81 @@
+"""Which items have no score, and why: counted in one place for terminal, file, page and Python."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from fairjudge.domain import UnscoredReason
+from fairjudge.parsing.outcomes import RETRYABLE
+from fairjudge.scores.ratings import Rated
+
+Kind: TypeAlias = Literal["failed", "refused", "not applicable"]
+NOT_APPLICABLE = "not applicable"
+"""The reason of items that were never asked about: their cluster has no question, or no text."""
+_KINDS: Mapping[UnscoredReason, Kind] = {"refused": "refused", "empty_input": "not applicable"}
+"""The kinds of reasons; all others are failures."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missing:
+    """Items without a score.
+
+    ``n_items`` counts all items, also those without a row; ``reasons`` those without a score by
+    reason. ``n_again`` failed in a way that another try may mend: a server's failure, or a budget
+    that was spent.
+    """
+
+    n_items: int
+    reasons: Mapping[str, int]
+    n_again: int = 0
+
+    def of_kind(self, kind: Kind) -> int:
+        """Return how many are of a kind."""
+        return sum(n for reason, n in self.reasons.items() if _kind_of(reason) == kind)
+
+    @property
+    def n_lost(self) -> int:
+        """How many failed or were refused: those that could have a score."""
+        return self.of_kind("failed") + self.of_kind("refused")
+
+    @property
+    def n(self) -> int:
+        """How many have no score, for whatever reason."""
+        return sum(self.reasons.values())
+
+    def in_words(self) -> str:
+        """Return ``"16 without a score (14 unparseable, 2 not applicable)"``, "" for none."""
+        named = ", ".join(f"{n} {reason}" for reason, n in self.reasons.items())
+        return f"{self.n} without a score ({named})" if self.n else ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts by kind and by reason."""
+        return {
+            "n_items": self.n_items,
+            "failed": self.of_kind("failed"),
+            "refused": self.of_kind("refused"),
+            "not_applicable": self.of_kind("not applicable"),
+            "asked_again": self.n_again,
+            "reasons": dict(self.reasons),
+        }
+
+
+def missing_of(rows: Iterable[Rated], *, n_not_applicable: int = 0) -> Missing:
+    """Count the items of `rows` without a score; `n_not_applicable` more items have no row."""
+    every = [row.unscored for row in rows]
+    reasons: Counter[str] = Counter(reason for reason in every if reason is not None)
+    if n_not_applicable:
+        reasons[NOT_APPLICABLE] += n_not_applicable
+    return Missing(
+        n_items=len(every) + n_not_applicable,
+        reasons=dict(reasons.most_common()),
+        n_again=sum(reason in RETRYABLE for reason in every),
+    )
+
+
+def _kind_of(reason: str) -> Kind:
+    if reason == NOT_APPLICABLE:
+        return "not applicable"
+    return next((kind for name, kind in _KINDS.items() if name == reason), "failed")

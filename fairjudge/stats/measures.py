@@ -1,0 +1,115 @@
+"""What every measure has, and the registry that holds the measures of a command.
+
+The measures of a command stand in one `Measures`, next to their formulas
+(`fairjudge.fairness.proportional`, `fairjudge.fairness.coverage_measures`,
+`fairjudge.bias.measures`). Estimates, JSON, tables, plots, comparisons and the Python results
+iterate over it, so that a measure which is added there appears everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Generic, Literal, TypeAlias, TypeVar
+
+from fairjudge.errors import StatisticsError
+
+Unit: TypeAlias = Literal["number", "percent"]
+Direction: TypeAlias = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """One figure of a system: its names, its unit and which values are better.
+
+    Formulas return plain numbers, such as shares in [0, 1]; ``unit`` says how files and tables
+    show them. How a measure is computed is in the classes that derive from this one.
+
+    Parameters
+    ----------
+    key
+        Name in JSON and of the columns in Python, such as ``"uer"``.
+    label
+        Name in tables and plots, such as ``"UER"``.
+    unit
+        ``"percent"`` for shares that are shown times 100.
+    direction
+        Which values are fairer, lower or higher ones.
+    shown
+        False for published variants that the JSON alone has.
+    """
+
+    key: str
+    label: str
+    unit: Unit = "number"
+    direction: Direction = "lower"
+    shown: bool = True
+
+    @property
+    def times(self) -> float:
+        """What turns a formula's number to the unit of files and tables."""
+        return 100.0 if self.unit == "percent" else 1.0
+
+    @property
+    def digits(self) -> int:
+        """How many decimals tables show."""
+        return 2 if self.unit == "percent" else 4
+
+    @property
+    def label_with_unit(self) -> str:
+        """The label for tables in which measures of several units stand."""
+        return f"{self.label} %" if self.unit == "percent" else self.label
+
+    def is_fairer(self, difference: float) -> bool:
+        """Whether a change by `difference` makes the system fairer."""
+        return difference < 0 if self.direction == "lower" else difference > 0
+
+
+MeasureT = TypeVar("MeasureT", bound=Measure)
+
+
+class Measures(Generic[MeasureT]):
+    """The measures of one command, in the order in which they are shown.
+
+    Parameters
+    ----------
+    name
+        The command, such as ``"proportional"``.
+    *measures
+        Keys must differ.
+    """
+
+    def __init__(self, name: str, *measures: MeasureT) -> None:
+        self.name = name
+        self._by_key: dict[str, MeasureT] = {}
+        for measure in measures:
+            self._add(measure)
+
+    def _add(self, measure: MeasureT) -> None:
+        if measure.key in self._by_key:
+            raise StatisticsError(f"two {self.name} measures are called {measure.key!r}")
+        self._by_key[measure.key] = measure
+
+    @contextmanager
+    def adding(self, measure: MeasureT) -> Iterator[None]:
+        """Have `measure` too within a ``with`` block: for trying one out, and for tests."""
+        self._add(measure)
+        try:
+            yield
+        finally:
+            del self._by_key[measure.key]
+
+    def __iter__(self) -> Iterator[MeasureT]:
+        return iter(tuple(self._by_key.values()))
+
+    def __getitem__(self, key: str) -> MeasureT:
+        return self._by_key[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._by_key
+
+    @property
+    def shown(self) -> tuple[MeasureT, ...]:
+        """The measures that tables have."""
+        return tuple(measure for measure in self if measure.shown)

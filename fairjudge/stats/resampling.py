@@ -1,0 +1,107 @@
+"""Intervals by resampling and seeds, of fairness and bias; adjusted p-values by name, of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fairjudge.domain import Estimate, Undefined
+from fairjudge.stats.bootstrap import WeightedStatistic, bootstrap_many, bootstrap_mean
+from fairjudge.stats.multiplicity import holm
+
+Name = TypeVar("Name", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resampling:
+    """How intervals are made: by percentile bootstrap over samples.
+
+    A sample is a set of documents with its summary, or of bias an original with all made of it.
+    """
+
+    rng: np.random.Generator
+    n_resamples: int = 2000
+    level: float = 0.95
+
+    def apart(self, name: str) -> Resampling:
+        """Draw for `name` from a stream of its own, which moves no other draw."""
+        source: Any = self.rng.bit_generator.seed_seq
+        own = np.random.SeedSequence(
+            source.entropy, spawn_key=(*source.spawn_key, *name.encode("utf-8"))
+        )
+        return replace(self, rng=np.random.default_rng(own))
+
+    def mean(
+        self, values: ArrayLike, *, n_excluded: int = 0, null: float | None = None
+    ) -> Estimate | Undefined:
+        """Estimate the mean of one number a sample; Undefined for none."""
+        numbers = np.asarray(values, dtype=np.float64)
+        return _over_samples(
+            bootstrap_mean(numbers, n_excluded=n_excluded, null=null, **self._drawing)
+        )
+
+    def statistic(
+        self, statistic: WeightedStatistic, n_samples: int, **reported: Any
+    ) -> Estimate | Undefined:
+        """Estimate a statistic of the samples' multiplicities, shape (r, n_samples) to (r,)."""
+        (found,) = self.statistics(lambda counts: statistic(counts)[:, None], n_samples, **reported)
+        return found
+
+    def statistics(
+        self,
+        statistic: WeightedStatistic,
+        n_samples: int,
+        *,
+        n: int | None = None,
+        n_excluded: int = 0,
+        null: float | None = None,
+    ) -> tuple[Estimate | Undefined, ...]:
+        """Estimate several statistics on the same resamples: shape (r, n_samples) to (r, k)."""
+        found = bootstrap_many(
+            statistic,
+            n_documents=n_samples,
+            n=n,
+            n_excluded=n_excluded,
+            null=null,
+            **self._drawing,
+        )
+        return tuple(map(_over_samples, found))
+
+    @property
+    def _drawing(self) -> dict[str, Any]:
+        return {"rng": self.rng, "n_resamples": self.n_resamples, "level": self.level}
+
+
+def _over_samples(result: Estimate | Undefined) -> Estimate | Undefined:
+    """Name the resampled unit, which `fairjudge.stats` calls a document."""
+    if isinstance(result, Undefined):
+        return result
+    return replace(result, method=result.method.replace("documents", "samples"))
+
+
+def generator(seed: int, name: str) -> np.random.Generator:
+    """Return a generator of its own for `name`: what else is in a file changes nothing."""
+    return np.random.default_rng([seed, *name.encode("utf-8")])
+
+
+def chunk_sizes(n_resamples: int, n_units: int, *, cells: int) -> list[int]:
+    """Return how many resamples to draw at a time, of `n_units` each, to hold `cells` at most."""
+    most = max(1, cells // max(1, n_units))
+    return [min(most, n_resamples - start) for start in range(0, n_resamples, most)]
+
+
+def adjusted_by_name(
+    estimates: Mapping[Name, Estimate | Undefined],
+    adjust: Callable[[list[float]], Iterable[float]] = holm,
+) -> dict[Name, float]:
+    """Return the adjusted p-values, by Holm if not told otherwise, of estimates that have one."""
+    tested = {
+        name: estimate.p_value
+        for name, estimate in estimates.items()
+        if isinstance(estimate, Estimate) and estimate.p_value is not None
+    }
+    return dict(zip(tested, map(float, adjust(list(tested.values()))), strict=True))

@@ -1,0 +1,253 @@
+"""Chat models of LangChain as backends: opened by name, and given as they are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from langchain_core.language_models import FakeListChatModel
+from langchain_openai import ChatOpenAI
+from stub_server import Fault, Reply
+
+from fairjudge.backends import backend_kinds, open_backend, resolve_target
+from fairjudge.backends.keys import request_key
+from fairjudge.backends.langchain import chat_target
+from fairjudge.errors import (
+    BackendError,
+    ConfigurationError,
+    ConnectionFailedError,
+    MissingExtraError,
+    RateLimitError,
+    RefusedError,
+)
+from fairjudge.options.models import Model, as_model
+from fairjudge.protocols import ModelRef
+
+KEY = "sk-planted-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def no_kept_connections(stub):
+    """Clients of LangChain's are shared by a process, and would keep connections over a test."""
+    stub.keeps_open = False
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+@pytest.fixture
+def chat(stub, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return ChatOpenAI(model="judge", base_url=stub.v1, max_retries=0)
+
+
+@pytest.fixture
+async def backend(chat, said):
+    opened = open_backend(chat_target(chat), chat=chat, timeout_seconds=60, warn=said.append)
+    yield opened
+    await opened.aclose()
+
+
+async def test_a_given_chat_model_is_asked_for_what_a_request_says(stub, chat, backend, said, ask):
+    stub.answer = lambda call: Reply(text="Score: 4", input_tokens=31, output_tokens=9)
+    request = ask(
+        chat_target(chat),
+        temperature=0.7,
+        top_p=0.9,
+        max_output_tokens=55,
+        seed=10,
+        sample_index=2,
+        stop=("END",),
+    )
+    reply = await backend.complete(request)
+    assert (reply.text, reply.finish_reason) == ("Score: 4", "stop")
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (31, 9)
+    assert reply.served_model == "judge-2026-01-01"
+    body = stub.calls[0].body
+    assert body["messages"] == [{"role": "user", "content": "Rate the summary."}]
+    sent = {name: body[name] for name in ("model", "temperature", "top_p", "seed", "stop")}
+    assert sent == {
+        "model": "judge",
+        "temperature": 0.7,
+        "top_p": 0.9,
+        "seed": 12,
+        "stop": ["END"],
+    }
+    assert 55 in {body.get("max_tokens"), body.get("max_completion_tokens")}
+    assert said == []
+    assert chat.temperature is None  # the caller's model stays as it was
+
+
+async def test_the_ways_a_reply_can_end(stub, chat, backend, ask):
+    stub.answer = lambda call: Reply(text="Sco", finish_reason="length")
+    assert (await backend.complete(ask(chat_target(chat)))).finish_reason == "length"
+    stub.answer = lambda call: Reply(text=None, refusal="This is about weapons.")
+    with pytest.raises(RefusedError, match="about weapons"):
+        await backend.complete(ask(chat_target(chat)))
+
+
+async def test_failures_are_those_of_other_backends(stub, chat, backend, ask):
+    stub.fail(
+        Fault(status=429, headers={"retry-after": "7"}),
+        Fault(broken="reset"),
+        Fault(status=500, message=f"crashed on {KEY}"),
+    )
+    with pytest.raises(RateLimitError) as limited:
+        await backend.complete(ask(chat_target(chat)))
+    assert limited.value.retry_after_seconds == 7.0
+    with pytest.raises(ConnectionFailedError):
+        await backend.complete(ask(chat_target(chat)))
+    with pytest.raises(BackendError) as failed:
+        await backend.complete(ask(chat_target(chat)))
+    assert KEY not in str(failed.value)
+    assert len(stub.calls) == 3
+
+
+async def test_what_a_model_has_no_field_for_is_left_out_and_said_once(said, ask):
+    chat = FakeListChatModel(responses=["Score: 4", "Score: 2"])
+    target = chat_target(chat)
+    backend = open_backend(target, chat=chat, warn=said.append)
+    request = ask(target, temperature=0.5, response_schema={"type": "object"})
+    assert (await backend.complete(request)).text == "Score: 4"
+    n_said = len(said)
+    await backend.complete(request)
+    assert len(said) == n_said
+    assert any("'temperature'" in line for line in said)
+    assert any("'max_tokens'" in line for line in said)
+    assert any("without a schema" in line for line in said)
+
+
+async def test_what_an_integration_raises_of_its_own_is_one_failed_item(ask):
+    class Odd(FakeListChatModel):
+        async def _agenerate(self, *args, **kwargs):
+            raise LookupError("the mainframe is asleep")
+
+    chat = Odd(responses=[])
+    target = chat_target(chat)
+    with pytest.raises(BackendError, match="LookupError: the mainframe is asleep"):
+        await open_backend(target, chat=chat).complete(ask(target))
+
+
+async def test_repeats_that_are_not_counted_are_said(stub, monkeypatch, said):
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    chat = ChatOpenAI(model="judge", base_url=stub.v1, max_retries=3)
+    open_backend(chat_target(chat), chat=chat, warn=said.append)
+    (line,) = said
+    assert "max_retries=0" in line
+
+
+def test_one_model_serves_one_event_loop_after_another(stub):
+    """In a process of its own: the client that LangChain shares keeps connections to its end."""
+    stub.keeps_open = True
+    code = (
+        "import asyncio, sys\n"
+        "from langchain_openai import ChatOpenAI\n"
+        "from fairjudge.backends import open_backend\n"
+        "from fairjudge.backends.budgeting import Budget, BudgetLimit\n"
+        "from fairjudge.backends.limiting import Limiting\n"
+        "from fairjudge.backends.ports import Pipeline\n"
+        "from fairjudge.backends.langchain import chat_target\n"
+        "from fairjudge.protocols import CompletionRequest, Message\n"
+        "chat = ChatOpenAI(model='judge', base_url=sys.argv[1], max_retries=0, api_key='k')\n"
+        "target = chat_target(chat)\n"
+        "messages = (Message(role='user', content='Rate it.'),)\n"
+        "budget = Budget()\n"
+        "async def ask():\n"
+        "    limits = Limiting(BudgetLimit(budget))\n"
+        "    backend = Pipeline(open_backend(target, chat=chat), limits)\n"
+        "    request = CompletionRequest(target=target, messages=messages)\n"
+        "    return [(await backend.complete(request)).text for _ in range(2)]\n"
+        "print([asyncio.run(ask()) for _ in range(2)], budget.n_calls)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code, stub.v1], check=True, capture_output=True, text=True
+    )
+    # A connection that was kept from the first loop costs a call more, which is counted.
+    assert ran.stdout.strip() == f"{[['Score: 3'] * 2] * 2} {len(stub.calls)}"
+    assert len(stub.calls) in {4, 5}
+
+
+class TestIdentity:
+    def test_settings_make_the_key_and_secrets_do_not_show(self, stub, monkeypatch, ask):
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        keys = {}
+        for name, fields in {
+            "first": {},
+            "same": {},
+            "warmer": {"temperature": 0.3},
+            "other": {"model": "judge-2"},
+            "elsewhere": {"base_url": "http://127.0.0.1:9/v1"},
+        }.items():
+            chat = ChatOpenAI(**{"model": "judge", "base_url": stub.v1} | fields)
+            target = chat_target(chat)
+            assert target.provider == "langchain"
+            assert KEY not in target.model
+            keys[name] = request_key(ask(target))
+        assert keys["first"] == keys["same"]
+        assert len(set(keys.values())) == 4
+
+    def test_another_key_is_the_same_model(self, monkeypatch):
+        targets = set()
+        for key in (KEY, KEY[::-1]):
+            monkeypatch.setenv("OPENAI_API_KEY", key)
+            targets.add(chat_target(ChatOpenAI(model="judge")))
+        assert len(targets) == 1
+
+    def test_it_is_the_same_in_another_process(self):
+        code = (
+            "from langchain_core.language_models import FakeListChatModel;"
+            "from fairjudge.backends.langchain import chat_target;"
+            "print(chat_target(FakeListChatModel(responses=['a'])))"
+        )
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+        here = str(chat_target(FakeListChatModel(responses=["a"])))
+        assert ran.stdout.decode().strip() == here
+        assert here.startswith("langchain:FakeListChatModel@")
+        assert str(chat_target(FakeListChatModel(responses=["b"]))) != here
+
+
+class TestModel:
+    def test_a_chat_model_stands_for_a_target(self):
+        chat = FakeListChatModel(responses=["a"])
+        for model in (Model(chat), as_model(chat)):
+            assert model.chat is chat
+            assert model.llm == chat_target(chat)
+            assert repr(model) == f"Model('{chat_target(chat)}')"
+
+    def test_it_is_not_sent_to_ray(self):
+        with pytest.raises(ConfigurationError, match="Ray"):
+            Model(FakeListChatModel(responses=["a"]), engine="ray")
+
+
+class TestByName:
+    def test_it_needs_its_extra(self):
+        (kind,) = (kind for kind in backend_kinds() if kind.provider == "langchain")
+        if kind.installed:
+            pytest.skip("the extra [langchain] is installed")
+        with pytest.raises(MissingExtraError, match=r"fairjudge\[langchain\]"):
+            open_backend(resolve_target("langchain:openai/gpt-4o"))
+
+    async def test_a_provider_is_opened(self, stub, monkeypatch, ask):
+        pytest.importorskip("langchain")
+        monkeypatch.setenv("OPENAI_API_KEY", KEY)
+        target = resolve_target("langchain:openai/judge", base_url=stub.v1)
+        backend = open_backend(target)
+        assert (await backend.complete(ask(target, max_output_tokens=55))).text == "Score: 3"
+        stub.fail(Fault(status=503))
+        with pytest.raises(BackendError):
+            await backend.complete(ask(target))
+        assert len(stub.calls) == 2  # repeating is the retrying backend's work
+
+    @pytest.mark.parametrize("model", ["no-such-provider/m", "ollama/llama3", "no-such-model"])
+    def test_what_cannot_be_opened_says_why(self, model):
+        pytest.importorskip("langchain")
+        with pytest.raises(ConfigurationError, match=f"langchain:{model}"):
+            open_backend(resolve_target(f"langchain:{model}"))
+
+    def test_a_missing_key_is_said(self):
+        pytest.importorskip("langchain")
+        with pytest.raises(ConfigurationError, match="OPENAI_API_KEY"):
+            open_backend(ModelRef(provider="langchain", model="openai/gpt-4o"))

@@ -1,0 +1,132 @@
+"""A tool's own failure is unscored, and words become numbers by the scale that the user names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_fixtures import cli, no_keys, own_home
+
+from fairjudge.errors import InputError
+from fairjudge.importing import import_file, scale_from_options
+
+__all__ = ["cli", "no_keys", "own_home"]
+
+
+def promptfoo(*reasons: str, kind: str = "llm-rubric", score: float = 0.0):
+    return [
+        {
+            "provider": {"id": "openai:gen"},
+            "vars": {"eid": f"e{number}"},
+            "gradingResult": {
+                "componentResults": [
+                    {"pass": False, "score": score, "reason": reason, "assertion": {"type": kind}}
+                ]
+            },
+        }
+        for number, reason in enumerate(reasons)
+    ]
+
+
+def outcomes(found):
+    return [one.value if one.unscored is None else one.unscored for one in found.judgements]
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome"),
+    [
+        ("Could not extract JSON from llm-rubric response", "unparseable"),
+        ("llm-rubric produced malformed response: SyntaxError\n\nHm.", "unparseable"),
+        ("llm-rubric produced malformed response - grader returned no score", "unparseable"),
+        ("Model grader produced a malformed response:\nHm.", "unparseable"),
+        ("LLM-proposed evaluation result is not in JSON format: Hm.", "unparseable"),
+        ("Grading failed: API call error: 429 Too Many Requests", "backend"),
+        ("API error: 500 Internal Server Error", "backend"),
+        ("API call error: TypeError: fetch failed", "backend"),
+        ("Request timed out after 300000 ms", "backend"),
+        # a judge's words, which only speak of errors
+        ("Not supported: the article says nothing of an API error", 0.0),
+        ("The summary mentions 429 Too Many Requests, which the source does not", 0.0),
+        ("Could not find any claim that the source backs", 0.0),
+    ],
+)
+def test_a_graders_failure_is_told_by_promptfoos_own_words(written, reason, outcome):
+    path = written("results.jsonl", promptfoo(reason))
+    assert outcomes(import_file(path)) == [outcome]
+
+
+def test_what_no_model_graded_is_scored_whatever_it_says(written):
+    path = written("results.jsonl", promptfoo("API error: 500 Internal", kind="contains"))
+    assert outcomes(import_file(path)) == [0.0]
+
+
+@pytest.mark.parametrize("value", [999, None, ["gold", "said"], {"a": 1}])
+def test_a_run_of_lm_eval_that_only_predicts_has_no_score(written, value):
+    row = {"doc_id": 0, "doc": {}, "resps": [["x"]], "filtered_resps": ["x"], "bypass": value}
+    found = import_file(written("m/samples_t.jsonl", [row | {"metrics": ["bypass"]}]))
+    assert outcomes(found) == ["unparseable"]
+
+
+def test_a_metric_that_deepeval_skipped_has_no_score(written):
+    metric = {"name": "faithfulness", "score": 0, "skipped": True, "evaluationModel": "m"}
+    case = {"name": "c", "input": "?", "metricsData": [metric]}
+    found = import_file(written("run.json", {"testCases": [case], "testPassed": 0}))
+    assert outcomes(found) == ["unparseable"]
+
+
+def feedback(value: object, kind: str = "LLM_JUDGE", trace: str = "t1"):
+    source = {"source_type": kind, "source_id": "who"}
+    return {"assessment_name": "tone", "source": source, "trace_id": trace,
+            "feedback": {"value": value}}  # fmt: skip
+
+
+def test_words_of_feedback_are_skipped_until_they_are_given_values(written):
+    path = written(
+        "assessments.jsonl",
+        [feedback("Poor"), feedback("good ", trace="t2"), feedback("fair", "HUMAN")],
+    )
+    with pytest.raises(InputError, match="--options gives words their values"):
+        import_file(path)
+    found = import_file(path, answers=scale_from_options("likert", answers="poor,fair,good"))
+    assert outcomes(found) == [1.0, 3.0]
+    assert [one.value for one in found.labels] == [2.0]
+
+
+def test_choices_of_label_studio_take_the_same_words(written):
+    def task(choice: str):
+        result = {"from_name": "tone", "type": "choices", "value": {"choices": [choice]}}
+        annotation = {"completed_by": 1, "result": [result]}
+        return {"data": {"eid": choice, "system": "s"}, "annotations": [annotation]}
+
+    path = written("tasks.json", [task("Bad"), task("Fine")])
+    found = import_file(path, answers=scale_from_options("likert", answers="bad,fine"))
+    assert [one.value for one in found.labels] == [1.0, 2.0]
+
+
+def test_a_file_of_labels_alone_is_written_where_labels_go(cli):
+    Path("a.jsonl").write_text(json.dumps(feedback(4, "HUMAN")) + "\n")
+    done = cli("import", "a.jsonl", "-o", "j.jsonl", "--labels", "l.jsonl")
+    assert done.code == 0, done.err
+    assert not Path("j.jsonl").exists()
+    assert json.loads(Path("l.jsonl").read_text())["value"] == 4
+    assert "no judgement; j.jsonl is not written" in done.err
+    assert "1 label of people written to l.jsonl" in done.err
+
+
+def test_options_without_a_protocol_are_a_tools_words(cli):
+    rows = [feedback("no"), feedback("YES", trace="t2")]
+    Path("a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = cli("import", "a.jsonl", "-o", "j.jsonl", "--options", "no,yes")
+    assert done.code == 0, done.err
+    found = [json.loads(line) for line in Path("j.jsonl").read_text().splitlines()]
+    assert [(one["value"], one["protocol"]) for one in found] == [(0, "binary"), (1, "binary")]
+
+
+@pytest.mark.parametrize("options", [("--scale", "1-5"), ("--stars",), ("--scale", "0-2")])
+def test_a_range_is_no_scale_of_yes_and_no(cli, options):
+    row = {"eid": "e", "system": "s", "aspect": "coverage", "judge": "j", "response": "4"}
+    Path("r.jsonl").write_text(json.dumps(row) + "\n")
+    done = cli("import", "r.jsonl", "-o", "j.jsonl", "--protocol", "binary", *options)
+    assert done.code == 1
+    assert "does not fit --protocol binary" in done.err

@@ -1,0 +1,7 @@
+"""Fixtures for journeys: what a new user does from the first command to the last."""
+
+from __future__ import annotations
+
+from command_fixtures import cli, no_keys, own_home, server
+
+__all__ = ["cli", "no_keys", "own_home", "server"]

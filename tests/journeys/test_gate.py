@@ -1,0 +1,193 @@
+"""A new user sets up the gate in CI, by the command and by the pytest fixture, and then breaks it.
+
+Each break must fail closed, with a message that names what is wrong. The judge is a server on
+loopback that reads the document's number from the prompt: people say yes to every odd document.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cli_tools import openai, reference, summary, text_of, write_jsonl
+from stub_server import Call, Reply, StubServer
+
+N = 40
+GATE = ("check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.jsonl")
+TEST = """
+def test_the_judge_still_agrees_with_people(fairjudge_check):
+    fairjudge_check("new.jsonl", "labels.jsonl", baseline="baseline.jsonl")
+"""
+
+
+def number(call: Call) -> int:
+    return int(re.search(r"document (\d+)", text_of(call))[1])
+
+
+def right(call: Call) -> Reply:
+    return Reply(text=f"Verdict: {'yes' if number(call) % 2 else 'no'}")
+
+
+def wrong_on_every_third(call: Call) -> Reply:
+    return Reply(text=f"Verdict: {'yes' if (number(call) % 2) ^ (number(call) % 3 == 0) else 'no'}")
+
+
+def silent_on_every_third(call: Call) -> Reply:
+    asked_again = "document" not in text_of(call)  # for the verdict alone
+    silent = asked_again or number(call) % 3 == 0
+    return Reply(text="I would rather talk about lunch.") if silent else right(call)
+
+
+def rows_of(name: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in Path(name).read_text().splitlines()]
+
+
+@pytest.fixture
+def judge(cli, server: StubServer) -> Callable[..., int]:
+    """Judge the anchors with what the server says today."""
+
+    def run(answer: Callable[[Call], Reply], *more: str, aspect: str = "coverage") -> int:
+        server.answer = answer
+        cache = Path(f"cache-of-{answer.__name__}")
+        done = cli(
+            *("judge", "--references", "references.jsonl", "--summaries", "summaries.jsonl"),
+            *("--aspect", aspect, "--protocol", "binary", "--cache", cache, "-o", "new.jsonl"),
+            *openai(server),
+            *more,
+        )
+        return done.code
+
+    return run
+
+
+@pytest.fixture(autouse=True)
+def anchors(judge, cli) -> None:
+    """Anchors of forty documents, their labels, and a baseline of a judge that is right."""
+    eids = [str(n) for n in range(N)]
+    write_jsonl(Path("references.jsonl"), [reference(eid) for eid in eids])
+    write_jsonl(
+        Path("summaries.jsonl"),
+        [{**summary("s", eid), "text": f"A text on document {eid}."} for eid in eids],
+    )
+    of = {"system": "s", "aspect": "coverage", "annotator": "ann"}
+    write_jsonl(Path("labels.jsonl"), [of | {"eid": eid, "value": int(eid) % 2} for eid in eids])
+    assert judge(right) == 0
+    done = cli(
+        *("check", "new.jsonl", "--baseline", "new.jsonl"),
+        *("--labels", "labels.jsonl", "--save", "baseline.jsonl"),
+    )
+    assert done.code == 0, done.err
+    assert "In short: Passed." in done.out
+
+
+def fixture_says(test: str = TEST) -> str:
+    """Run a user's test with the fixture in a process of its own; return what pytest printed."""
+    Path("conftest.py").write_text('pytest_plugins = ["fairjudge.pytest_plugin"]\n')
+    Path("test_judge.py").write_text(test)
+    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_judge.py"]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == (0 if "1 passed" in done.stdout else 1), done.stdout + done.stderr
+    return done.stdout
+
+
+def test_an_unchanged_judge_passes_both_ways(cli):
+    done = cli(*GATE)
+    assert done.code == 0, done.err
+    assert "1 passed" in fixture_says()
+
+
+def test_a_worse_model_fails_with_the_table(cli, judge):
+    assert judge(wrong_on_every_third) == 0
+    done = cli(*GATE)
+    assert done.code == 4
+    assert "Failed: it agrees with people less than before." in done.out
+    said = fixture_says()
+    assert "1 failed" in said
+    assert "fairjudge: worse" in said
+    # 40 documents, 14 of them multiples of 3: 26 / 40 right
+    assert re.search(r"share of the same\s+answer\)\s+1\.00\s+0\.65", said), said
+    assert "TextTable(" not in said
+
+
+def test_a_model_that_stops_answering_fails(cli, judge):
+    assert judge(silent_on_every_third) == 3
+    done = cli(*GATE)
+    assert done.code == 3
+    assert "14 of 40 anchors (35.0%) without a score after." in done.out
+    assert "14 of 40 anchors" in fixture_says()
+    assert cli(*GATE, "--max-unscored", "0.4").code == 0
+
+
+def test_anchors_that_were_not_judged_fail(cli, judge):
+    summaries = rows_of("summaries.jsonl")
+    write_jsonl(Path("summaries.jsonl"), summaries[:24])
+    assert judge(right) == 0
+    done = cli(*GATE)
+    assert done.code == 3
+    assert "16 of 40 anchors (40.0%) without a score after." in done.out
+    assert "Not judged at all: 16, such as eid '24', 's', 'summary'." in done.out
+    assert "fairjudge: unscored" in fixture_says()
+    silent = cli(*GATE, "--json", "-")
+    assert silent.code == 3
+    assert json.loads(silent.out)["outcome"] == "unscored"
+    assert "16 of 40 anchors" in silent.err
+
+
+def test_labels_of_other_ids_are_an_error_that_names_both(cli):
+    labels = [row | {"eid": f"doc-{row['eid']}"} for row in rows_of("labels.jsonl")]
+    write_jsonl(Path("labels.jsonl"), labels)
+    done = cli(*GATE)
+    assert done.code == 1
+    assert "eid '0'" in done.err
+    assert "eid 'doc-0'" in done.err
+    assert "no judged item matches any labelled item" in fixture_says()
+
+
+def test_another_aspect_than_before_is_an_error(cli, judge):
+    assert judge(right, aspect="faithfulness") == 0
+    done = cli(*GATE)
+    assert done.code == 1
+    assert "after it: faithfulness by binary" in done.err
+    assert "not after it: coverage by binary" in done.err
+    assert "1 failed" in fixture_says()
+
+
+def test_a_baseline_of_other_anchors_fails(cli):
+    baseline = rows_of("baseline.jsonl")
+    write_jsonl(Path("baseline.jsonl"), [row | {"eid": f"old-{row['eid']}"} for row in baseline])
+    done = cli(*GATE)
+    assert done.code == 1
+    assert "eid 'old-0'" in done.err
+    write_jsonl(Path("baseline.jsonl"), baseline[:4])
+    done = cli(*GATE)
+    assert done.code == 3
+    assert "36 of 40 anchors (90.0%) without a score in the baseline." in done.out
+
+
+def test_a_judge_that_is_gone_from_a_jury_is_an_error(cli):
+    rows = rows_of("baseline.jsonl")
+    second = [row | {"judge": "second"} for row in rows]
+    write_jsonl(Path("baseline.jsonl"), [*rows, *second])
+    done = cli(*GATE)
+    assert done.code == 1
+    assert "judged before the change and not after it: coverage by binary (second)" in done.err
+
+
+def test_ids_that_a_spreadsheet_made_floats_match(cli):
+    lines = ["eid,system,aspect,annotator,value"]
+    lines += [f"{n}.0,s,coverage,ann,{n % 2}" for n in range(N)]
+    Path("labels.csv").write_text("\n".join(lines))
+    done = cli("check", "new.jsonl", "--baseline", "baseline.jsonl", "--labels", "labels.csv")
+    assert done.code == 0, done.err
+    assert f"{N} anchors judged both times" in done.out
+
+
+def test_the_fixture_takes_what_the_call_takes(judge):
+    assert judge(silent_on_every_third) == 3
+    said = fixture_says(TEST.replace('.jsonl")', '.jsonl", max_unscored=0.4, margin=0.1)'))
+    assert "1 passed" in said

@@ -1,0 +1,178 @@
+"""Wherever judgements meet labels: ids that a table made floats, ids of something else, and a half.
+
+Sixty summaries of thirty events by two systems; the judge agrees with both people on four of five.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cli_tools import write_jsonl
+
+import fairjudge as fj
+
+N = 30
+OF = {"aspect": "coverage", "unit": "summary"}
+JUDGED = OF | {"protocol": "likert", "judge": "j"}
+
+
+def items() -> list[dict[str, Any]]:
+    return [{"eid": str(n), "system": s, "value": (n + k) % 5 + 1} for n in range(N)
+            for k, s in enumerate(("s1", "s2"))]  # fmt: skip
+
+
+def labels(eid: str = "{}", *, every: int = 1) -> list[dict[str, Any]]:
+    """Labels whose eids look as `eid` says, where `every` divides the number, else as they are."""
+    return [
+        OF | row | {"annotator": who, "value": row["value"], "eid": (
+            eid if int(row["eid"]) % every == 0 else "{}").format(row["eid"])}
+        for row in items()
+        for who in ("ann", "bob")
+    ]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def judgements() -> None:
+    rows = items()
+    off = [row | {"value": row["value"] % 5 + 1} if n % 5 == 0 else row
+           for n, row in enumerate(rows)]  # fmt: skip
+    write_jsonl(Path("j.jsonl"), [JUDGED | row for row in off])
+    write_jsonl(Path("local.jsonl"), [JUDGED | row | {"judge": "local"} for row in rows])
+    pairs = [
+        OF
+        | {"protocol": "pairwise", "judge": "j", "eid": str(n), "system_a": "s1"}
+        | {"system_b": "s2", "order": order, "value": "a" if n % 3 else "b"}
+        for n in range(N)
+        for order in ("ab", "ba")
+    ]
+    write_jsonl(Path("pairs.jsonl"), pairs)
+
+
+def with_labels(name: str) -> list[tuple[str, ...]]:
+    """Return every command that joins labels or judgements of a second file to the first."""
+    return [
+        ("calibrate", "j.jsonl", "--labels", name),
+        ("check", "j.jsonl", "--baseline", "j.jsonl", "--labels", name),
+        ("cascade", "--local", "local.jsonl", "--judged", "j.jsonl", "--labels", name,
+         "-o", "out.json", "--tolerance", "1"),
+        ("cascade", "--local", "local.jsonl", "--labels", name, "--guarantee", "0.6",
+         "-o", "out.json"),
+        ("audit", "position", "pairs.jsonl", "--labels", name),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_ids_that_became_floats_match(cli, number):
+    write_jsonl(Path("labels.jsonl"), labels())
+    write_jsonl(Path("floats.jsonl"), labels("{}.0"))
+    write_jsonl(Path("half.jsonl"), labels("{}.0", every=2))
+    plain, *others = (
+        cli(*with_labels(name)[number]) for name in ("labels.jsonl", "floats.jsonl", "half.jsonl")
+    )
+    assert plain.code == 0, plain.err
+    for done in others:
+        assert (done.code, done.out) == (0, plain.out)
+
+
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("eid", ["doc-{}", "{} ", "{}.5"])
+def test_no_match_is_an_error_that_names_an_id_of_each_side(cli, number, eid):
+    write_jsonl(Path("labels.jsonl"), labels(eid))
+    done = cli(*with_labels("labels.jsonl")[number])
+    assert done.code == 1, done.out
+    assert repr(eid.format(0)) in done.err
+    assert "eid '0'" in done.err
+    assert ("spaces or case" in done.err) == (eid == "{} ")
+
+
+@pytest.mark.parametrize("number", [0, 2, 3, 4])
+def test_half_a_match_is_the_first_finding(cli, number):
+    write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
+    done = cli(*with_labels("labels.jsonl")[number])
+    assert done.code == 0, done.err
+    assert done.out.startswith("In short: Only 30 of 60 "), done.out[:200]
+    assert "'doc-0'" in done.out.partition(".")[0]
+
+
+def test_for_the_gate_half_a_match_is_half_without_a_score(cli):
+    write_jsonl(Path("labels.jsonl"), labels("doc-{}", every=2))
+    done = cli(*with_labels("labels.jsonl")[1])
+    assert done.code == 3
+    assert "30 of 60 anchors (50.0%) without a score after." in done.out
+
+
+def test_labels_of_a_few_of_the_judged_items_are_nothing_to_say(cli):
+    write_jsonl(Path("labels.jsonl"), labels()[:40])
+    done = cli(*with_labels("labels.jsonl")[0])
+    assert "Only" not in done.out.partition("\n")[0]
+
+
+def test_two_runs_match_by_whole_numbers_and_say_when_they_do_not(cli):
+    write_jsonl(Path("f.jsonl"), [JUDGED | row | {"eid": f"{row['eid']}.0"} for row in items()])
+    done = cli("compare", "j.jsonl", "f.jsonl", "--json", "-")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["groups"][0]["n_items"] == 2 * N
+    write_jsonl(Path("few.jsonl"), [JUDGED | row for row in items()[:6]])
+    done = cli("compare", "j.jsonl", "few.jsonl")
+    assert done.out.startswith("In short: Only 6 of 60 first-run items match any second-run item")
+    write_jsonl(Path("x.jsonl"), [JUDGED | row | {"eid": f"x{row['eid']}"} for row in items()])
+    done = cli("compare", "j.jsonl", "x.jsonl")
+    assert done.code == 1
+    assert "'x0'" in done.err
+
+
+def fair_world() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    clusters = [
+        {"eid": str(n), "articles": [
+            {"aid": f"{n}{side}", "content": f"The {side} side spoke of bridge {n}.",
+             "attributes": {"side": side}} for side in ("left", "right")]}
+        for n in range(6)
+    ]  # fmt: skip
+    written = [{"eid": str(n), "system": "s1", "text": f"The left side spoke of bridge {n}."}
+               for n in range(6)]  # fmt: skip
+    return clusters, written
+
+
+def test_people_in_fairness_meet_the_summaries(cli):
+    clusters, written = fair_world()
+    write_jsonl(Path("c.jsonl"), clusters)
+    write_jsonl(Path("s.jsonl"), written)
+
+    def shares(eid: str, n: int) -> None:
+        rows = [{"eid": eid.format(k), "system": "s1", "shares": {"left": 1.0}} for k in range(n)]
+        write_jsonl(Path("people.jsonl"), rows)
+
+    asked = ("fairness", "proportional", "c.jsonl", "--summaries", "s.jsonl",
+             "--attribute", "side", "--human", "people.jsonl")  # fmt: skip
+    shares("{}.0", 3)
+    done = cli(*asked, "--json", "-")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["systems"]["s1"]["corrected"]["n_labelled"] == 3
+    shares("doc-{}", 3)
+    done = cli(*asked)
+    assert done.code == 1
+    assert "'doc-0'" in done.err
+    with Path("people.jsonl").open("a") as file:
+        file.write(json.dumps({"eid": "1", "system": "s1", "shares": {"left": 1.0}}) + "\n")
+        file.write(json.dumps({"eid": "2", "system": "s1", "shares": {"left": 1.0}}) + "\n")
+    done = cli(*asked)
+    assert done.code == 0, done.err
+    assert done.out.startswith("In short: Only 2 of 5 human shares match any summary")
+
+
+def test_python_takes_frames_whose_numbers_are_floats():
+    rows = [JUDGED | row for row in items()]
+    as_floats = [row | {"eid": float(row["eid"])} for row in labels()]
+    found = fj.calibrate(rows, as_floats, n_resamples=100)
+    assert len(found.groups[0].joined.keys) == 2 * N
+
+
+def test_a_label_for_each_spelling_is_left_as_it_is():
+    rows = [JUDGED | row for row in items()]
+    both = [*labels(), *labels("{}.0")]  # two items on paper: nothing says that they are one
+    found = fj.calibrate(rows, both, n_resamples=100)
+    assert len(found.groups[0].joined.match.only_right) == 2 * N
+    assert found.to_dict()["findings"][0].startswith("Only 60 of 120 labelled items match")
