@@ -142,6 +142,10 @@ _GOOD_LABEL = re.compile(
 _BAD_LABEL = re.compile(r"\b(?:second|2nd|last|silver|runner-up|loser|lost|worst)\b", re.IGNORECASE)
 
 
+_REACH = 200
+"""Characters before a preference in which a denial of it is looked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """A clause that prefers one side, or neither.
@@ -271,13 +275,15 @@ def _is_object(clause: str, side: re.Match[str]) -> bool:
 
 
 def _is_denied(clause: str, match: re.Match[str]) -> bool:
-    after = _UNDONE.match(clause, match.end()) or _NOT_AFTER.search(clause, match.start())
+    after = _UNDONE.match(clause, match.end()) or _NOT_AFTER.search(
+        clause, match.start(), match.end() + 40
+    )
     return _reaches(clause, match.start()) or bool(after)
 
 
 def _reaches(clause: str, place: int) -> bool:
     """Whether a denial or supposition before `place` reaches it."""
-    before = _BOUNDARY.split(clause[:place])[-1]
+    before = _BOUNDARY.split(clause[max(0, place - _REACH) : place])[-1]
     return bool(_DENIED.search(before) or _NOT_ELSEWHERE.search(before))
 
 
