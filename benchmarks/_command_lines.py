@@ -165,8 +165,8 @@ def _writing() -> Iterator[tuple[str, str]]:
         f"{write} --sweep temperature=0.5,1 --sweep sentences=2 --sweep fair=leaning",
     )
     yield "summarize-fair", f"{write} --fair leaning --words 50 --system mine"
-    yield "split-local", "split few_summaries.jsonl -o {name}.jsonl -q"
-    yield "split-llm", "split few_summaries.jsonl -o {name}.jsonl -q {llm}"
+    yield "split-local", "split few_summaries.jsonl -o {name}.jsonl"
+    yield "split-llm", "split few_summaries.jsonl -o {name}.jsonl {llm}"
     for name, asked in {
         "build": "few.jsonl",
         "likert": f"{FEW} {BY} likert",

@@ -9,8 +9,8 @@ stub model on loopback, and keeps exit code, output and every file that a line w
 
 ``compare`` lists what differs, JSON by JSON. All lines of a checkout run in one process, one after
 another, in one folder: later ones read what earlier ones wrote. Masked are the port of the stub,
-the folders, dates, durations, marks around untrusted text, and names of run
-folders, which are hashes with the port in them.
+the folders, dates, durations, marks around untrusted text, and hashes of these (`MASKS`), which the
+golden tests hold instead. Standard error is kept and not compared.
 A new line is one more entry of `LINES`: a name and a command, in which ``{llm}`` stands for the
 stub's options; the table is in ``_command_lines.py``.
 """
@@ -70,7 +70,7 @@ def work(asked: argparse.Namespace) -> int:
                     name,
                     models.fill(line, name),
                     out,
-                    masks=(models.url, str(Path(folder).resolve())),
+                    places=(models.url, str(Path(folder).resolve())),
                 )
     print(f"{len(LINES)} lines in {time.monotonic() - began:.0f} s: {out}")
     return 0
@@ -88,7 +88,7 @@ def _set_environment(folder: Path) -> None:
     }
 
 
-def _one(name: str, line: str, out: Path, *, masks: tuple[str, ...]) -> None:
+def _one(name: str, line: str, out: Path, *, places: tuple[str, ...]) -> None:
     """Run one line, and keep what it printed and wrote."""
     before = _files()
     kept = out / name
@@ -102,9 +102,9 @@ def _one(name: str, line: str, out: Path, *, masks: tuple[str, ...]) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
     for path in kept.rglob("*"):
-        if path.is_file() and path.suffix != ".parquet" and not path.name.endswith(".out-bin"):
+        if path.is_file() and path.suffix != ".parquet":
             with contextlib.suppress(UnicodeDecodeError):
-                path.write_text(_masked(path.read_text("utf-8"), masks), "utf-8")
+                path.write_text(_masked(path.read_text("utf-8"), places, name=name), "utf-8")
 
 
 def _files() -> dict[str, str]:
@@ -142,21 +142,28 @@ def _run(words: list[str], kept: Path) -> object:
     return code
 
 
-def _masked(text: str, masks: tuple[str, ...]) -> str:
-    """Return `text` without what differs from run to run: see the top of this file."""
-    for place in masks:
+MASKS: tuple[tuple[str, str], ...] = (
+    (r"\b(judge|build|summarize|split|align|audit-\w+)-[0-9a-f]{12}\b", r"\1-RUN"),
+    (r"(</?\w+) [0-9a-f]{12}\b", r"\1 MARK"),
+    (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "WHEN"),
+    (r'("(?:size_bytes|seconds|\w*[tT]imeUnixNano)": ?)"?[\d.e+-]+"?', r'\1"VARIES"'),
+    # Hashes with the port in them, or of files with a time in them.
+    (r'("(?:key|checksum|candidates)": ?)"[0-9a-f]{16,64}"', r'\1"HASH"'),
+    (r'("[^"]+\.(?:jsonl?|html)": ?)"[0-9a-f]{64}"', r'\1"HASH"'),
+)
+"""What differs from run to run, and what stands in its place."""
+STUDY_SECONDS = r"(?m)( +)\d+\.\d *$"
+
+
+def _masked(text: str, places: tuple[str, ...], *, name: str) -> str:
+    """Return `text`, which the line `name` wrote, without what differs from run to run."""
+    for place in places:
         text = text.replace(place, "PLACE")
         text = text.replace(place.removeprefix("http://"), "PLACE")
-    text = re.sub(
-        r"\b(judge|build|summarize|split|align|audit-\w+)-[0-9a-f]{12}\b", r"\1-RUN", text
-    )
-    text = re.sub(r"(</?\w+) [0-9a-f]{12}\b", r"\1 MARK", text)
-    text = re.sub(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?", "WHEN", text)
-    return re.sub(
-        r'("(?:seconds|duration|wall_seconds|startTime|timeUnixNano)": ?)"?[\d.e+-]+"?',
-        r"\1MASKED",
-        text,
-    )
+    masks = (*MASKS, (STUDY_SECONDS, " SECONDS")) if name.startswith("study") else MASKS
+    for pattern, instead in masks:
+        text = re.sub(pattern, instead, text)
+    return text
 
 
 def compare(asked: argparse.Namespace) -> int:

@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
+from sklearn.metrics import average_precision_score
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # for training/, which is not installed
@@ -50,6 +51,7 @@ from fairjudge.datasets.readers import read_clusters
 from fairjudge.domain import Answer, Cluster, JudgeTask, QuestionAnswers, Unscored
 from fairjudge.engine.build_work import build_one, graph_for
 from fairjudge.engine.models import open_models
+from fairjudge.judges.balance import balance_of, mean_covered
 from fairjudge.judges.trained import TrainedSupport, unit_of
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
@@ -61,6 +63,7 @@ from fairjudge.scorers.trained_models import load_trained_models
 from fairjudge.text.sentences import news_sentences
 from training import data as training_data
 from training import statements
+from training.key_points import topic_rows
 
 RESULTS = Path(__file__).with_name("results") / "local.json"
 DOCUMENT = ROOT / "docs" / "local.md"
@@ -231,6 +234,34 @@ def coverage(bench: Bench) -> list[Row]:
             compare="agreement of gpt-3.5 .765, gpt-4o .829")
     )  # fmt: skip
     return found
+
+
+def key_points(bench: Bench) -> list[Row]:
+    """Arguments and key points of topics that training left out, people's matches; by topic."""
+    labelled = [
+        one
+        for split in ("calibrate", "test")
+        for one in topic_rows(split, folder=bench.folder)  # dev's topics are the learning curve's
+    ]
+    p = bench.models.covered([(one["argument"], one["key_point"]) for one in labelled])
+    labels = np.array([float(one["match"]) for one in labelled])
+    groups = [f"{one['topic']} {one['stance']}" for one in labelled]
+    parts = {name: np.array([g == name for g in groups]) for name in dict.fromkeys(groups)}
+    names = list(parts)
+    n = f"{len(labelled):,} pairs, {len({one['topic'] for one in labelled})} topics"
+    return [
+        row(f"key points, topics kept out, mean over topics and stances: {title}",
+            interval(lambda i, f=of_part: float(np.mean([f(names[k]) for k in i])), names), n=n)
+        for title, of_part in (
+            ("area under the ROC", lambda name: area(p[parts[name]], labels[parts[name]])),
+            ("average precision", lambda name: precision(p[parts[name]], labels[parts[name]])),
+        )
+    ]  # fmt: skip
+
+
+def precision(scores: Numbers, labels: Numbers) -> float:
+    """Return the average precision."""
+    return float(average_precision_score(labels > 0, scores))
 
 
 def _by_summary(labelled: Sequence[dict[str, Any]], p: Numbers, labels: Numbers) -> list[Row]:
@@ -514,6 +545,36 @@ def written(bench: Bench) -> list[Row]:
     ]  # fmt: skip
 
 
+def balance(bench: Bench) -> list[Row]:
+    """Compare the same summaries by the sources covered least; these events chose how many."""
+    clusters = {cluster.eid: cluster for cluster in bench.events}
+    won: dict[str, list[float]] = defaultdict(list)
+    texts, started = _written_summaries(), time.perf_counter()
+    for eid, kinds in texts.items():
+        sources = {
+            kind: bench.support.sources(text, clusters[eid].articles)
+            for kind, text in kinds.items()
+        }
+        for title, figure in (("half", balance_of), ("mean", mean_covered)):
+            for other in KINDS[1:]:
+                lead = figure(sources[KINDS[0]]) - figure(sources[other])
+                won[f"{title} {other}"].append(float(lead > 0))
+    seconds = (time.perf_counter() - started) / (len(KINDS) * len(texts))
+    titles = {
+        "half": "balance, by the half of the sources covered least (chosen here)",
+        "mean": "the same by all sources",
+    }
+    eids, found = list(texts), []
+    for name, wins in won.items():
+        title, _, other = name.partition(" ")
+        values = np.array(wins)
+        found.append(
+            row(f"{titles[title]}: balanced over {other}",
+                interval(lambda i, v=values: float(v[i].mean()), eids), n=f"{len(eids)} events")
+        )  # fmt: skip
+    return [*found, Row(measure="a summary's balance measured, seconds", value=seconds)]
+
+
 def _written_summaries() -> dict[str, dict[str, str]]:
     texts: dict[str, dict[str, str]] = defaultdict(dict)
     for line in EVENTS.read_text(encoding="utf-8").splitlines():
@@ -598,8 +659,8 @@ def speed(bench: Bench) -> list[Row]:
 MEASURES: dict[str, Callable[[Bench], list[Row]]] = {
     one.__name__: one
     for one in (
-        speed, coverage, summeval, documents, support, reading, consolidation, planted, events,
-        written, answers_read,
+        speed, coverage, key_points, summeval, documents, support, reading, consolidation,
+        planted, events, balance, written, answers_read,
     )
 }  # fmt: skip
 

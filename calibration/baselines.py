@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from fairjudge.domain import Cluster, Summary
+from fairjudge.text.spellings import with_labels
+from fairjudge.text.tokens import words
 
 LEAD_WORDS = 100
 """The lead of an article: its first words, as many as this."""
-_WORD = re.compile(r"\w+")
 
 
 def baseline_scores(
@@ -22,20 +22,20 @@ def baseline_scores(
     summary's words, in [0, 1], that occur in the first `LEAD_WORDS` words of one of its cluster's
     articles (0 for an empty summary).
     """
-    words = {(one.eid, one.system): _words(one.text) for one in summaries}
+    found = {(one.eid, one.system): words(one.text) for one in summaries}
     out = {
-        "longest": {key: float(len(found)) for key, found in words.items()},
-        "shortest": {key: -float(len(found)) for key, found in words.items()},
+        "longest": {key: float(len(some)) for key, some in found.items()},
+        "shortest": {key: -float(len(some)) for key, some in found.items()},
     }
     leads = {
         cluster.eid: frozenset(
-            word for article in cluster.articles for word in _words(article.content)[:LEAD_WORDS]
+            word for article in cluster.articles for word in words(article.content)[:LEAD_WORDS]
         )
         for cluster in clusters
     }
     overlap = {
-        key: sum(word in leads[key[0]] for word in found) / len(found) if found else 0.0
-        for key, found in words.items()
+        key: sum(word in leads[key[0]] for word in some) / len(some) if some else 0.0
+        for key, some in found.items()
         if key[0] in leads
     }
     return out | {"lead_overlap": overlap} if overlap else out
@@ -48,7 +48,7 @@ def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
     with fewer than two groups.
     """
     out: dict[str, dict[str, str]] = {}
-    for cluster in clusters:
+    for cluster in with_labels(clusters):
         votes: dict[str, Counter[str]] = defaultdict(Counter)
         for article in cluster.articles:
             named = {name: str(value) for name, value in article.attributes.items()}
@@ -66,8 +66,4 @@ def document_groups(clusters: Iterable[Cluster]) -> dict[str, dict[str, str]]:
 
 def word_counts(summaries: Iterable[Summary]) -> Mapping[tuple[str, str], int]:
     """Count the words of each summary."""
-    return {(one.eid, one.system): len(_words(one.text)) for one in summaries}
-
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+    return {(one.eid, one.system): len(words(one.text)) for one in summaries}

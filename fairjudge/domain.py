@@ -24,7 +24,7 @@ from pydantic import (
 )
 
 Aspect: TypeAlias = str
-"""``"coverage"``, ``"faithfulness"``, or the name of a custom criterion."""
+"""``"coverage"``, ``"faithfulness"``, ``"balance"``, or the name of a custom criterion."""
 ProtocolName: TypeAlias = Literal["likert", "binary", "pairwise", "checklist"]
 Verdict: TypeAlias = Literal["a", "b", "tie"]
 """A pairwise verdict in terms of ``system_a`` and ``system_b``, whatever the order asked."""
@@ -224,13 +224,20 @@ class ChecklistEntry(Record):
     support: float | None = Field(default=None, ge=0.0, le=1.0)
 
 
+class SourceCovered(Record):
+    """How far a summary covers the statements of one article, in [0, 1]."""
+
+    aid: Id
+    covered: float = Field(ge=0.0, le=1.0)
+
+
 class Judgement(_Target):
     """What one judge said of one item, or why there is no score.
 
     Exactly one of ``value`` and ``unscored`` is set. ``probabilities`` maps each answer on the
     scale to its probability where the judge gives them. ``checklist`` holds what the value of that
-    protocol is made of. ``repeat`` numbers judgements of the same item from 0, under one prompt;
-    ``variant`` names the prompt where an item was judged by several.
+    protocol is made of, ``sources`` what a balance is. ``repeat`` numbers judgements of the same
+    item from 0, under one prompt; ``variant`` names the prompt where an item was judged by several.
     """
 
     order: Order | None = None
@@ -242,6 +249,7 @@ class Judgement(_Target):
     scored_by: ScoredBy = "llm"
     probabilities: Mapping[str, float] | None = None
     checklist: tuple[ChecklistEntry, ...] | None = None
+    sources: tuple[SourceCovered, ...] | None = None
     repeat: int | None = Field(default=None, ge=0)
     variant: Annotated[str, BeforeValidator(_id_from_number)] | None = None
     signature: str = ""

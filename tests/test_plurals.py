@@ -33,6 +33,7 @@ NEVER_ONE = {
 NO_NUMBER = {
     "{type(backend).__name__} answers",
     "{self.target.model} holds replies",
+    "{self._server} sends replies",
     "{group} words",
     "{one.name} needs questions",
     "{one['judge']} against people",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from fairjudge.scorers.trained_models import trained_identity
 from training import data
 
 app = typer.Typer(
@@ -31,16 +33,25 @@ def train(
     *,
     folder: Folder = RUN,
     source: Source = data.DATA,
-    steps: Annotated[int, typer.Option(help="Steps in all.")] = 2600,
+    begin: Annotated[
+        Path | None, typer.Option(help="Folder of weights that shipped, to go on training from.")
+    ] = None,
+    steps: Annotated[int | None, typer.Option(help="Steps in all.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop after these, to go on later.")] = None,
     every: Annotated[int, typer.Option(help="Steps between rows of the learning curve.")] = 250,
     threads: int = 2,
 ) -> None:
     """Train from the checkpoint in the folder, or from the start where there is none."""
-    from training.run import Run, Settings
+    from training import run as running
 
     _use(threads)
-    run = Run(folder, Settings(steps=steps), source=source)
+    settings = running.CONTINUED if begin else running.Settings()
+    weights = None
+    if begin:
+        weights = running.shipped_weights(begin)
+        settings = replace(settings, begin=trained_identity(begin))
+    settings = replace(settings, steps=steps or settings.steps)
+    run = running.Run(folder, settings, source=source, begin=weights)
     typer.echo("goes on" if run.restore() else "starts")
     done = run.go_on(minutes=minutes, every=every, say=typer.echo)
     curve(folder=folder)
@@ -63,13 +74,16 @@ def export(
     folder: Folder = RUN,
     source: Source = data.DATA,
     target: Target = SHIPPED,
+    limit: Annotated[
+        int, typer.Option(help="Maximum examples that a head is calibrated on.")
+    ] = data.CALIBRATE,
     threads: int = 2,
 ) -> None:
     """Write the checkpoint's weights, calibrated and in 8 bits, where they ship."""
     from training import export as exporting
 
     _use(threads)
-    record = exporting.export(folder, target, source=source)
+    record = exporting.export(folder, target, source=source, limit=limit)
     typer.echo(json.dumps(record["calibration"]))
 
 

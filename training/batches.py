@@ -15,7 +15,7 @@ from fairjudge.scorers._trained_network import PAIR, READING, SAME
 from training.data import Example
 
 MAX_TOKENS = 192
-TASKS = {"support": PAIR, "coverage": PAIR, "reading": READING, "same": SAME}
+TASKS = {"support": PAIR, "points": PAIR, "coverage": PAIR, "reading": READING, "same": SAME}
 ROWS, PADDED = 64, 6144
 """Most examples in a batch, and most tokens with padding."""
 _CHUNK = 16

@@ -1,4 +1,4 @@
-"""Examples of the four tasks from `../shared/data`, split by document or group."""
+"""Examples of the tasks from `../shared/data`, split by document or group."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from training import changes
 
 Split: TypeAlias = Literal["train", "calibrate", "test"]
-Task: TypeAlias = Literal["support", "coverage", "reading", "same"]
+Task: TypeAlias = Literal["support", "points", "coverage", "reading", "same"]
+"""Points ask both support and coverage."""
 Row: TypeAlias = dict[str, Any]
 T = TypeVar("T")
 
@@ -31,6 +32,8 @@ FILES = {
     "summhay": "coverage/summhay_conversations.jsonl.gz",
     "qamr": "reading/qamr.jsonl.gz",
     "nanco": "nanco/nanco.json",
+    "key_points": "keypoints/train.jsonl.gz",
+    "key_points_dev": "keypoints/dev.jsonl.gz",
 }
 SUPPORTED, NEUTRAL, CONTRADICTED, UNSUPPORTED = 0, 1, 2, 3
 LABELS = {"supported": 0, "neutral": 1, "contradicted": 2, "unsupported": 3}
@@ -41,6 +44,8 @@ PASSAGE_WORDS = 120
 """Longest passage; of a longer one, the window that shares most is taken."""
 ARTICLE_WORDS = 220
 """Pairs whose passage is longer are left out: no window would hold what was judged."""
+CALIBRATE = 1600
+"""Most examples a head is calibrated on."""
 SENTENCE_END = re.compile(r"(?<=[.!?]) +(?=[A-Z\"“'])")
 _WRITTEN = {"-LRB-": "(", "-RRB-": ")", "``": '"', "''": '"'}
 
@@ -50,9 +55,9 @@ class Example:
     """One thing to learn or to measure; ``task`` says which head answers.
 
     The encoder reads ``first`` and ``second``: statement and passage, unit and passage, question
-    and sentence, or an answer and another to ``question``. ``label`` is support's class, else 0 or
-    1; ``span`` are the characters of ``second`` that answer (end exclusive), (0, 0) where none do;
-    ``source`` is where it is from, ``group`` what it is split by.
+    and sentence, or an answer and another to ``question``. ``label`` is support's class (of points
+    too), else 0 or 1; ``span`` are the characters of ``second`` that answer (end exclusive), (0, 0)
+    where none do; ``source`` is where it is from, ``group`` what it is split by.
     """
 
     task: Task

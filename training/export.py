@@ -21,16 +21,22 @@ from fairjudge.scorers.embedding import load_embedder
 from fairjudge.scorers.trained_models import WEIGHTS, TrainedModels, logistic
 from fairjudge.scorers.trained_record import RECORD
 from training import data
-from training.data import UNSUPPORTED, Example, spread
+from training.data import CALIBRATE, UNSUPPORTED, Example, spread
 from training.measures import summary_of
 from training.planted import planted
-from training.run import kept, tokenizer, with_weights
-from training.statements import changed, checked, drawn, elsewhere, fit_supported, fit_weights
+from training.run import kept, shipped_weights, tokenizer, with_weights
+from training.statements import (
+    MAX_SUMMARIES,
+    changed,
+    checked,
+    drawn,
+    elsewhere,
+    fit_supported,
+    fit_weights,
+)
 
 DEVELOPMENT = ("Q2", "Q3", "Q5", "Q6")
 """NAnCo's questions that choose thresholds; the others are never fitted on."""
-CALIBRATE = 1600
-"""Most examples a head is calibrated on."""
 _NO_CALIBRATION = {
     "support": np.array([1.0, 0.0, 0.0, 0.0]),
     "supported": np.array([1.0, 0.0, 0.0, 0.0]),
@@ -55,21 +61,28 @@ def shipped(weights: dict[str, Tensor]) -> dict[str, Tensor]:
     return quantised({name: value for name, value in weights.items() if name != FROZEN})
 
 
-def export(run: Path, target: Path, *, source: Path) -> dict[str, Any]:
-    """Write weights and record of a run's checkpoint to `target`; return the record."""
+def export(run: Path, target: Path, *, source: Path, limit: int = CALIBRATE) -> dict[str, Any]:
+    """Write weights and record of a run's checkpoint to `target`; return the record.
+
+    The record keeps that of the weights which the run began from, where `target` has them.
+    """
     state = torch.load(run / "checkpoint.pt", weights_only=True)
     small = shipped(state["mean"])
     models = models_of(restored(small))
-    fits = calibration(models, source=source)
+    fits = calibration(models, source=source, limit=limit)
     small |= {f"calibration.{name}": torch.tensor(fit) for name, fit in fits.items()}
     target.mkdir(parents=True, exist_ok=True)
+    settings = json.loads((run / "record.json").read_text(encoding="utf-8"))
+    before = begun_from(target, settings["settings"]["begin"])
     sha256 = _write_weights(small, target)
     curve = [json.loads(line) for line in (run / "curve.jsonl").read_text("utf-8").splitlines()]
     in_8_bits = summary_of(with_weights(restored(small)), kept(tokenizer(), folder=source))
     record = {
         "sha256": sha256,
         "calibration": _rounded(fits),
-        "run": json.loads((run / "record.json").read_text(encoding="utf-8")),
+        "calibrated_on": limit,
+        "run": settings,
+        **({"begun_from": before} if before else {}),
         "curve": curve,
         "in_8_bits": in_8_bits,
         "kept_out": kept_out(source=source),
@@ -79,11 +92,20 @@ def export(run: Path, target: Path, *, source: Path) -> dict[str, Any]:
     return record
 
 
+def begun_from(target: Path, identity: str) -> dict[str, Any] | None:
+    """Return how the weights of this identity were trained, where `target` still has them."""
+    if not (target / RECORD).is_file():
+        return None
+    found = json.loads((target / RECORD).read_text(encoding="utf-8"))
+    if not identity.endswith(found["sha256"][:12]):
+        return None
+    return {name: found[name] for name in ("sha256", "run", "curve", "begun_from") if name in found}
+
+
 def recalibrate(target: Path, *, source: Path) -> dict[str, Any]:
     """Fit P(supported) anew for the weights that ship, and leave all else as it is."""
     small = load_file(target / WEIGHTS)
-    weights = {n: value for n, value in small.items() if not n.startswith("calibration.")}
-    fit = supported_fit(models_of(restored(weights)), source=source)
+    fit = supported_fit(models_of(shipped_weights(target)), source=source)
     small["calibration.supported"] = torch.tensor(fit)
     record: dict[str, Any] = json.loads((target / RECORD).read_text(encoding="utf-8"))
     record["sha256"] = _write_weights(small, target)
@@ -116,35 +138,43 @@ def kept_out(*, source: Path) -> dict[str, list[str]]:
     return {name: sorted(documents) for name, documents in found.items()}
 
 
-def calibration(models: TrainedModels, *, source: Path) -> dict[str, NDArray[np.float64]]:
-    """Fit what turns logits into probabilities, on groups and documents kept for it."""
+def calibration(
+    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
+) -> dict[str, NDArray[np.float64]]:
+    """Fit what turns logits into probabilities, on groups and documents kept for it.
+
+    A head is calibrated on `limit` examples at the most, coverage on all there are.
+    """
     told = [
-        *spread(list(data.support("calibrate", folder=source)), CALIBRATE),
-        *spread(list(planted("calibrate", folder=source)), CALIBRATE // 2),
+        *spread(list(data.support("calibrate", folder=source)), limit),
+        *spread(list(planted("calibrate", folder=source)), limit // 2),
     ]
     units = [
         *data.coverage("calibrate", folder=source),
         *data.merged_coverage("calibrate", folder=source),
     ]
-    asked = spread(list(data.reading("calibrate", folder=source)), CALIBRATE)
+    asked = spread(list(data.reading("calibrate", folder=source)), limit)
     answered = np.array([row.label for row in asked])
     answers = answered_logits(models, asked)
     return {
         "support": fit_support(models.pair_logits(pairs_of(told)), labels_of(told)),
-        "supported": supported_fit(models, source=source),
+        "supported": supported_fit(models, source=source, limit=limit),
         "covered": fit_logistic(
             models.covered_features(pairs_of(units)), labels_of(units), penalty=5.0
         ),
         "answered": fit_logistic(answers[:, None], answered, penalty=1e-3),
-        "same": fit_same(models, source=source),
+        "same": fit_same(models, source=source, limit=limit),
     }
 
 
-def supported_fit(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
+def supported_fit(
+    models: TrainedModels, *, source: Path, limit: int = CALIBRATE
+) -> NDArray[np.float64]:
     """Fit P(supported) by whole documents, on those kept for it."""
-    examples = drawn("calibrate", folder=source)
+    n_summaries = limit * MAX_SUMMARIES // CALIBRATE
+    examples = drawn("calibrate", folder=source, limit=n_summaries)
     found = checked(models, load_embedder(), [*examples, *elsewhere(examples)])
-    planted_rows = spread(list(planted("calibrate", folder=source)), CALIBRATE // 2)
+    planted_rows = spread(list(planted("calibrate", folder=source)), limit // 2)
     return fit_supported([*found, *changed(models, planted_rows)])
 
 
@@ -225,13 +255,13 @@ def triples_of(examples: Sequence[Example]) -> list[tuple[str, str, str]]:
     return [(example.question, example.first, example.second) for example in examples]
 
 
-def fit_same(models: TrainedModels, *, source: Path) -> NDArray[np.float64]:
+def fit_same(models: TrainedModels, *, source: Path, limit: int = CALIBRATE) -> NDArray[np.float64]:
     """Fit on NAnCo's development questions and on kept documents of QAMR, half each.
 
     Of each question, and of QAMR, same counts as much as different.
     """
     kept = [e for e in data.same("calibrate", folder=source) if e.source != "entailment"]
-    kept = spread(kept, CALIBRATE)
+    kept = spread(kept, limit)
     parts = [*nanco_triples(DEVELOPMENT, source=source).values()]
     parts.append((triples_of(kept), labels_of(kept)))
     shares = [*[1.0] * (len(parts) - 1), float(len(parts) - 1)]

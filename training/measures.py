@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 from sklearn.metrics import roc_auc_score
 
 from fairjudge.scorers._trained_network import TrainedNetwork
+from fairjudge.scorers.trained_models import has_bfloat16
 from training.batches import Encoded, collate, group_by_length
 from training.data import SUPPORTED, UNSUPPORTED
+
+_CPU = torch.device("cpu")
 
 
 def logits_of(network: TrainedNetwork, found: Sequence[Encoded]) -> NDArray[np.float64]:
@@ -25,7 +28,7 @@ def logits_of(network: TrainedNetwork, found: Sequence[Encoded]) -> NDArray[np.f
     for places in group_by_length(range(len(found)), lengths):
         batch = collate([found[place] for place in places])
         with torch.inference_mode():
-            with torch.autocast("cpu", torch.bfloat16):
+            with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16(_CPU)):
                 hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
             hidden, pooled = hidden.float(), pooled.float()
             task = batch.examples[0].task
@@ -81,6 +84,8 @@ def summary_of(network: TrainedNetwork, kept: dict[str, list[Encoded]]) -> dict[
             answered = [i for i, label in enumerate(labels) if label]
             spans = logits[:, 1:].astype(int)
             found["span_f1"] = float(np.mean([span_f1(rows[i], *spans[i]) for i in answered]))
+        elif name == "key points":
+            found[name] = float(roc_auc_score(labels == SUPPORTED, logits[:, -1]))
         else:
             found[name] = float(roc_auc_score(labels, logits[:, -1]))
     return {name: round(value, 4) for name, value in found.items()}

@@ -19,16 +19,43 @@ from torch import Tensor
 from torch.nn import functional
 
 from fairjudge.records.folder import write_atomically
-from fairjudge.scorers._trained_network import FROZEN, LAYERS, TrainedNetwork
+from fairjudge.scorers._trained_network import FROZEN, LAYERS, TrainedNetwork, restored
 from fairjudge.scorers.embedding import PACKAGE_SHA256, check_sha256, packaged_model_folder
+from fairjudge.scorers.trained_models import WEIGHTS, has_bfloat16
 from training import data
 from training.batches import Batch, Encoded, Pool, encode, max_behind
 from training.data import UNSUPPORTED, Split
+from training.key_points import key_points
 from training.measures import summary_of
 from training.planted import planted
 
-SHARES = {"support": 0.30, "planted": 0.16, "coverage": 0.20, "reading": 0.25, "same": 0.09}
-CAPS = {"support": 3500, "planted": 6000, "coverage": 6000, "reading": 40000, "same": 10000}
+SHARES = {
+    "support": 0.24,
+    "planted": 0.16,
+    "coverage": 0.16,
+    "reading": 0.25,
+    "same": 0.07,
+    "key points": 0.12,
+}
+CONTINUED_SHARES = {
+    "support": 0.17,
+    "planted": 0.16,
+    "coverage": 0.14,
+    "reading": 0.22,
+    "same": 0.05,
+    "key points": 0.26,
+}
+"""Of a run that goes on from trained weights: what is new to them needs as many pairs in it."""
+CAPS = {
+    "support": 3500,
+    "planted": 6000,
+    "coverage": 6000,
+    "reading": 40000,
+    "same": 10000,
+    "key points": 200,
+}
+CPU = torch.device("cpu")
+PACKAGED = "all-MiniLM-L6-v2"
 CURVE = 400
 """Examples of each task in the learning curve, from documents kept for calibration."""
 
@@ -40,7 +67,8 @@ class Settings:
     The rate rises in the ``warm`` first of all ``steps`` and falls to 0 over the share ``decay`` at
     the end; ``rate`` and ``head_rate`` are its peaks for encoder and heads. ``average`` is the
     decay of the running mean of the weights, which ships, and ``covered`` weighs the coverage loss
-    on labelled pairs that were not made for coverage.
+    on labelled pairs that were not made for coverage. ``begin`` names the weights at step 0:
+    `PACKAGED`, or the identity of those that `Run` was given.
     """
 
     steps: int = 2600
@@ -48,6 +76,7 @@ class Settings:
     decay: float = 0.35
     rate: float = 1.5e-4
     head_rate: float = 7e-4
+    begin: str = PACKAGED
     weight_decay: float = 0.01
     average: float = 0.995
     covered: float = 0.2
@@ -57,6 +86,16 @@ class Settings:
         """Return the share of the peak rate at a step."""
         left = (self.steps - step) / max(1.0, self.decay * self.steps)
         return max(0.0, min(1.0, (step + 1) / self.warm, left))
+
+
+CONTINUED = Settings(steps=450, warm=50, decay=0.6, rate=8e-5, head_rate=3e-4)
+"""What goes on from weights that were trained to the end: lower rates, over fewer steps."""
+
+
+def shipped_weights(folder: Path) -> dict[str, Tensor]:
+    """Return the weights in a folder that ships, of their 8 bits, without their calibration."""
+    small = load_file(str(folder / WEIGHTS))
+    return restored({n: value for n, value in small.items() if not n.startswith("calibration.")})
 
 
 def tokenizer() -> Any:
@@ -115,6 +154,7 @@ def examples(split: Split, words: Any, *, folder: Path) -> dict[str, list[Encode
         ],
         "reading": data.reading(split, folder=folder),
         "same": data.same(split, folder=folder),
+        "key points": key_points(split, folder=folder),
     }
     return {name: encode(list(rows), words) for name, rows in found.items()}
 
@@ -127,18 +167,20 @@ def kept(words: Any, *, folder: Path) -> dict[str, list[Encoded]]:
 
 def loss_of(network: TrainedNetwork, batch: Batch, *, covered: float) -> Tensor:
     """Return the mean loss of a batch of one task."""
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast("cpu", torch.bfloat16, enabled=has_bfloat16(CPU)):
         hidden, pooled = network.encode(batch.ids, batch.types, batch.mask)
     hidden, pooled = hidden.float(), pooled.float()
     task, labels = batch.examples[0].task, batch.labels
-    if task == "support":
+    if task in {"support", "points"}:
         logs = functional.log_softmax(network.support(pooled), dim=-1)
         # Where a source does not tell neutral from contradicted, either is right.
         either = torch.logsumexp(logs[:, 1:], dim=-1)
         told = logs.gather(1, labels.clamp(max=2)[:, None])[:, 0]
         loss = -torch.where(labels == UNSUPPORTED, either, told).mean()
         loose = network.coverage(pooled)[:, 0]
-        return loss + covered * _binary(loose, labels == data.SUPPORTED)
+        # People matched points for coverage; of other statements, support is near to it.
+        weight = 1.0 if task == "points" else covered
+        return loss + weight * _binary(loose, labels == data.SUPPORTED)
     if task == "coverage":
         return _binary(network.coverage(pooled)[:, 0], labels)
     if task == "same":
@@ -162,13 +204,23 @@ class Run:
     """A run in a folder: `checkpoint.pt`, `curve.jsonl`, `settings.json`.
 
     Started again on the same folder it goes on where the checkpoint stands, and the weights are
-    those of a run without a break (each step has seeds of its own).
+    those of a run without a break (each step has seeds of its own). ``begin`` are weights to go on
+    training from, in place of the packaged model's.
     """
 
-    def __init__(self, folder: Path, settings: Settings, *, source: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: Settings,
+        *,
+        source: Path,
+        begin: dict[str, Tensor] | None = None,
+    ) -> None:
         self.folder, self.settings, self.source = folder, settings, source
         self.step, self.seconds = 0, 0.0
+        self.shares = SHARES if settings.begin == PACKAGED else CONTINUED_SHARES
         self.network = new_network(seed=settings.seed)
+        self.network.load_state_dict(begin or {}, strict=False)
         learnt = [(n, p) for n, p in self.network.named_parameters() if n != FROZEN]
         is_head = {n: "." not in n.removesuffix(".weight").removesuffix(".bias") for n, _ in learnt}
         self.optimizer = torch.optim.AdamW(
@@ -185,7 +237,7 @@ class Run:
         self.mean = {name: value.detach().clone() for name, value in learnt}
         words = tokenizer()
         self.pools = [
-            Pool(name, SHARES[name], rows, CAPS[name], settings.seed)
+            Pool(name, self.shares[name], rows, CAPS[name], settings.seed)
             for name, rows in examples("train", words, folder=source).items()
         ]
         self.kept = kept(words, folder=source)
@@ -226,7 +278,7 @@ class Run:
         partial.replace(self.checkpoint)
         record = {
             "settings": asdict(self.settings),
-            "shares": SHARES,
+            "shares": self.shares,
             "caps": CAPS,
             "step": self.step,
             "seconds": round(self.seconds),

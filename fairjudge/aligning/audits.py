@@ -22,6 +22,7 @@ from fairjudge.fairness.values import label_corpus
 from fairjudge.records.results import to_json
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 
 _LENGTH_GROUPS = 4
 
@@ -38,7 +39,7 @@ def grouping_of(
     summaries: Iterable[Summary], attributes: Mapping[str, Mapping[str, str]]
 ) -> Grouping:
     """Return how the audits of `summaries` are grouped."""
-    words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
+    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
     return Grouping(words=words, attributes=attributes)
 
 

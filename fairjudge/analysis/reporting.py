@@ -218,14 +218,16 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
             yield "audit length", lambda: length_report(rows, found.summaries.values())
     if any(":" in name for row in rows for name in (row.system or "", row.system_b or "")):
         yield from _verbosity(rows)
-    references = [one for one in found.clusters.values() if isinstance(one, Reference)]
+    balanced = any(row.sources for row in rows)
+    references = [one for one in found.clusters.values() if balanced or isinstance(one, Reference)]
     if references and any(names_its_voices(row) for row in rows):
         yield "audit covered", lambda: covered_report(rows, references)
 
 
 def names_its_voices(row: Judgement) -> bool:
     """Say whether a judgement tells whose answers or articles it is about."""
-    return row.protocol == "checklist" or row.unit.startswith(("answer:", "article:"))
+    listed = row.protocol == "checklist" or bool(row.sources)
+    return listed or row.unit.startswith(("answer:", "article:"))
 
 
 def _verbosity(rows: Sequence[Judgement]) -> Iterator[_Maker]:

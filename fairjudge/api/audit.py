@@ -5,14 +5,22 @@ Most read judgements that are there; `order` and `checks` ask a model, and have 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
-from fairjudge.datasets import read_judgements, read_references, read_summaries
+from fairjudge.datasets import (
+    Loaded,
+    read_clusters,
+    read_judgements,
+    read_references,
+    read_summaries,
+)
+from fairjudge.domain import Judgement
+from fairjudge.judges.balance import BALANCE
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Level, Opt, Positive, Seed
 from fairjudge.options.models import Model, as_model
@@ -202,12 +210,12 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     Parameters
     ----------
     references
-        What was judged against; not needed of a `JudgeResult`.
+        What was judged against, for balance plain clusters; not needed of a `JudgeResult`.
 
     Raises
     ------
     InputError
-        If the judgements do not tell: judge with ``protocol="checklist"``.
+        If the judgements do not tell: judge with ``protocol="checklist"`` or ``aspect="balance"``.
 
     Examples
     --------
@@ -220,8 +228,15 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     from fairjudge.auditing.reports import covered_report
 
     given = judgements.references if isinstance(judgements, JudgeResult) else ()
-    sources = given if references is None else read_references(references).records
-    return Findings("audit covered", covered_report(read_judgements(judgements).records, sources))
+    rows = read_judgements(judgements).records
+    sources = given if references is None else reader_of(rows)(references).records
+    return Findings("audit covered", covered_report(rows, sources))
+
+
+def reader_of(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
+    """Return what reads the sources of judgements: clusters for balance alone, else references."""
+    only_balance = bool(rows) and all(row.aspect == BALANCE for row in rows)
+    return read_clusters if only_balance else read_references
 
 
 @checks_arguments

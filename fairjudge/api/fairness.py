@@ -34,7 +34,7 @@ from fairjudge.datasets import (
     read_summaries,
 )
 from fairjudge.datasets._problems import describe
-from fairjudge.domain import Record
+from fairjudge.domain import Record, Reference
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.fairness.support import CoverageVariant, Support, SupportRecord
 from fairjudge.fairness.values import label_corpus
@@ -46,7 +46,7 @@ from fairjudge.text.counting import pluralize
 
 R = TypeVar("R", bound=Record)
 if TYPE_CHECKING:
-    from fairjudge.domain import Cluster, Judgement, Reference, Summary
+    from fairjudge.domain import Cluster, Judgement, Summary
     from fairjudge.fairness.distributions import Target
     from fairjudge.fairness.proportional_report import ValueScores
     from fairjudge.fairness.share_error import HumanShares
@@ -234,7 +234,7 @@ def _given(
 
 
 def _judged(
-    clusters: Sequence[Cluster], rows: Sequence[Judgement], references: Sequence[Reference]
+    clusters: Sequence[Cluster], rows: Sequence[Judgement], references: Sequence[Cluster]
 ) -> tuple[Sequence[Cluster], list[Support]]:
     from fairjudge.fairness.verdicts import (
         answering,
@@ -243,8 +243,9 @@ def _judged(
         without_stubs,
     )
 
-    if references and any(row.checklist for row in rows):
-        return answering(clusters, references), supports_from_checklists(references, rows)
+    questions = [one for one in references if isinstance(one, Reference)]
+    if questions and any(row.checklist for row in rows):
+        return answering(clusters, questions), supports_from_checklists(questions, rows)
     return without_stubs(clusters), supports_from_judgements(clusters, rows)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, overload
 
 from fairjudge.api.tables import Table, to_pandas, with_interval
-from fairjudge.domain import Judgement, ProtocolName, Reference
+from fairjudge.domain import Cluster, Judgement, ProtocolName
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Resamples, Seed
@@ -33,12 +33,13 @@ _SLICES = {
 class JudgeResult(Sequence[Judgement]):
     """Judgements, as a sequence, with the tables that rest on them.
 
-    ``references`` are what was judged against, where it was references. ``spent`` is what was
+    ``references`` are what was judged against, where it was references or the aspect is balance.
+    ``spent`` is what was
     asked of the model, None for the local one.
     """
 
     judgements: tuple[Judgement, ...]
-    references: tuple[Reference, ...] = ()
+    references: tuple[Cluster, ...] = ()
     spent: Spent | None = None
     signature: str = ""
     run: Path | str | None = None
@@ -206,7 +207,8 @@ class Judge:
     model : Model, str, or several
         Who judges; several are a jury, on the budget of the first, and each verdict is kept.
     aspect : str
-        ``"coverage"``, ``"faithfulness"``, or one of your own with ``prompt`` and ``scale``.
+        ``"coverage"``, ``"faithfulness"``, ``"balance"`` (without an LLM), or one of your own with
+        ``prompt`` and ``scale``.
     protocol : {"likert", "binary", "pairwise", "checklist"}, optional
         By default the preset's. A checklist says for each group of answers whether it is covered.
     preset : {"recommended", "paper", "budget", "granular"}, optional

@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias, get_args
 
 from fairjudge.domain import Cluster, Summary
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.text.scripts import count_words
 
 Probe: TypeAlias = Literal["extended", "filler", "supported", "unsupported"]
 PROBES: tuple[Probe, ...] = get_args(Probe)
@@ -72,7 +73,7 @@ def _article_sentences(cluster: Cluster, split_sentences: SentenceSplitter) -> t
 
 
 def _addition(summary: Summary, probe: str, place: int, sentences: Sequence[Sequence[str]]) -> str:
-    n_words = len(summary.text.split())
+    n_words = count_words(summary.text)
     if probe == "extended":
         return summary.text.strip()
     if probe == "filler":
@@ -86,7 +87,7 @@ def _until(sentences: Iterable[str], n_words: int) -> str:
     """Return sentences until they hold `n_words` words or run out."""
     taken: list[str] = []
     for sentence in sentences:
-        if sum(len(each.split()) for each in taken) >= n_words:
+        if sum(count_words(each) for each in taken) >= n_words:
             break
         taken.append(sentence)
     return " ".join(taken)

@@ -19,7 +19,7 @@ from fairjudge.calibration.audits import (
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.to_json import audits_json
 from fairjudge.datasets import read_labels
-from fairjudge.domain import Estimate, Judgement, Reference, Summary, Undefined
+from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.records.matching import join_samples
 from fairjudge.records.results import figure, to_json
@@ -28,6 +28,7 @@ from fairjudge.scores.leaderboards import is_derived
 from fairjudge.scores.missing import missing_of
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 
 Quality = Mapping[tuple[str, str], float]
 """The human value of each (eid, system)."""
@@ -168,25 +169,29 @@ def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, A
     return {**found, **bounds}
 
 
-def covered_report(rows: Sequence[Judgement], references: Sequence[Reference]) -> dict[str, Any]:
+def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:
     """Return who is covered, by judge and system: slices, and the voices that are left out.
 
-    Raises InputError if no judgement is a checklist, or of a single answer or article.
+    Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
     """
     items: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.system is not None:
             items[row.judge, row.system].append(row)
     found = {item: coverage_slices(some, references) for item, some in items.items()}
-    groups = [_covered_group(judge, system, one) for (judge, system), one in found.items() if one.n]
+    groups = [
+        _covered_group(judge, system, one)
+        for (judge, system), one in found.items()
+        if one.n or one.n_sources
+    ]
     listed = [row for row in rows if row.protocol == "checklist"]
     if not groups and listed:
         why = missing_of(listed).in_words()
         raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
     if not groups:
         raise InputError(
-            "no judgement is a checklist, or of a single answer or article: judge with --protocol "
-            "checklist, or --reference-unit qa_pair or article"
+            "no judgement is a checklist, of balance, or of a single answer or article: judge with "
+            "--protocol checklist, --aspect balance, or --reference-unit qa_pair or article"
         )
     return {"groups": groups}
 
@@ -196,6 +201,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
         "judge": judge,
         "system": system,
         "n": found.n,
+        "n_sources": found.n_sources,
         "n_voices": found.n_voices,
         "n_unscored": found.n_unscored,
         "n_unknown": found.n_unknown,
@@ -210,6 +216,7 @@ def _covered_group(judge: str, system: str, found: CoverageSlices) -> dict[str, 
         "left_out": [
             {"eid": eid, "outlets": list(outlets)} for eid, outlets in found.left_out.items()
         ],
+        "least_covered": [{"eid": eid, **to_json(one)} for eid, one in found.least_covered.items()],
     }
 
 
@@ -231,7 +238,7 @@ def length_report(
         names = ("summary", "summary of a pair")
         summaries, found = join_samples(summaries, paired, names=names, complete=("right",))
         joins.append(found.to_json())
-    words = {(one.eid, one.system): len(one.text.split()) for one in summaries}
+    words = {(one.eid, one.system): count_words(one.text) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
         if row.protocol == "pairwise":

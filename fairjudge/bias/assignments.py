@@ -17,6 +17,7 @@ from fairjudge.bias.people import Person, name_tokens
 from fairjudge.bias.templates import Identity, Template, TemplatePerson
 from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
+from fairjudge.text.folding import fold
 
 Design: TypeAlias = Literal["local", "global"]
 
@@ -119,7 +120,7 @@ class Names:
 def _sample(
     names: Sequence[str], n: int, taken: frozenset[str], rng: np.random.Generator
 ) -> list[str] | None:
-    free = [name for name in dict.fromkeys(names) if name.lower() not in taken]
+    free = [name for name in dict.fromkeys(names) if fold(name).lower() not in taken]
     if len(free) < n:
         return None
     return [free[i] for i in rng.choice(len(free), size=n, replace=False)]

@@ -37,6 +37,7 @@ from fairjudge.bias.reporting import (
 from fairjudge.domain import Cluster, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.stats.resampling import Resampling
+from fairjudge.text.folding import fold
 
 NamesInSummaries: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 """Person names that the summary of (eid, system) holds, one entry a mention."""
@@ -114,6 +115,7 @@ def _other_names(mentions: Sequence[str], known: set[str]) -> tuple[str, ...]:
 
 def _original_token(text: str, token: str) -> str:
     """Return `token` as it is written in `text`."""
+    text = fold(text)
     place = text.lower().find(token)
     return text[place : place + len(token)] if place >= 0 else token
 

@@ -21,6 +21,7 @@ from fairjudge.bias.resampling import (
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.resampling import Resampling
+from fairjudge.text.folding import fold
 
 CLEAR_MAJORITY = 2.0
 """A name belongs to a group where its frequency is at least this many times every other's."""
@@ -82,7 +83,7 @@ class NameGroups:
 
     def of_first_name(self, name: str) -> str | None:
         """Return the group of a single first name."""
-        return self._group_of.get(name.lower())
+        return self._group_of.get(fold(name).lower())
 
     def __call__(self, name: str) -> str | None:
         """Return the group of a full name: the lookup's, or that of all its known first names.
@@ -98,7 +99,7 @@ class NameGroups:
 
 def _clear_majorities(frequencies: Mapping[str, Mapping[str, float]]) -> dict[str, str]:
     lowered = {
-        group: {name.lower(): frequency for name, frequency in names.items()}
+        group: {fold(name).lower(): frequency for name, frequency in names.items()}
         for group, names in frequencies.items()
     }
     found = {}

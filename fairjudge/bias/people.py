@@ -18,14 +18,16 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.resampling import Resampling, adjusted_by_name
+from fairjudge.text.folding import fold
 
-_NAME_TOKEN = re.compile(r"[^\W\d_]+(?:[-'’][^\W\d_]+)*")
+_NAME_TOKEN = re.compile(r"[^\W\d_](?:[^\s\d_\x00-\x40\x5b-\x60\x7b-\x7f]|[-'](?=[^\W\d_]))*")
+"""Letters with their marks, hyphens and apostrophes inside; all else was put apart before."""
 TITLES = frozenset({"mr", "mrs", "ms", "miss", "mx", "sir", "lady", "lord", "dame", "dr", "prof"})
 """Tokens that a text may put before a name without making it another one."""
 SUFFIXES = frozenset({"jr", "sr", "ii", "iii", "iv"})
 """Tokens that may follow a last name and are none."""
 
-_POSSESSIVE = re.compile(r"['’]s\b|(?<=s)['’](?=\s|$)", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"'s\b|(?<=s)'(?=\s|$)", re.IGNORECASE)
 
 
 class Person(Record):
@@ -78,8 +80,15 @@ def name_tokens(text: str) -> list[str]:
 
     ``"Mr. O'Brien-Smith's"`` is ``mr``, ``o'brien-smith``.
     """
-    plain = _POSSESSIVE.sub("", unicodedata.normalize("NFC", text)).replace("’", "'")
+    plain = _POSSESSIVE.sub("", fold(text))
+    if not plain.isascii():
+        plain = "".join(c if c in "-'" or _in_name(c) else " " for c in plain)
     return [token.lower() for token in _NAME_TOKEN.findall(plain)]
+
+
+def _in_name(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] in "LM" or category in {"Nl", "No"}
 
 
 def bare_name(text: str) -> list[str]:
@@ -103,7 +112,7 @@ def last_name(mentions: Iterable[str]) -> str | None:
     finals = [
         tokens[-1].rstrip(",")
         for mention in mentions
-        if (tokens := [t for t in mention.split() if t.lower().strip(".,") not in SUFFIXES])
+        if (tokens := [t for t in fold(mention).split() if t.lower().strip(".,") not in SUFFIXES])
     ]
     return Counter(finals).most_common(1)[0][0] if finals else None
 

@@ -21,6 +21,7 @@ from fairjudge.errors import StatisticsError
 from fairjudge.stats._arrays import BoolArray, FloatArray, codes
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.resampling import Resampling
+from fairjudge.text.folding import APOSTROPHES, DASHES, visible
 from fairjudge.text.tokens import words
 
 Ties: TypeAlias = Literal["half", "wrong"]
@@ -79,8 +80,9 @@ def mask(text: str, people: Iterable[Person] = ()) -> str:
     Names are replaced as whole words in the case given (``"Will"`` but not ``"will"``).
     """
     everyone = tuple(people)
-    firsts = {person.first_name for person in everyone if person.first_name}
-    lasts = {person.last_name for person in everyone if person.last_name} - firsts
+    text = visible(text)
+    firsts = {visible(person.first_name) for person in everyone if person.first_name}
+    lasts = {visible(person.last_name) for person in everyone if person.last_name} - firsts
     text = _replace(text, firsts, FIRST_NAME)
     text = _replace(text, lasts, LAST_NAME)
     return _PRONOUN.sub(_neutral, _TITLES.sub(TITLE, text))
@@ -99,8 +101,20 @@ def _replace(text: str, names: set[str], marker: str) -> str:
     if not names:
         return text
     longest_first = sorted(names, key=lambda name: (-len(name), name))
-    options = "|".join(map(re.escape, longest_first))
+    options = "|".join(map(_pattern, longest_first))
     return re.sub(rf"(?<!\w)(?:{options})(?!\w)", marker, text)
+
+
+def _pattern(name: str) -> str:
+    """Return a pattern for `name` with any hyphen or apostrophe that looks like its own."""
+    return "".join(
+        f"[{re.escape(DASHES)}]"
+        if character in DASHES
+        else f"[{re.escape(APOSTROPHES)}]"
+        if character in APOSTROPHES
+        else re.escape(character)
+        for character in name
+    )
 
 
 def _neutral(found: re.Match[str]) -> str:

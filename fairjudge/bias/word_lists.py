@@ -6,6 +6,7 @@ The lists are those of `news_bias` appendices A, B and J.
 from __future__ import annotations
 
 import itertools
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError, StatisticsError
 from fairjudge.stats._arrays import FloatArray, IntArray
 from fairjudge.stats.resampling import Resampling
+from fairjudge.text.folding import folded_key
+from fairjudge.text.scripts import UNSPACED
 from fairjudge.text.tokens import words
 
 WordLists: TypeAlias = Mapping[str, Sequence[str]]
@@ -103,7 +106,8 @@ class IdentifierCounter:
     Parameters
     ----------
     lists
-        Group to single words, in any case; at least two groups.
+        Group to single words, in any case; at least two groups. Words of scripts without spaces
+        are counted wherever their characters stand, the longest first.
 
     Raises
     ------
@@ -117,18 +121,27 @@ class IdentifierCounter:
             raise InputError(f"expected word lists of at least two groups, got {list(lists)!r}")
         self.groups: tuple[str, ...] = tuple(lists)
         self._column: dict[str, int] = {}
+        self._unspaced: dict[str, int] = {}
         for column, (group, entries) in enumerate(lists.items()):
             if not entries:
                 raise InputError("the word list is empty", field=group)
             for entry in entries:
                 self._add(group, entry, column)
 
+        longest_first = sorted(self._unspaced, key=lambda word: (-len(word), word))
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
     def _add(self, group: str, entry: str, column: int) -> None:
-        found = words(entry)
-        if len(found) != 1:
-            raise InputError(f"expected single words, got {entry!r}", field=group)
-        if self._column.setdefault(found[0], column) != column:
-            other = self.groups[self._column[found[0]]]
+        key = folded_key(entry)
+        if key and all(map(UNSPACED.match, key)):
+            word, columns = key, self._unspaced
+        else:
+            found = words(entry)
+            if len(found) != 1:
+                raise InputError(f"expected single words, got {entry!r}", field=group)
+            word, columns = found[0], self._column
+        if columns.setdefault(word, column) != column:
+            other = self.groups[columns[word]]
             raise InputError(f"{entry!r} is in the list of {other!r} too", field=group)
 
     def count(self, text: str) -> IntArray:
@@ -137,6 +150,9 @@ class IdentifierCounter:
         for word, times in Counter(words(text)).items():
             if (column := self._column.get(word)) is not None:
                 out[column] += times
+        if self._unspaced:
+            for match in self._pattern.finditer(folded_key(text)):
+                out[self._unspaced[match.group()]] += 1
         return out
 
 

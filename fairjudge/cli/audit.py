@@ -131,21 +131,26 @@ def parse(
 
 @app.command("covered")
 def covered(
-    judgements: Annotated[Path, typer.Argument(help="Judgements of single answers or articles.")],
+    judgements: Annotated[
+        Path, typer.Argument(help="Checklists, or judgements of balance, answers or articles.")
+    ],
     *,
-    references: Annotated[Path, typer.Option(help="The references that they stand on.")],
+    references: Annotated[
+        Path, typer.Option(help="The references (or clusters) that they stand on.")
+    ],
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
     """Say who is covered: by article position, question word, answer frequency, outlet, attribute.
 
-    Names the answers that each summary leaves out, and the outlets none of whose answers it has.
+    Names the answers that each summary leaves out, and the outlets none of whose answers it has; by
+    judgements of balance, the sources that it covers least.
     """
     from fairjudge.api import audit
-    from fairjudge.datasets import read_judgements, read_references
+    from fairjudge.datasets import read_judgements
 
     rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    sources = display.read(read_references, references, skip_bad=skip_bad)
+    sources = display.read(audit.reader_of(rows.records), references, skip_bad=skip_bad)
     display.found(audit.covered(rows, sources), json_file)
 
 

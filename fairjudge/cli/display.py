@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
     from fairjudge.run.summaries import SummarizeOutcome
+    from fairjudge.text.usable import ArticleLeftOut
 
 Noun = tuple[str] | tuple[str, str]
 """A noun, with its plural where that is not an "s" more."""
@@ -184,6 +185,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
                 for row in failures
             ]
             say(f"Without a summary: {named(failed, MAX_NAMED)}")
+        say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     write_json(
         json_file,
@@ -203,6 +205,7 @@ def summarized(outcome: SummarizeOutcome, *, output: Path, json_file: str | None
             },
             "failed": failures,
             "left_out": list(outcome.bad_lines),
+            "articles_left_out": articles_left_out_json(outcome.articles_left_out),
             "spent": spent_json(outcome.spent),
         },
     )
@@ -228,6 +231,18 @@ def read(
     found = reader(path, *more, skip_bad=skip_bad)
     say_skipped([f"{found.path}:{bad.line}: {bad.problem}" for bad in found.bad])
     return found
+
+
+def say_articles_left_out(left_out: Sequence[ArticleLeftOut]) -> None:
+    """Name the articles that no prompt shows."""
+    if left_out:
+        names = [f"{one.eid}/{one.aid} ({one.reason})" for one in left_out]
+        say(f"Left out of prompts: {pluralize(len(names), 'article')}: {named(names, MAX_NAMED)}")
+
+
+def articles_left_out_json(left_out: Sequence[ArticleLeftOut]) -> list[dict[str, str]]:
+    """Return the articles that no prompt shows as JSON."""
+    return [{"eid": one.eid, "aid": one.aid, "why": one.reason} for one in left_out]
 
 
 def say_skipped(bad: Sequence[str]) -> None:

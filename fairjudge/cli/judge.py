@@ -21,8 +21,8 @@ def judge_options(
     aspect: Annotated[
         list[str] | None,
         typer.Option(
-            help="'coverage', 'faithfulness', or the name of your own criterion; several with "
-            "--together."
+            help="'coverage', 'faithfulness', 'balance' (without an LLM), or the name of your own "
+            "criterion; several with --together."
         ),
     ] = None,
     together: Annotated[
@@ -109,7 +109,8 @@ def judge(
     r"""Judge summaries and rank the systems that wrote them.
 
     Coverage asks how much of the reference answers a summary conveys; faithfulness, how well the
-    articles support it. Pairwise asks both orders of every pair; a side wins when both name it.
+    articles support it; balance, how far it covers the sources that it covers least. Pairwise asks
+    both orders of every pair; a side wins when both name it.
 
     The local backend measures support by small trained models. It is quick and free, says so in
     every record (scored_by: embedding), and is a weak judge: docs/local.md says how weak. Calibrate

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fairjudge.cli.display import MAX_NAMED, say_skipped, say_written, spent_json, write_json
+from fairjudge.cli.display import (
+    MAX_NAMED,
+    articles_left_out_json,
+    say_articles_left_out,
+    say_skipped,
+    say_written,
+    spent_json,
+    write_json,
+)
 from fairjudge.cli.terminal import say
 from fairjudge.reports.covered_tables import MATRICES, covered_tables
 from fairjudge.reports.figures import named
@@ -38,6 +46,7 @@ def show_judged(
                 f"Nothing to judge in clusters {named(list(outcome.without_tasks), MAX_NAMED)}: "
                 f"{pluralize(outcome.n_missing, 'item')} without a score (not applicable)"
             )
+        say_articles_left_out(outcome.articles_left_out)
         say_written(output, outcome)
     found = [one.to_json() for one in told]
     write_json(
@@ -46,6 +55,7 @@ def show_judged(
             **(found[0] if len(found) == 1 else {"together": found}),
             "signature": outcome.signature,
             "left_out": list(outcome.bad_lines),
+            "articles_left_out": articles_left_out_json(outcome.articles_left_out),
             "spent": spent_json(outcome.spent),
         },
     )

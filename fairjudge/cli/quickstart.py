@@ -55,7 +55,7 @@ def quickstart(
         )
     display.built(built, output=references, json_file=str(output / "references.report.json"))
 
-    for aspect in ("coverage", "faithfulness"):
+    for aspect in ("coverage", "balance", "faithfulness"):
         judgements = output / f"{aspect}.jsonl"
         say(
             f"\n$ fairjudge judge --references {references} --summaries {summaries} \\\n"

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, TypeAlias
 
-from fairjudge.domain import AttributeValue, Cluster
+from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
 from fairjudge.text.counting import pluralize
+from fairjudge.text.spellings import Known, Spellings, label_of, spellings_of
 
 Exclusion: TypeAlias = Literal[
     "no_values",  # no document of the set has a value
@@ -29,7 +30,6 @@ MAX_NUMBERS = 10
 FEW_DOCUMENTS = 5
 """Values held by fewer documents than this are named in a note."""
 _MAX_NAMED = 5
-_UNKNOWN = frozenset({"", "unknown", "n/a", "nan", "null"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +92,11 @@ def label_corpus(
         value that is no number; two clusters share an ``eid``.
     """
     _check(clusters, attribute, bins)
-    raw = [
-        [_known(article.attributes.get(attribute)) for article in cluster.articles]
-        for cluster in clusters
+    given = [
+        [article.attributes.get(attribute) for article in cluster.articles] for cluster in clusters
     ]
+    spellings = spellings_of((one for row in given for one in row), numeric=bool(bins))
+    raw = [[spellings.read(one) for one in row] for row in given]
     counts = Counter(value for row in raw for value in row if value is not None)
     if not counts:
         raise InputError(
@@ -116,21 +117,12 @@ def label_corpus(
         attribute=attribute,
         sets=sets,
         values=tuple(sorted(by_name)),
-        notes=(*_without_value(attribute, sets), *_notes(attribute, by_name, bins, names)),
+        notes=(
+            *_without_value(attribute, sets),
+            *spelling_notes(attribute, spellings),
+            *_notes(attribute, by_name, bins, names),
+        ),
     )
-
-
-_Known: TypeAlias = str | int | float
-
-
-def _known(value: AttributeValue) -> _Known | None:
-    """Return a value without outer white space, truth values as words; None where unknown."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, str):
-        value = value.strip()
-        return None if value.casefold() in _UNKNOWN else value
-    return value
 
 
 def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -> None:
@@ -147,7 +139,7 @@ def _check(clusters: Sequence[Cluster], attribute: str, bins: Sequence[float]) -
         raise InputError(f"bins must be increasing, got {list(bins)!r}")
 
 
-def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> Mapping[_Known, str]:
+def _names(values: Sequence[Known], attribute: str, bins: Sequence[float]) -> Mapping[Known, str]:
     numbers = [value for value in values if not isinstance(value, str)]
     if bins:
         if len(numbers) < len(values):
@@ -164,7 +156,7 @@ def _names(values: Sequence[_Known], attribute: str, bins: Sequence[float]) -> M
             f"from {min(numbers):g} to {max(numbers):g}; give cut points to group them (bins)",
             field="attributes",
         )
-    return {v: v if isinstance(v, str) else f"{v:g}" for v in values}
+    return {value: label_of(value) for value in values}
 
 
 def _range(number: float, bins: Sequence[float]) -> str:
@@ -193,6 +185,17 @@ def _without_value(attribute: str, sets: Sequence[LabelledSet]) -> tuple[str, ..
     )
 
 
+def spelling_notes(attribute: str, spellings: Spellings) -> tuple[str, ...]:
+    """Say which spellings of `attribute` are read as one value."""
+    joined = [
+        f"{one[0]!r} (also written {', '.join(map(repr, one[1:_MAX_NAMED]))})"
+        for one in spellings.joined
+    ]
+    if not joined:
+        return ()
+    return (f"spellings of {attribute!r} read as one value each: {first_few(joined)}",)
+
+
 def first_few(names: Sequence[str]) -> str:
     """Return the first of `names` in a row, with dots where there are more."""
     return ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
@@ -202,7 +205,7 @@ def _notes(
     attribute: str,
     counts: Counter[str],
     bins: Sequence[float],
-    names: Mapping[_Known, str],
+    names: Mapping[Known, str],
 ) -> tuple[str, ...]:
     notes = []
     if bins:

@@ -23,6 +23,7 @@ from fairjudge.domain import (
 from fairjudge.judges.asking import Derived
 from fairjudge.parsing import read_objects, whole_number
 from fairjudge.prompting import Fenced, json_object
+from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
 GROUPS_A_CALL = 25
@@ -83,7 +84,7 @@ def _wordings(answers: Sequence[Answer]) -> tuple[tuple[int, ...], ...]:
     """Return the places of answers that read alike, gloss and stance included, together."""
     alike: dict[tuple[object, ...], list[int]] = {}
     for place, answer in enumerate(answers):
-        key = (" ".join(answer.answer.split()).casefold(), answer.gloss, answer.stance)
+        key = (folded_key(answer.answer), answer.gloss, answer.stance)
         alike.setdefault(key, []).append(place)
     return tuple(tuple(places) for places in alike.values())
 

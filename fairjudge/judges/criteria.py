@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, QuestionAnswers
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.balance import BALANCE
 from fairjudge.prompting import Fenced, Template, load_template
 from fairjudge.scales import Scale, binary, likert, pairwise
 
@@ -47,6 +48,11 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
 
     ``per_answer`` says that coverage is judged one answer at a time, which reads differently.
     """
+    if aspect == BALANCE:
+        raise ConfigurationError(
+            "balance is measured by --backend local or an entailment model: an LLM needs a prompt "
+            "and a scale of your own for it"
+        )
     if aspect not in _SCALES:
         raise ConfigurationError(
             f"no built-in aspect {aspect!r}: give 'faithfulness', 'coverage', or a criterion file"

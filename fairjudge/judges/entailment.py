@@ -2,7 +2,7 @@
 
 Faithfulness: the mean over the summary's sentences of the largest P(entail) by any chunk of the
 articles. Coverage: the mean over answers of the largest P(entail) of any of the answer's wordings
-by any chunk of the summary.
+by any chunk of the summary. Balance: the same of each article's statements.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from fairjudge.domain import Answer, JudgeTask, Unscored
-from fairjudge.judges.trained import NO_ANSWER, NO_ARTICLE, NO_SENTENCE
+from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
+from fairjudge.judges.balance import statements_of
+from fairjudge.judges.trained import NO_ANSWER, NO_ARTICLE, NO_SENTENCE, by_source
 from fairjudge.protocols import EntailmentModel
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
@@ -61,6 +62,19 @@ class EntailmentSupport:
         if not sentences:
             return NO_SENTENCE
         return self._entailed(tuple(chunks(sentences)), [answer.answer for answer in answers])
+
+    def sources(
+        self, text: str, articles: Sequence[Article]
+    ) -> tuple[SourceCovered, ...] | Unscored:
+        """See `fairjudge.judges.trained.TrainedSupport`."""
+        sentences = sentence_texts(text)
+        if not sentences:
+            return NO_SENTENCE
+        statements = {one.aid: statements_of(one.content) for one in articles}
+        units = [unit for some in statements.values() for unit in some]
+        if not units:
+            return NO_ARTICLE
+        return by_source(statements, self._entailed(tuple(chunks(sentences)), units))
 
     def _premises(self, texts: tuple[str, ...]) -> tuple[str, ...]:
         if texts not in self._chunks:

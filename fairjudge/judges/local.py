@@ -6,8 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from fairjudge.domain import ChecklistEntry, Judgement, JudgeTask, ProtocolName, Unscored, Verdict
+from fairjudge.domain import (
+    ChecklistEntry,
+    Judgement,
+    JudgeTask,
+    ProtocolName,
+    SourceCovered,
+    Unscored,
+    Verdict,
+)
 from fairjudge.errors import ConfigurationError
+from fairjudge.judges.balance import BALANCE, balance_of
 from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups_of, share_covered
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
@@ -48,8 +57,9 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalJudge:
-    """Judges faithfulness or coverage by a support; a text is measured once, whatever its pairs.
+    """Judges faithfulness, coverage or balance by a support.
 
+    A text is measured once, whatever pairs it stands in.
     ``tasks`` are what it will be asked, as far as that is known, in an order that does not change:
     their texts are measured in blocks. `ConfigurationError` if `aspect` is another one.
     """
@@ -58,15 +68,17 @@ class LocalJudge:
     support: Support
     tasks: Iterable[JudgeTask] = ()
     _known: dict[_Key, float | Unscored] = field(default_factory=dict)
+    _sources: dict[_Key, tuple[SourceCovered, ...] | Unscored] = field(default_factory=dict)
     _waiting: dict[_Key, _Block] = field(default_factory=dict)
     _coming: Iterator[Asked] = field(init=False)
 
     def __post_init__(self) -> None:
         coming = ((task, text) for task in self.tasks for text in task.texts if text.strip())
         object.__setattr__(self, "_coming", coming)
-        if self.aspect not in {"faithfulness", "coverage"}:
+        if self.aspect not in {"faithfulness", "coverage", BALANCE}:
             raise ConfigurationError(
-                f"without an LLM only faithfulness and coverage can be judged, not {self.aspect!r}"
+                "without an LLM only faithfulness, coverage and balance can be judged, not "
+                f"{self.aspect!r}"
             )
 
     @property
@@ -86,6 +98,8 @@ class LocalJudge:
             return EMPTY_SUMMARY
         if task.protocol == "checklist":
             return self._checklist(task)
+        if task.aspect == BALANCE:
+            return self._balance(task)
         supports: list[float] = []
         for text in task.texts:
             found = self._measured(task, text)
@@ -94,6 +108,22 @@ class LocalJudge:
             supports.append(found)
         value = verdict_of(task.protocol, *supports)
         return self._judgement(task, value=value, support=[round(s, 6) for s in supports])
+
+    def _balance(self, task: JudgeTask) -> Judgement | Unscored:
+        """Judge by the sources that are covered least; of a single summary, name them all."""
+        found: list[tuple[SourceCovered, ...]] = []
+        for text in task.texts:
+            key = _key((task, text))
+            if key not in self._sources:
+                self._sources[key] = self.support.sources(text, task.articles)
+            sources = self._sources[key]
+            if isinstance(sources, Unscored):
+                return sources
+            found.append(sources)
+        supports = [balance_of(sources) for sources in found]
+        about = {"sources": found[0]} if len(found) == 1 else {}
+        value = verdict_of(task.protocol, *supports)
+        return self._judgement(task, value=value, support=[round(s, 6) for s in supports], **about)
 
     def _checklist(self, task: JudgeTask) -> Judgement | Unscored:
         """Cover the answers whose support reaches the threshold, and a group by its best one."""

@@ -6,7 +6,6 @@ read for each statement, and these are the ones that embeddings name.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from fairjudge.protocols import Embedder
 from fairjudge.text.particulars import Vocabulary, vocabulary_of
 from fairjudge.text.statements import statement_texts
+from fairjudge.text.tokens import words
 
 NEAREST = 3
 """Sentences that a statement is compared with, each among its neighbours."""
@@ -89,6 +89,11 @@ class Passages:
             found.append(" ".join(self.sentences[place] for place in sorted(order)))
         return tuple(dict.fromkeys(found))
 
+    def nearest_and_joined(self, statement: Vectors) -> tuple[str, ...]:
+        """Return the first and the last of `near`: what coverage reads, at a third of the cost."""
+        found = self.near(statement)
+        return tuple(dict.fromkeys((found[0], found[-1])))
+
     def _span(self, place: int) -> tuple[int, int]:
         start, end = place, place + 1
         while start > max(0, place - AROUND) and self.owners[start - 1] == self.owners[place]:
@@ -117,4 +122,4 @@ def passages_of(texts: Sequence[str], vectoriser: Vectoriser) -> Passages | None
 
 def plain(text: str) -> str:
     """Return the words of a text, one space apart, in lower case and without punctuation."""
-    return " ".join(re.findall(r"\w+", text.casefold()))
+    return " ".join(words(text.casefold()))

@@ -23,6 +23,7 @@ from fairjudge.domain import (
 )
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Preset, ReferenceUnit, TextUnit
+from fairjudge.judges.balance import BALANCE
 from fairjudge.text.usable import worth_reading
 
 SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
@@ -30,6 +31,7 @@ SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
 _EVIDENCE: Mapping[str, tuple[ReferenceUnit, ...]] = {
     "faithfulness": ("articles", "article"),
     "coverage": ("qa_pairs", "qa_pair"),
+    BALANCE: ("articles",),
 }
 """Which reference units an aspect knows; the first is the default. Custom criteria take any."""
 
@@ -74,6 +76,11 @@ class JudgingPlan:
         """Whether summaries are judged against questions and answers, not articles alone."""
         return self.reference_unit in {"qa_pairs", "qa_pair"}
 
+    @property
+    def shows_articles(self) -> bool:
+        """Whether the judge reads articles."""
+        return self.reference_unit in {"articles", "article"}
+
 
 def resolve_plan(
     aspect: Aspect,
@@ -89,7 +96,7 @@ def resolve_plan(
     table.
     """
     base = _PRESETS[preset].get(aspect) if preset else None
-    if protocol is None and base is None:
+    if protocol is None and base is None and aspect != BALANCE:
         raise ConfigurationError(
             f"aspect {aspect!r} needs --protocol {'|'.join(get_args(ProtocolName))}"
             + (", since no preset knows it" if preset else " or --preset")

@@ -4,7 +4,8 @@ Faithfulness: how surely some passage of the articles supports each statement of
 whole or clause by clause, less so for each of its names and numbers that no article has, then the
 mean over statements, or for yes or no the least (yes is that every statement is supported); what
 stands in an article word for word is supported. Coverage: how surely some passage of the summary
-covers each answer, a group as its best covered answer, then the mean over groups. Passages are
+covers each answer, a group as its best covered answer, then the mean over groups. Balance: how
+surely the summary covers each statement of each article (`fairjudge.judges.balance`). Passages are
 chosen by embeddings (`fairjudge.judges.passages`) and read by the models of
 `fairjudge.protocols.TrainedModels`.
 """
@@ -16,7 +17,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal, TypeAlias
 
-from fairjudge.domain import Answer, JudgeTask, Unscored
+from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
+from fairjudge.judges.balance import statements_of
 from fairjudge.judges.passages import Passages, Vectoriser, passages_of
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.text.statements import clauses_of, statement_texts
@@ -43,7 +45,7 @@ class TrainedSupport:
     embedder: Embedder
     name: str = "local"
     scored_by: Literal["embedding", "entailment"] = "embedding"
-    scorer: str = "trained-v2"
+    scorer: str = "trained-v3"
     _vectoriser: Vectoriser = field(init=False)
     _passages: dict[tuple[str, ...], Passages | None] = field(default_factory=dict)
 
@@ -73,13 +75,27 @@ class TrainedSupport:
 
     def answers(self, text: str, answers: Sequence[Answer]) -> Sequence[float] | Unscored:
         """Return how far `text`, a summary, supports each of `answers`."""
-        units = [unit_of(answer) for answer in answers]
+        return self._units(text, [unit_of(answer) for answer in answers])
+
+    def sources(
+        self, text: str, articles: Sequence[Article]
+    ) -> tuple[SourceCovered, ...] | Unscored:
+        """Return how far `text`, a summary, covers the statements of each article that has any."""
+        statements = {one.aid: statements_of(one.content) for one in articles}
+        units = [unit for some in statements.values() for unit in some]
+        if not units:
+            return NO_ARTICLE
+        found = self._units(text, units)
+        return found if isinstance(found, Unscored) else by_source(statements, found)
+
+    def _units(self, text: str, units: Sequence[str]) -> list[float] | Unscored:
+        """Return how surely `text` covers each of `units`."""
         self._vectoriser.add([*statement_texts(text), *units])
         summary = self._of((text,))
         if summary is None:
             return NO_SENTENCE
         reading = _Reading()
-        asked = [self._ask(unit, summary, reading) for unit in units]
+        asked = [self._ask_covered(unit, summary, reading) for unit in units]
         found = reading.read(self.models, coverage=True)
         return [one(found) for one in asked]
 
@@ -101,7 +117,10 @@ class TrainedSupport:
         if not groups:
             return NO_ANSWER
         return _mean(
-            [_best([self._ask(unit_of(a), summary, reading) for a in group]) for group in groups]
+            [
+                _best([self._ask_covered(unit_of(a), summary, reading) for a in group])
+                for group in groups
+            ]
         )
 
     def _ask_in_parts(self, statement: str, sources: Passages, reading: _Reading) -> _Later:
@@ -115,17 +134,35 @@ class TrainedSupport:
         return _best([whole, _mean(parts)])
 
     def _ask(
-        self, statement: str, passages: Passages, reading: _Reading, *, lacking: int = 0
+        self, statement: str, passages: Passages, reading: _Reading, *, lacking: int
     ) -> _Later:
         if passages.holds(statement):
             return lambda _: 1.0
         near = passages.near(self._vectoriser.rows([statement])[0])
         return reading.best([(passage, statement, lacking) for passage in near])
 
+    def _ask_covered(self, unit: str, summary: Passages, reading: _Reading) -> _Later:
+        if summary.holds(unit):
+            return lambda _: 1.0
+        near = summary.nearest_and_joined(self._vectoriser.rows([unit])[0])
+        return reading.best([(passage, unit, 0) for passage in near])
+
     def _of(self, texts: tuple[str, ...]) -> Passages | None:
         if texts not in self._passages:
             self._passages[texts] = passages_of(texts, self._vectoriser)
         return self._passages[texts]
+
+
+def by_source(
+    statements: Mapping[str, Sequence[str]], covered: Sequence[float]
+) -> tuple[SourceCovered, ...]:
+    """Return the mean of what is covered of each source's statements, given in their order."""
+    each = iter(covered)
+    return tuple(
+        SourceCovered(aid=aid, covered=round(min(1.0, fmean(next(each) for _ in some)), 6))
+        for aid, some in statements.items()
+        if some
+    )
 
 
 def unit_of(answer: Answer) -> str:

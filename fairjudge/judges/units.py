@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -11,7 +10,9 @@ from fairjudge.parsing import read_list, without_bullet
 from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.prompting import Fenced, json_object, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
+from fairjudge.text.scripts import UNSPACED
 from fairjudge.text.statements import statement_texts
+from fairjudge.text.tokens import words
 
 SplitBy: TypeAlias = Literal["llm", "sentences"]
 
@@ -83,4 +84,5 @@ def _share_kept(text: str, units: tuple[str, ...]) -> float:
 
 
 def _longer_words(text: str) -> set[str]:
-    return {word for word in re.findall(r"\w+", text.casefold()) if len(word) > 3}
+    found = words(text.casefold())
+    return {word for word in found if len(word) > 3 or UNSPACED.match(word)}

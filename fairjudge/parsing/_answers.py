@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
+from fairjudge.parsing import _languages
 from fairjudge.scales import NUMBER_WORDS, Position, Scale
 
 Problem: TypeAlias = Literal["off_scale", "several"]
@@ -20,23 +21,21 @@ _NUMBER = re.compile(
     (?:\s{{0,2}}\(\d{{1,2}}\))?
     (?:\s{{0,3}}-?\s?(?P<counted>stars?|points?|estrellas?|étoiles?|sterne?|pts)\b)?
     (?:\s{{0,3}}(?:/|\(?\bout\s{{1,3}}of\b(?:\sa\s(?:possible|maximum|total)(?:\sof)?\b)?|\bof\b(?=\s{{1,3}}(?:\d|{_WORD}))
-                 |\bsur\b|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
+                 |\bsur\b|\bsobre\b|من|\bvon\b|\bde\b|\bsu\b|из)\s{{0,3}}
        (?P<denominator>\d{{1,9}}(?:\.0)?(?!\d)|(?:{_WORD})\b)(?:\s?\(\d{{1,2}}\)|(?<=\d)\))?)?
-    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sterne?|pts|분|점|分|星|点)(?![^\W\d](?<!で)))?
+    (?:\s{{0,3}}-?\s?(?P<unit>stars?|points?|punkten?|puntos|estrellas?|étoiles?|sterne?|pts|분|점|分|星|点)(?![^\W\d](?<![で입])))?
     (?:\s{{0,3}}\(?(?:on|in|using)\s(?:an?|the)\s(?:given\s)?(?:scale\s(?:of|from)\s(?:\d{{1,3}}\s?(?:to|-)\s?)?
        (?P<scale>\d{{1,3}}|(?:{_WORD})\b)|(?P<points>\d{{1,3}}|(?:{_WORD}))-?\s?point\sscale)\)?)?
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 _GLYPHS = re.compile(r"(?P<full>★(?:\s?★){0,99})(?P<half>\s?½)?(?P<empty>(?:\s?☆){0,99})")
-_SUMMARY = (
-    r"(?:the\s{1,3})?(?:summary|summaries|assistant|response|option|candidate|text|system|model"
-    r"|version|output|answer|choice|report)"
-)
+_SUMMARY = rf"(?:the\s{{1,3}})?{_languages.NOUN}"
 _TIE = (
     r"(?:it'?s\s{1,3}|it\s{1,3}is\s{1,3})?(?:a\s{1,3})?(?:tied?|draw|toss-up|neither|no\s{1,3}preference|equal(?:ly\s{1,3}\w+)?"
     r"|(?:they\s{1,3}are\s{1,3}|both\s{1,3}(?:are\s{1,3})?(?:summaries\s{1,3}are\s{1,3})?)(?:equal(?:ly\s{1,3}\w+)?|the\s{1,3}same|tied|comparable|similar)"
     r"|both|(?:the\s{1,3})?same|no\s{1,3}(?:clear\s{1,3}|significant\s{1,3})?(?:difference|winner))\b"
+    rf"|(?:{_languages.TIE})"
 )
 
 
@@ -112,7 +111,7 @@ def _words(scale: Scale) -> re.Pattern[str]:
     words = [
         (word, index)
         for index, level in enumerate(scale.levels)
-        for word in (level.answer, *level.aliases)
+        for word in (level.answer, *level.aliases, *_elsewhere(level.answer, scale))
     ]
     words.sort(key=lambda pair: -len(pair[0]))
     parts = [f"(?P<w{n}_{index}>{_spelled(word)})" for n, (word, index) in enumerate(words)]
@@ -122,11 +121,18 @@ def _words(scale: Scale) -> re.Pattern[str]:
     return re.compile(rf"[(\[\"'<{{#]?(?:{pattern})(?![\w+])", re.IGNORECASE)
 
 
+def _elsewhere(answer: str, scale: Scale) -> tuple[str, ...]:
+    """Return the words of other languages for `answer`, on the scale of yes and no."""
+    if set(scale.answers) != {"yes", "no"}:
+        return ()
+    return _languages.YES if answer == "yes" else _languages.NO
+
+
 def _pair_words(scale: Scale) -> str:
     one = rf"(?:the\s{{1,3}})?(?:%s)(?:\s{{1,3}}(?:one|{_SUMMARY}))?"
     parts = [
-        f"|(?P<first>{one % 'first|former'}|{_SUMMARY}\\s{{1,3}}one)",
-        f"|(?P<second>{one % 'second|latter'}|{_SUMMARY}\\s{{1,3}}two)",
+        f"|(?P<first>{one % _languages.FIRST}|{_SUMMARY}\\s{{1,3}}one)",
+        f"|(?P<second>{one % _languages.SECOND}|{_SUMMARY}\\s{{1,3}}two)",
     ]
     if any(level.value == "tie" for level in scale.levels):
         parts.append(f"|(?P<tie>{_TIE})")

@@ -1,7 +1,8 @@
 """Prepares a reply for reading without moving a character.
 
 Every step replaces characters one for one (what must not be read becomes spaces), so that a place
-in the cleaned text is the same place in the reply, and so in its tokens.
+in the cleaned text is the same place in the reply, and so in its tokens. Signs of no width amid a
+word become spaces before it.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import re
 import unicodedata
 
 _SAME = {
-    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "。": ".", "．": ".",
+    "：": ":", "﹕": ":", "＝": "=", "／": "/", "⁄": "/", "∕": "/", "，": ",", "、": ",", "،": ",",
+    "。": ".", "．": ".",
     "（": "(", "）": ")", "【": "[", "】": "]", "［": "[", "］": "]", "＜": "<", "＞": ">",
     "％": "%",
     "’": "'", "‘": "'", "´": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"', "＂": '"',
     "「": '"', "」": '"', "–": "-", "—": "-", "−": "-", "‑": "-", "‐": "-", "⇒": "→",
     "⭐": "★", "🌟": "★", "✭": "★", "✩": "☆", "✰": "☆", "！": "!", "？": "?", "；": ";",
+    "🥇": "1", "🥈": "2",
     "*": " ", "`": " ", "\ufe0f": " ", "\u200b": " ", "\u200e": " ", "\u200f": " ", "\ufeff": " ",
     "\u00a0": " ", "\u202f": " ", "\u2009": " ", "\u3000": " ", "\r": " ", "\t": " ",
 }  # fmt: skip
 _TABLE = str.maketrans(_SAME)
-_STARS = frozenset("★☆⭐🌟✭✩✰")
+_SIGNS = frozenset("★☆⭐🌟✭✩✰🥇🥈")
 _KEYCAP = "\u20e3"
 
 _OPEN = re.compile(
@@ -43,6 +46,8 @@ _BLOCK_QUOTE = re.compile(r"^[ ]{0,8}>[^\n]*", re.MULTILINE)
 _FENCE_WORD = re.compile(
     r"(?<=```)(?:json|jsonc|text|txt|markdown|md|yaml|xml|python)\b", re.IGNORECASE
 )
+_STRUCK = re.compile(r"~~[^~\n]{1,200}~~")
+_MARKUP = re.compile(r"</?(?:b|i|p|em|strong|span|div)>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])")
 _QUOTED_ANSWER_WORDS = 3
 
@@ -99,13 +104,26 @@ _NOTE_MARK = re.compile("(?<=[0-9])[⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄�
 """Raised or lowered digits behind a number: a note's mark, not more of the number."""
 
 
+_JOINED = re.compile("(?<!\\w)\\w{1,60}(?:[\u200b-\u200d\u2060\u00ad\ufeff]\\w{1,60}){1,9}")
+"""A word with signs of no width in it."""
+
+
+def _without_joints(match: re.Match[str]) -> str:
+    word = re.sub(r"\W", "", match[0])
+    return " " * (len(match[0]) - len(word)) + word
+
+
 def normalised(text: str) -> str:
     """Map look-alikes to ASCII: digits of all scripts, full-width signs, quotes, dashes, markup."""
     if not text.isascii():
-        text = blank_all(_NOTE_MARK, text)
+        text = _JOINED.sub(_without_joints, blank_all(_NOTE_MARK, text))
         text = "".join(_ascii_digit(sign) for sign in text)
     if "```" in text:
         text = blank_all(_FENCE_WORD, text)
+    if "</" in text:
+        text = blank_all(_MARKUP, text)
+    if "~~" in text:
+        text = blank_all(_STRUCK, text)
     if "_" in text:
         text = blank_all(_EMPHASIS, text)
     return text.translate(_TABLE).replace(_KEYCAP, " ")
@@ -125,7 +143,7 @@ def _ascii_digit(sign: str) -> str:
     plain = unicodedata.normalize("NFKC", sign)
     if len(plain) == 1 and plain.isascii():
         return plain
-    return " " if unicodedata.category(sign) == "So" and sign not in _STARS else sign
+    return " " if unicodedata.category(sign) == "So" and sign not in _SIGNS else sign
 
 
 def without_told_quotations(text: str) -> str:

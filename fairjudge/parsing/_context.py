@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 
-_CONTINUES = re.compile(r"[-/:.,]\d|-\w|:\w|(?!です)\w|'\w|\+|%")
+_CONTINUES = re.compile(r"[-/:.,]\d|-\w|:\w|(?!です|입니다)\w|'\w|\+|%")
 _ENDS = re.compile(
     r"""
-    \s*$ | \s*\n | \s{0,3}[.,;:!?)\]}"'|>](?=\W|$) | \s{1,3}-{1,2}\s | \s{0,3}\(
+    \s*$ | \s*\n | ,(?=[^\W\d]) | \s{0,3}[.,;:!?)\]}"'|>](?=\W|$) | \s{1,3}-{1,2}\s | \s{0,3}\(
     | \s{1,5}(?:for|on|because|since|as|due|given|based|with|and|but|overall|in|here|rather|from|too
         |which|is|seems|feels|to\s(?:reflect|this|the|it)|again|instead|now|therefore|so|if|had|were
         |would\sbe\s(?:fair|appropriate|right|suitable|more)|at\s(?:best|most)|by|it\sis|weil|da|für|à|pour|para
         |parce|porque|perché|depending)\b
-    | です | \$ | \s{0,3}<[/|] | \s{1,5}[-]\s | \s{1,5}[^\s\w]
+    | です | 입니다 | \$ | \s{0,3}<[/|] | \s{1,5}[-]\s | \s{1,5}[^\s\w]
     """,
     re.VERBOSE | re.IGNORECASE,
 )
 _STRICT_END = re.compile(r"""\s*$ | \s*\n | \s{0,3}[.,;!?)\]}"'](?=\W|$) | \s{1,3}\(""", re.VERBOSE)
 OR = re.compile(
-    r"\s{0,3}(?:,\s{0,3}or|or|to|and|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
+    r"\s{0,3}(?:,\s{0,3}or|or|to|and|&|\||~|,(?=\s{1,3}(?:maybe|perhaps|possibly)))\s{1,3}"
     r"(?:(?:maybe|perhaps|possibly|even)\s{1,3})?(?:an?\s{1,3}(?=[\d(\"]))?"
     r"|\s{0,3}(?:-{1,2}>|→)\s{0,3}|\s{0,3}[-~|]\s{0,3}|\s{0,2}/\s{0,2}"
 )
@@ -30,7 +30,9 @@ _DENIED = re.compile(
     (?:\bnot|n't|\bnever|\bcannot|\bhardly|\bneither|\bnor|\bno|\bshort\sof|\binstead\sof
        |\brather\sthan|\bbelow|\babove|\bthan|\bat\sleast|\bat\smost|\bunder|\bover|\bwithout)
     \s+(?:(?:quite|really|be|have|been|a|an|the|it|this|for|get|give|giving|given|getting|reach|reaching
-       |earn|earning|deserve|deserving|receive|receiving|warrant|merit|worth|enough|go|perfect|full|to|say|that|\w+ly)\s+){0,6}$
+       |earn|earning|deserve|deserving|answer|choose|pick|select|call|rate|receive|receiving|warrant|merit|worth|enough|go|perfect|full|to|say|that|\w+ly)\s+){0,6}$
+    | \b(?:don't|didn't|wouldn't|couldn't|can't|cannot|(?:would|do|did|can|could)\snot)
+      \s(?:think|believe|say|call|agree|see|consider|find|justify|claim)\b[^,;]*$
     | \b(?:prevent\w*|keep\w*|stop\w*|bar\w*)\s(?:\w+\s){0,3}from\s+(?:\w+\s+){0,4}$
     | \b(?:would|could|might|should)\s+have\s+(?:\w+\s+){0,3}$
     | \b(?:could|might|may)\s(?:\w+\s){0,3}$
@@ -44,7 +46,7 @@ _DENIED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _CONDITION = re.compile(
-    r"(?:^|[,;:]|\b(?:and|but|that|because|since))\s{0,3}(?:if(?!\s(?:forced|pressed|i\s(?:had|have|must)))|unless|were\s(?:it|the|this)|had\s(?:it|the|this)"
+    r"(?:^|[,;:]|\b(?:and|but|that|because|since))\s{0,3}(?:if(?!\s(?:forced|pressed|i\s(?:had|have|must)))|unless|assuming|provided|were\s(?:it|the|this)|had\s(?:it|the|this)"
     r"|wenn|falls)\s[^.!?;\n]*,[^.!?;\n]*$",
     re.IGNORECASE,
 )
@@ -61,7 +63,7 @@ _RUBRIC = re.compile(
 )
 _BY = re.compile(r"\s{1,3}(?:by|from)\s(?!the\s(?:scale|given|range))\w", re.IGNORECASE)
 _AND = (
-    r"and|but|so|thus|hence|therefore|which|for|earn|result|lead|giv|making|scor|receiv|deserv"
+    r"and|but|so|thus|hence|therefore|which|for\b|earn|result|lead|giv|making|scor|receiv|deserv"
     r"|merit|warrant"
 )
 _TOLD = (

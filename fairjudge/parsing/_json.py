@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fairjudge.parsing._wording import FAULTS, QUALITY
+
 _KEYS = (
-    "verdict", "final_verdict", "score", "final_score", "overall_score", "rating", "overall_rating",
-    "answer", "final_answer", "label", "winner", "preference", "preferred",
+    "final_verdict", "final_score", "final_answer", "verdict", "score", "overall_score", "rating",
+    "overall_rating", "answer", "label", "winner", "preference", "preferred",
     "preferred_summary", "better_summary", "choice", "decision",
-    "grade", "stars", "judgment", "judgement", "result", "overall", "better", "value",
+    "grade", "stars", "points", "judgment", "judgement", "result", "overall", "better", "value",
 )  # fmt: skip
 _BROKEN = re.compile(
     rf"""["'](?:{"|".join(_KEYS[:-5])})["']\s{{0,5}}:\s{{0,5}}(?:["']([^"'\n]{{1,60}})["']|(-?[\d.]{{1,9}}|true|false)\b)""",
@@ -26,13 +28,14 @@ _MAX_FAILURES = 50
 class JsonValue:
     """An object or array, or the value under a verdict's key; and the stretch of text it takes.
 
-    ``several`` says that other verdicts stand beside this one.
+    ``several`` says that other verdicts stand beside this one, ``top`` what it is out of.
     """
 
     start: int
     end: int
     value: Any
     several: bool = False
+    top: str = ""
 
 
 def json_values(
@@ -42,7 +45,7 @@ def json_values(
 
     Each of those costs time in proportion to all of `text`: after `max_failures` it gives up.
     """
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(object_pairs_hook=_object)
     at, n_failed = 0, 0
     while n_failed < max_failures and (match := opening.search(text, at)):
         start = match.start()
@@ -56,27 +59,39 @@ def json_values(
             yield JsonValue(start=start, end=at, value=value)
 
 
-def json_verdicts(text: str, *, aspect: str) -> Iterator[JsonValue]:
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of `pairs`; values that contradict each other under one key are a list."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        found[key] = [found[key], value] if found.get(key, value) != value else value
+    return found
+
+
+def json_verdicts(text: str, *, aspect: str, kind: str) -> Iterator[JsonValue]:
     """Yield the verdicts of every JSON object in `text`, in order: texts, numbers, true and false.
 
-    Each with the stretch of text that its object takes.
+    Each with the stretch of text that its object takes; None for an object without one.
     """
     found = failed = False
     for one in json_values(text, _OBJECT, max_failures=_MAX_FAILURES):
         if one is None:
             failed = True
-        elif values := list(_verdicts_in(one.value, aspect.lower())):
+        elif not (values := list(_verdicts_in(one.value, aspect.lower(), kind))):
+            yield replace(one, value=None)
+        else:
             found = True
-            several = len(set(map(str, values))) > 1
-            yield replace(one, value=values[-1], several=several)
+            several = len({str(value) for value, _ in values}) > 1
+            value, top = values[-1]
+            yield replace(one, value=value, several=several, top=top)
     if failed and not found:
         yield from _broken(text)
 
 
-def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
-    """Yield what stands under the first key of `_KEYS` that `value` has; look one object deeper.
+def _verdicts_in(value: Any, aspect: str, kind: str) -> Iterator[tuple[str | float | bool, str]]:
+    """Yield what stands under the first key of `_KEYS` that `value` has, and what it is out of.
 
-    Without one, what stands under the aspect's name or under its only rating ("fluency_score").
+    Without one, what stands under the aspect's name or under its only rating ("fluency_score");
+    else what the objects in it hold.
     """
     if not isinstance(value, dict):
         return
@@ -85,21 +100,35 @@ def _verdicts_in(value: Any, aspect: str) -> Iterator[str | float | bool]:
     key = next((key for key in (*_KEYS, aspect) if key in lowered), None)
     if key is None and (len(rated) == 1 or len(lowered) == 1):
         key = rated[0] if rated else next(iter(lowered))
-        key = None if isinstance(lowered[key], str) and not rated else key
+        key = key if rated or _may_rate(key, lowered[key], kind) else None
     if key is None:
         for item in lowered.values():
-            yield from _verdicts_in(item, aspect)
+            yield from _verdicts_in(item, aspect, kind)
         return
     item = lowered[key]
     if isinstance(item, dict):
-        yield from _verdicts_in(item, aspect)
-    elif isinstance(item, str | int | float):
-        yield item
-    elif isinstance(item, list):
-        yield from (each for each in item if isinstance(each, str | int | float))
+        yield from _verdicts_in(item, aspect, kind)
+        return
+    tops = (_LAST_NUMBER.search(str(v)) for k, v in lowered.items() if _TOP.fullmatch(k))
+    top = next(tops, None)
+    for each in item if isinstance(item, list) else [item]:
+        if isinstance(each, str | int | float):
+            yield each, top[1] if top else ""
 
 
-_ASIDE = ("max", "min", "confidence", "sub", "previous")
+_ASIDE = ("max", "min", "confidence", "sub", "previous", "summary")
+_TOP = re.compile(
+    r"max(?:imum)?(?:_?(?:score|rating|points))?|out_?of|(?:rating_)?scale|(?:score_)?range"
+)
+"""Keys of the highest score that there is."""
+_LAST_NUMBER = re.compile(r"(\d{1,6})\D*$")
+
+
+def _may_rate(key: str, value: Any, kind: str) -> bool:
+    """Whether an object's only key, which is no verdict's, names what is judged."""
+    if FAULTS.search(key) or kind == "pair" or (isinstance(value, str) and len(value) > 12):
+        return False
+    return kind != "number" or bool(QUALITY.search(key))
 
 
 def _broken(text: str) -> Iterator[JsonValue]:

@@ -15,6 +15,7 @@ from functools import cache
 
 from fairjudge.domain import Unscored, UnscoredReason
 from fairjudge.parsing._answers import Answer
+from fairjudge.parsing._boxes import BOXED, in_box, ticked
 from fairjudge.parsing._clean import (
     blank,
     blank_all,
@@ -27,12 +28,13 @@ from fairjudge.parsing._clean import (
 )
 from fairjudge.parsing._context import amid_a_sentence, reported
 from fairjudge.parsing._json import JsonValue, json_verdicts
-from fairjudge.parsing._statements import Rank, Statement, statements
+from fairjudge.parsing._stated import Rank, Statement
+from fairjudge.parsing._statements import statements
 from fairjudge.parsing._wording import REVISED, TURNED
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "4"
+PARSER_VERSION = "5"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""
@@ -103,10 +105,14 @@ def _locate(text: str, scale: Scale, *, aspect: str, cut_off: bool = False) -> R
 def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     """Return every statement of a reply; places are those of the reply."""
     thought = without_told_quotations(thought)
-    text = normalised(thought)
     found: list[Statement] = []
-    for verdict in json_verdicts(thought, aspect=aspect):
-        if not reported(text, verdict.start) and not amid_a_sentence(text, verdict.end):
+    if boxes := ticked(thought):
+        found += [Statement(answer=in_box(boxes, scale), rank=Rank.FINAL)]
+        thought = blank_all(BOXED, thought)
+    text = normalised(thought)
+    for verdict in json_verdicts(thought, aspect=aspect, kind=scale.kind):
+        is_told = _is_template(verdict.value, scale) or reported(text, verdict.start)
+        if not is_told and not amid_a_sentence(text, verdict.end):
             found.append(_from_json(verdict, thought, scale))
         text = blank(text, verdict.start, verdict.end)
     text = without_quotations(text)
@@ -121,6 +127,13 @@ def _found(thought: str, scale: Scale, aspect: str) -> list[Statement]:
     return found
 
 
+def _is_template(value: object, scale: Scale) -> bool:
+    """Whether what stands under a verdict's key is nothing, or but names what may stand there."""
+    low, high = scale.answers[0], scale.answers[-1]
+    offered = (f"{low}-{high}", f"{low}–{high}", "...", "|".join(scale.answers))
+    return value is None or (isinstance(value, str) and value.strip() in offered)
+
+
 _ITEM = re.compile(r"^[ \t]{0,12}(?:\d{1,2}[.)]|[-*•+](?![*-]))\s{1,4}\S[^\n]*", re.MULTILINE)
 _FENCED = re.compile(r"^```[^\n]{0,20}\n(?:(?!```)[^\n]*\n)*```", re.MULTILINE)
 
@@ -130,6 +143,8 @@ def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Statement:
     value = verdict.value
     said = f"{value:g}" if isinstance(value, float) else str(value)
     place = max(text.rfind(said, verdict.start, verdict.end), verdict.start)
+    if verdict.top and said.replace(".", "", 1).isdecimal() and scale.kind == "number":
+        said += f"/{verdict.top}"
     answer = Answer(start=place, end=place + len(said), value=None, problem="several")
     if not verdict.several and not (isinstance(value, bool) and scale.kind == "number"):
         inner = _chosen(_found(said, scale, ""), said)
@@ -142,13 +157,11 @@ def _from_json(verdict: JsonValue, text: str, scale: Scale) -> Statement:
 
 def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
     """Return the answer stated most plainly; of those, the last one that takes back the others."""
-    ranges = [(s.answer.start, s.answer.end) for s in found if s.answer.problem == "several"]
+    ranges = [s for s in found if s.answer.problem == "several"]
     alone = [
         s
         for s in found
-        if s.answer.problem == "several"
-        or s.revises
-        or not any(a <= s.answer.start and s.answer.end <= b for a, b in ranges)
+        if s.answer.problem == "several" or s.revises or not any(_holds(one, s) for one in ranges)
     ]
     best = max((s.rank for s in alone), default=None)
     plainest = [s for s in alone if s.rank == best or s.revises]
@@ -164,6 +177,12 @@ def _chosen(found: Sequence[Statement], text: str) -> Answer | None:
     if plainest[-1].revises or _is_taken_back(text, top, best):
         return top[-1]
     return replace(top[-1], start=top[0].start, value=None, problem="several")
+
+
+def _holds(several: Statement, one: Statement) -> bool:
+    """Whether `one` is but one of `several` that are stated as plainly or more."""
+    a, b = several.answer, one.answer
+    return several.rank >= one.rank and a.start <= b.start and b.end <= a.end
 
 
 _PARTS = re.compile(r"\b(?:breakdown|break\sit\sdown|sub-?scores|components)\b")
@@ -224,7 +243,7 @@ def _scale_words(low: str, high: str) -> re.Pattern[str]:
     line = r"[ ]{0,4}\d{1,2}\s?[=:][^\n]{2,80}"
     return re.compile(
         rf"(?<![\w.,/-])(?:from\s)?{low}\s?(?:-|to|through|and|\.\.+|~)\s?{high}(?![\w/]|[.,-]\d)"
-        rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
+        rf"|\b(?:{high}|four|five|six|seven|ten)-?\s?point\b|{high}(?:段階|点)中|(?:满分|总分)[为是]?\s?\d{{1,3}}\s?分"
         rf"|\([^()\n]{{0,80}}\d\s?=[^()\n]{{0,80}}\)|^{line}\n(?:{line}(?:\n|$)){{1,10}}",
         re.IGNORECASE | re.MULTILINE,
     )

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from enum import IntEnum
 
 from fairjudge.parsing import _wording as wording
 from fairjudge.parsing._answers import Answer, answer_at
@@ -22,34 +21,11 @@ from fairjudge.parsing._context import (
     reported,
     supposed_before,
 )
-from fairjudge.parsing._pairs import pair_statements
+from fairjudge.parsing._pairs import ranked
+from fairjudge.parsing._preferences import preferences, stating
+from fairjudge.parsing._stated import Rank, Statement, several
+from fairjudge.parsing._yes_no import is_contradicted, is_foreign, is_opposed
 from fairjudge.scales import Scale
-
-
-class Rank(IntEnum):
-    """How plainly a reply says that an answer is its verdict; the plainest counts."""
-
-    MENTIONED = 1
-    """It speaks of a score: "earning a 4", "4/5"."""
-    NAMED = 2
-    """A line names a quality and rates it: "Fluency: 4"."""
-    SAID = 3
-    """"I'd give it a 4", "the score is 4"."""
-    RATED = 4
-    """"Fluency score: 4"."""
-    STATED = 5
-    """"Score: 4", or a reply that begins or ends with an answer alone."""
-    FINAL = 6
-    """A form that was asked for (JSON, tags), or a label that says verdict, final or overall."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """An answer that may be the verdict; ``revises`` says that it takes back those before it."""
-
-    answer: Answer
-    rank: Rank
-    revises: bool = False
 
 
 def statements(
@@ -58,29 +34,19 @@ def statements(
     """Yield what a cleaned text states; `items` are the stretches of its lists. Linear."""
     small = lowered(text)
     reader = _Reader(text=text, small=small, scale=scale, items=items, aspect=aspect.lower())
-    yield from reader.alone()
+    first = ranked(text) if scale.kind == "pair" else None
+    yield from [stating(first, Rank.STATED)] if first else reader.alone()
     yield from reader.labelled()
-    if scale.kind == "pair":
-        yield from _preferences(text, scale)
-    else:
-        yield from reader.named_lines()
-    for match in wording.FORM.finditer(small):
-        found = list(reader.stated(match.end(), Rank.FINAL))
-        closing = _CLOSING_TAG.match(small, match.end())
-        end = closing.end() if closing else match.end() + 3
-        spoken_of = bool(closing) and amid_a_sentence(text, end)
-        if found and not (
-            spoken_of or denied(text, match.start(), end) or reported(text, match.start())
-        ):
-            yield from found
+    yield from preferences(text, scale) if scale.kind == "pair" else reader.named_lines()
+    yield from reader.forms()
     for match in wording.RECKONED.finditer(small):
         yield from reader.stated(match.end(), Rank.STATED)
-    for match in wording.SAID.finditer(small):
-        yield from reader.worded(match, Rank.SAID)
-    for match in wording.MENTIONED.finditer(small):
-        yield from reader.worded(match, Rank.MENTIONED)
+    for pattern, rank in ((wording.SAID, Rank.SAID), (wording.MENTIONED, Rank.MENTIONED)):
+        for match in pattern.finditer(small):
+            yield from reader.worded(match, rank)
     for match in wording.SECOND_THOUGHT.finditer(small):
-        yield from reader.worded(match, Rank.SAID, revises=True)
+        if scale.protocol != "binary" or not _NO.search(match[0]):
+            yield from reader.worded(match, Rank.SAID, revises=True)
     for match in wording.BARE.finditer(small):
         yield from reader.bare(match.end())
     for match in wording.FIRST_PERSON.finditer(small):
@@ -104,8 +70,9 @@ class _Reader:
         answer = answer_at(text, edge.end() if edge else 0, scale)
         ended = answer and (not continues(text, answer.end) or text[answer.end] == ":")
         leads = answer and ended and _AFTER_LEAD.match(text, answer.end)
-        if answer and leads and not self._enumerated(answer):
-            yield from self._weighed(answer, Rank.STATED)
+        apart = answer and (self._enumerated(answer) or self._compared(answer))
+        if answer and leads and not apart and not _asks(text, answer):
+            yield from self._weighed(answer, Rank.STATED, bare=True)
         yield from self._last_line()
         if scale.kind != "number":
             yield from self._last_sentence()
@@ -115,6 +82,11 @@ class _Reader:
         text, sign = self.text, self.text[answer.end : answer.end + 1]
         if answer.explicit or sign not in {".", ")", ":", "\n"}:
             return False
+        if self.scale.kind == "pair":
+            place = answer.end + len(text[answer.end :]) - len(text[answer.end :].lstrip(".): "))
+            named = answer_at(text, place, self.scale)
+            if text[place : place + 1].isdigit() or (named and named.value != answer.value):
+                return True
         for mark in _MARK.finditer(text[answer.end :]):
             other = answer_at(text, answer.end + mark.end(), self.scale)
             if other is None or other.value in {None, answer.value}:
@@ -131,7 +103,7 @@ class _Reader:
         above = stripped[:start].rstrip()
         former = self._whole_line(above, above.rfind("\n") + 1) if above.strip() else None
         if last and not (former and former.value != last.value):
-            yield Statement(answer=last, rank=Rank.STATED)
+            yield from self._weighed(last, Rank.STATED, bare=True)
 
     def _whole_line(self, text: str, start: int) -> Answer | None:
         edge = wording.EDGE.match(text, start)
@@ -147,9 +119,11 @@ class _Reader:
             return
         before = lowered(stripped[max(0, answer.start - 60) : answer.start])
         name = before.rpartition("\n")[2] if ":" in before[-4:] else ""
-        told = reported(stripped, answer.start) or wording.COUNTED.search(name)
+        told = reported(stripped, answer.start) or self._is_fault(name)
+        told = told or bool(wording.COUNTED.search(name) or _NUMBERED.search(before))
+        told = told or (bool(name) and answer.value in {"first", "second"})
         if not told and not wording.OF_ELSE.search(name):
-            yield Statement(answer=answer, rank=Rank.MENTIONED)
+            yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
     def labelled(self) -> Iterator[Statement]:
         """Read "Verdict: 4", "My final score for this = 4", "Fluency score: 4"."""
@@ -165,11 +139,34 @@ class _Reader:
                 rank = Rank.RATED
             apart = rank is Rank.RATED and self._in_items(match.start())
             reckoned = wording.RECKONED.match(self.small, match.start())
-            if apart or of_another or reckoned or wording.OF_ELSE.search(words):
+            if (
+                apart
+                or of_another
+                or _DENYING.search(before)
+                or reckoned
+                or wording.OF_ELSE.search(words)
+            ):
                 continue
-            found = list(self.stated(match.end(), rank))
+            found = list(self.stated(match.end(), rank, top=_TOP.search(match[0])))
             if found and not (
                 reported(self.text, match.start()) or supposed_before(self.text, start)
+            ):
+                yield from found
+
+    def forms(self) -> Iterator[Statement]:
+        """Read what was asked for in so many forms: "[[B]]", "<score>4</score>"."""
+        text, top = self.text, self.scale.levels[-1].value
+        for match in wording.FORM.finditer(self.small):
+            found = list(self.stated(match.end(), Rank.FINAL))
+            closing = _CLOSING_TAG.match(self.small, match.end())
+            end = closing.end() if closing else match.end() + 3
+            spoken_of = bool(closing) and amid_a_sentence(text, end)
+            foreign = match["top"] and float(match["top"]) != top
+            if found and not (
+                foreign
+                or spoken_of
+                or denied(text, match.start(), end)
+                or reported(text, match.start())
             ):
                 yield from found
 
@@ -180,14 +177,29 @@ class _Reader:
             final = wording.FINAL.search(name) or self._is_aspect(name)
             row = "|" in self.text[match.end("name") : match.end()]
             rank = Rank.FINAL if final else Rank.MENTIONED if row else Rank.NAMED
-            told = self._in_items(match.start("name")) or wording.COUNTED.search(name)
+            told = self._in_items(match.start("name")) or self._is_fault(name)
+            told = told or bool(wording.COUNTED.search(name))
             if wording.OF_ELSE.search(name) or (told and not final):
                 continue
             answer = answer_at(self.text, match.end(), self.scale)
-            if answer and (
-                _LINE_ENDS.match(self.text, answer.end) or (answer.explicit and self._ended(answer))
+            if (
+                answer
+                and (rank is not Rank.NAMED or self._is_quality(name, answer))
+                and not _DENIED_AFTER.match(self.text, answer.end)
+                and (_LINE_ENDS.match(self.text, answer.end) or self._is_fraction(answer))
             ):
                 yield from self._weighed(answer, rank)
+
+    def _is_quality(self, name: str, answer: Answer) -> bool:
+        """Whether what `name` rates is a quality, rather than of what is measured: "Length: 3"."""
+        rated = self.scale.kind != "number" or answer.explicit
+        return rated or bool(wording.QUALITY.search(name))
+
+    def _is_fault(self, name: str) -> bool:
+        return self.scale.kind == "choice" and bool(wording.FAULTS.search(name))
+
+    def _is_fraction(self, answer: Answer) -> bool:
+        return answer.explicit and self._ended(answer)
 
     def _is_aspect(self, words: str) -> bool:
         return bool(self.aspect) and self.aspect in words
@@ -229,14 +241,24 @@ class _Reader:
         by = self.scale.kind == "number" and by_others(self.text, answer.end)
         return not (by or reported(self.text, start))
 
-    def stated(self, place: int, rank: Rank) -> Iterator[Statement]:
-        """Read the answer after a label; one of another scale there is off the scale."""
+    def stated(
+        self, place: int, rank: Rank, *, top: re.Match[str] | None = None
+    ) -> Iterator[Statement]:
+        """Read the answer after a label; one of another scale there is off the scale.
+
+        `top` is the highest score that the label names, if any.
+        """
         answer = self._first_at(wording.after_filler(self.text, place))
+        rescaled = (
+            top and self.scale.kind == "number" and float(top[1]) != self.scale.levels[-1].value
+        )
+        if answer and rescaled:
+            answer = replace(answer, value=None, problem="off_scale")
         if answer:
             below = _BELOW.search(self.text[max(0, place - 9) : answer.start])
             alone = not below or _LINE_ENDS.match(self.text, answer.end)
             complete = self._second(answer) or self._may_follow(answer)
-            if alone and complete and not self._compared(answer):
+            if alone and complete and not self._compared(answer) and not _asks(self.text, answer):
                 yield from self._weighed(answer, rank)
             return
         match = wording.FOREIGN.match(self.text, place)
@@ -264,10 +286,11 @@ class _Reader:
     def bare(self, place: int) -> Iterator[Statement]:
         """Read "4/5" and "3 stars" wherever they stand, and an answer that closes the reply."""
         answer = answer_at(self.text, place, self.scale)
-        if answer is None or self._in_items(place):
+        if answer is None or self._in_items(place) or is_foreign(self.text, answer, self.scale):
             return
-        if self._stands_bare(answer, place) and self._is_own(answer, place):
-            yield from self._weighed(answer, Rank.MENTIONED)
+        asked = _asks(self.text, answer)
+        if not asked and self._stands_bare(answer, place) and self._is_own(answer, place):
+            yield from self._weighed(answer, Rank.MENTIONED, bare=True)
 
     def _stands_bare(self, answer: Answer, place: int) -> bool:
         text, length = self.text, answer.end - answer.start
@@ -282,6 +305,8 @@ class _Reader:
             return not foreign and ends(text, answer.end)
         if self.scale.kind == "choice" and length > 1:
             asked = _ASKED.search(text[max(0, place - 5) : place])
+            if asked and text[answer.end : answer.end + 1] == ":":
+                return True
             if ends(text, answer.end, strictly=length < 4 or bool(asked)):
                 return length > 3 or bool(asked) or ends(text, answer.end, strictly=True)
         return self._closes(answer)
@@ -316,6 +341,10 @@ class _Reader:
             if other and other.value != answer.value and ends(text, other.end):
                 return other
         place = _after(COMMA, text, answer.end)
+        if place is not None and scale.kind == "pair" and dashed is False:
+            other = answer_at(text, place, scale)
+            if other and other.value != answer.value and _REST_OF_LINE.match(text, other.end):
+                return other
         other = None if place is None else answer_at(text, place, scale)
         if other is None or other.value == answer.value:
             return None
@@ -324,26 +353,23 @@ class _Reader:
         further = _after(COMMA, text, other.end) or _after(OR, text, other.end)
         return other if further is not None and answer_at(text, further, scale) else None
 
-    def _weighed(self, answer: Answer, rank: Rank, *, revises: bool = False) -> Iterator[Statement]:
-        """Yield the answer, or that it is one of several."""
+    def _weighed(
+        self, answer: Answer, rank: Rank, *, revises: bool = False, bare: bool = False
+    ) -> Iterator[Statement]:
+        """Yield the answer, or that it is one of several; a `bare` one has no label."""
+        named = rank is Rank.MENTIONED
+        if bare and is_opposed(self.text, answer, self.scale, named=named):
+            return
         other = self._second(answer)
-        one = _several(answer, other.end) if other else answer
+        one = several(answer, other.end) if other else answer
+        if is_contradicted(self.text, answer, self.scale):
+            one = several(answer, answer.end)
         yield Statement(answer=one, rank=rank, revises=revises)
 
 
-def _preferences(text: str, scale: Scale) -> Iterator[Statement]:
-    """Yield the preference that the prose concludes with; several that disagree are no verdict."""
-    offered = {level.value for level in scale.levels}
-    found = [s for s in pair_statements(text) if s.position in offered]
-    if not found:
-        return
-    concluding = [s for s in found if s.concludes]
-    last = (concluding or found)[-1]
-    several = len({s.position for s in concluding or found}) > 1
-    answer = Answer(start=last.start, end=last.end, value=last.position)
-    if several and not (concluding and last.turns):
-        answer = _several(answer, answer.end)
-    yield Statement(answer=answer, rank=Rank.FINAL if last.labelled else Rank.MENTIONED)
+def _asks(text: str, answer: Answer) -> bool:
+    """Whether the answer is put as a question: "Winner: 1? 2?"."""
+    return bool(re.match(r"[)\]\"' ]{0,3}\?", text[answer.end : answer.end + 4]))
 
 
 def _after(pattern: re.Pattern[str], text: str, end: int) -> int | None:
@@ -351,24 +377,22 @@ def _after(pattern: re.Pattern[str], text: str, end: int) -> int | None:
     return match.end() if match else None
 
 
-def _several(answer: Answer, end: int) -> Answer:
-    return replace(answer, end=end, value=None, problem="several")
-
-
 _AFTER_LEAD = re.compile(
     r"\s{0,3}(?:$|[\n.:;,!?)\]\"'|(]|-\s|-{2})|\s{1,3}-|\s(?:because|since|as|rather|instead|due|given|weil)\b"
 )
 _REST_OF_LINE = re.compile(r"[\s.!)\]\"'|_>-]{0,200}$")
 _MARK = re.compile(r"(?:^|\n|\s)[ (*#>-]{0,6}(?=(?:\w{1,12}\s)?#?\w{1,12}(?:[.):]\s|\n|$))")
-_LINE_ENDS = re.compile(r"[ .!)|]{0,20}$|\s{1,4}-{1,2}\s(?=[^\W\d])", re.MULTILINE)
-_DENIED_AFTER = re.compile(r"\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d")
+_LINE_ENDS = re.compile(r"[ .!)|\]]{0,20}$|\s{1,4}-{1,2}\s(?=[^\W\d])", re.MULTILINE)
+_DENIED_AFTER = re.compile(
+    r"\s?[\[(](?:edit|correct|revis|updat|chang|now)|\s(?:if|unless|assuming|provided)\b|\s(?:and|with)\s(?:no|\d)\b|\s{0,3}(?:→|-{1,2}>)\s{0,3}\d"
+)
 _CLOSING_TAG = re.compile(r"[^<\n]{0,40}</\w{1,20}>")
 _ANOTHER = re.compile(r"\b(?:other|another|previous)\b")
 _BELOW = re.compile(r"\n[\s\W]*$")
-_NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*\s[a-z]")
-_BOUND = re.compile(r"(?:^|\s)[<>≤≥]\s?$")
+_NEW_SENTENCE = re.compile(r"\s{1,4}(?-i:[A-Z])[a-z']*(?:\s[a-z]|:)")
+_BOUND = re.compile(r"(?:^|\s)[<>≤≥]=?\s?$")
 _LESS = re.compile(r"\s?[<>]\s?\d")
-_COMPARED = re.compile(r"\s?(?:[>=≈]|<(?![/|]))")
+_COMPARED = re.compile(r"\s?(?:[>=≈≥≤≠≻]|!=|<(?![/|]))")
 _SUBJECT = re.compile(
     r"\s{1,3}(?!for|because|since|as|due|based|with|by|over|on|in|and|or)[a-z]{2}"
 )
@@ -376,6 +400,10 @@ _CLOSING = re.compile(r"(?:\sit\sis)?[\s.!)\"']{0,20}$", re.IGNORECASE)
 _SENTENCE_START = re.compile(
     r"(?:(?<!e\.g)[.!?;(]|\b(?:so|thus|therefore|hence),?)\s{0,3}$", re.IGNORECASE
 )
+_DENYING = re.compile(r"\b(?:not|never|no)\b")
+_TOP = re.compile(r"(?:out\sof|max\w*|[-/]|\bto)\s?(\d{1,3})\b")
+_NUMBERED = re.compile(r"(?:^|\n)\W{0,3}\d[.)]\s{0,3}$")
+_NO = re.compile(r"\bno\b")
 _ASKED = re.compile(r"\?\s{1,3}$")
 _WINDOW = 90
 _WINDOW_END = re.compile(r"[!?;\n]|\.(?!\d)(?!\.)")

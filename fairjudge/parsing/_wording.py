@@ -10,12 +10,12 @@ _ALONE = r"(?<![^\W\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af])"
 _HEAD = (
     r"(?:verdicts?|scores?|ratings?|rate|final|overall|answer|grade|judge?ment|decision|choice"
     r"|preference|preferred|winner|conclusion|result|label|evaluation|assessment|stars|vote"
-    r"|selection|pick|classification|option"
+    r"|selection|pick|classification|option|awarded|mine|corrected|adjusted|revised|updated"
     r"|(?:better|best)(?:\s(?:summary|one|response|answer|output))?"
     r"|(?:最终|综合|总体?|最終|総合)?(?:评分|分数|得分|打分|评价|答案|结论|裁决|判断|評価|スコア|点数)|总分|점수|평가|평점"
     r"|puntuación(?:\sfinal)?|puntaje|calificación|(?:gesamt)?(?:bewertung|note|urteil)|endnote|punktzahl|wertung"
     r"|nota|pontuação|veredi[ct]to|note(?:\s(?:finale|globale))?"
-    r"|punteggio|valutazione|giudizio(?:\sfinale)?"
+    r"|voto|punteggio|valutazione|giudizio(?:\sfinale)?"
     r"|оценка|балл|вердикт|ответ|التقييم|الدرجة|النتيجة|स्कोर|अंक)"
 )
 _OF = (
@@ -29,7 +29,7 @@ FINAL = re.compile(
 ELSEWHERE = re.compile(
     r"\b(?:confidence|max|min|passing|previous|initial"
     r"|preliminary|draft|first|baseline|threshold|target|expected|certainty|difficulty|average|mean"
-    r"|prior|original|other|another|worst|worse|wrong|example|sample|human|median)\b"
+    r"|prior|original|second|last|other|another|worst|worse|wrong|example|sample|human|median)\b"
     r"|\bof\s(?:an?|the)\s(?:maximum|minimum|highest|lowest)\b"
 )
 OF_ELSE = re.compile(ELSEWHERE.pattern + r"|\b(?:highest|lowest|possible|maximum|minimum)\b")
@@ -39,15 +39,16 @@ OWN = re.compile(
 )
 # Labels and a sign, as "Verdict: 4", "Score for consistency (1-5) = 4", "Overall.....4"
 LABELLED = re.compile(
-    rf"{_ALONE}(?P<head>{_HEAD}){_OF}(?:\s{{0,3}}\([^()\n]{{0,40}}\))?\s{{0,120}}(?:[:=→]|\.{{3,40}})\s{{0,8}}"
+    rf"{_ALONE}(?P<head>{_HEAD}){_OF}(?:\s{{0,3}}[(\[][^()\[\]\n]{{0,40}}[)\]])?\s{{0,120}}(?:[:=→]|\.{{3,40}})\s{{0,20}}"
 )
 # What was asked for in so many forms: "[[B]]", "[RESULT] 4", "<score>4", "\boxed{4}"
 FORM = re.compile(
-    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<{_HEAD}>\s{{0,8}}"
+    rf"['\"]{_HEAD}['\"]\s{{0,4}}:\s{{0,4}}|\[\[|\[result\]\s{{0,4}}|#{{4}}\s|\\boxed\{{(?:\\text(?:bf)?\{{)?|<(?:final_)?{_HEAD}"
+    rf"(?:\s[^<>\n\d]{{0,30}}(?P<top>\d{{1,4}})?[\x22\x27 ]?)?>\s{{0,8}}"
 )
 # A score that is reckoned out: 5, less 1 for an omission and 1 for a wrong date, makes 3
 RECKONED = re.compile(
-    rf"{_ALONE}{_HEAD}\s{{0,3}}:\s{{0,3}}[(\d][^\n=]{{0,70}}[-+*/][^\n=]{{0,70}}=\s{{0,3}}(?=\d)"
+    rf"{_ALONE}{_HEAD}\s{{0,3}}:\s{{0,3}}[(\d][^\n=]{{0,70}}[-+*/][^\n=]{{0,70}}=\s{{0,3}}(?=\d)(?!\d[\d.]*\s?%)"
 )
 # "the answer is B", "my score for this would be 4", and "Score - 4" where a sentence begins
 SAID = re.compile(
@@ -74,14 +75,14 @@ MENTIONED = re.compile(
     r"|(?:score|rating)\s(?:drops|falls|goes|rises|comes)\s(?:down\s|up\s)?to\s"
     r"|(?:bring|drop|reduc|lower|rais|limit)(?:e|es|ed|ing|ping|s)?\s(?:the|its|this)\s(?:\w+\s)?(?:score|rating)\s(?:down\s|up\s)?to\s"
     r"|(?:deserves|merits|warrants|rated|rates|(?:rating|rated|scored|scoring|giving|gave)\sit)\s{1,3}"
-    r"|(?:but|just|only|then)\san?\s"
+    r"|(?<!anything\s)(?<!nothing\s)(?:but|just|only|then)\san?\s"
     rf"|(?:{_CRITERION}|,)\s(?:scor(?:e|ing)|rating)\s(?:(?:of|at|is)\s)?(?={NUMERAL})"
     rf"|{_CRITERION}\s?(?:of|at|=|:)\s(?={NUMERAL})|{_CRITERION},?\s(?={NUMERAL}\s{{0,2}}[.!]?\s{{0,9}}$)"
     r"|note\sde\s(?=\d[\d.,]{0,3}\s?(?:/|sur\b))|(?:mérite|otorgo|doy)\s(?:un[ea]?\s)?(?:puntuación\sde\s)?)"
-    r"|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|スコアは"
+    r"|(?<!\w)[给打](?=\d)|我给[^.!?;\n\d]{0,12}|(?:我|本人|可以)[^.!?;\n]{0,20}[打给][了出]?\s?|(?:选项|我选)[:\s]{0,2}|(?:スコア|評価|点数)は\s{0,8}|(?:评分|分数|得分|评价)[是为]|(?:점수|평점)[는은]\s?"
 )
 BARE = re.compile(
-    rf"(?<![\w.,/:$€£★-])(?={NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|as|call\sit)[,:]?\s{{1,3}}|\?\s{{1,3}}"
+    rf"(?<![\w.,/:$€£★!<>=-])(?={NUMERAL})|\b(?:so|therefore|thus|hence|is|are|be|as|call\sit)[,:]?\s{{1,3}}|\?\s{{1,3}}"
 )
 _VERB = (
     r"(?:give|gave|giving|rate|rated|rating|assign|assigned|assigning|score|scored|scoring|award|awarded|awarding"
@@ -94,8 +95,10 @@ FIRST_PERSON = re.compile(
     rf"|(?:let\sme|let's|let\sus)\s{_VERB}\b"
     r"|(?P<revises>(?:\bi(?:'d|'ll|'m|\s(?:would|will|must|have\sto|am|now|therefore|thus))?\s(?:\w{1,12}\s)?|let\sme\s|let's\s|^\W{0,9})"
     r"(?:lower|rais|revis|chang|adjust|downgrad|upgrad|reduc|bump|drop|increas|correct|updat|mov|amend)(?:e|es|ed|ing|ping|ped|s)?"
-    r"\s(?:it|that|this|my|the\s(?:score|rating|verdict|grade)))\b"
-    r"|settl(?:e|ed|ing)\son\b|ich\sgebe\b|je\sdonne\b|le\sdoy\b|я\sбы\sпоставил)"
+    r"\s(?:it|that|this|my|the\s(?:score|rating|verdict|grade))"
+    r"|(?:score|rating|grade|verdict)(?:\sof\s\d)?(?:\s(?:is|was|went|goes|has\sbeen|drops|falls|rises|lowered|raised|revised|changed|adjusted|reduced|updated|down|up)){1,3}(?=\s(?:from|to|down|up)\b))\b"
+    r"|settl(?:e|ed|ing)\son\b|ich\s(?:gebe|vergebe|würde)\b|je\s(?:donne(?:rais)?|met(?:s|trais))\b|le\s(?:doy|pongo)\b"
+    r"|\bdou\snota\b|ставлю\b|я\sбы\sпоставил)"
 )
 SECOND_THOUGHT = re.compile(
     r"\b(?:actually|on\s(?:second\sthoughts?|reflection|reconsideration)|upon\sreflection|wait|hmm+"
@@ -116,15 +119,16 @@ TURNED = re.compile(
 )
 _FILL = re.compile(
     r"(?:(?:(?-i:an?)\s|(?:the|about|level|approximately|roughly|around|option|choice|answer|score|rating|of|at|as"
-    r"|solid|strong|clear|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is|un|une|een"
+    r"|solid|strong|clear|firm|perfect|full|weak|mere|low|high|respectable|only|just|be|it\s{1,3}is|it's|is|un|une|een"
     r"|i'd\s{1,3}say|definitely|probably|likely|straight|therefore|thus|now)\b|[~≈>|:=→{\[(<\"'$-])\s{0,4}){1,5}",
     re.IGNORECASE,
 )
 _MODIFIERS = re.compile(r"[^\W\d](?:[\w'/&-]|[ ](?=[^\W\d])){0,60}[ ]$")
 # What may stand before an answer that begins a line
 EDGE = re.compile(
-    r"(?:[\s#>→(\[\"'•|_=:$]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])"
-    r"|(?:definitely|clearly|it's|it\sis|so|therefore|thus|hence),?\s(?=(?:the\s)?(?:summary|option|first|second)\b|[A-E]\W))?",
+    r"(?:[\s#>→(\[\"'•|_=:$]|-(?!\d)){0,200}(?:(?:an?|level)\s(?=[\d★])|(?:definitely|clearly|surely)\san?\s(?=\d)"
+    r"|(?:definitely|clearly|surely|certainly|it's|it\sis|so|therefore|thus|hence),?\s(?=(?:the\s)?(?:summary|option|first|second|yes|no|true|false)\b|[A-E]\W)"
+    r"|(?:an?\s)?(?:solid|strong|clear|firm|definite|resounding|weak)\s)?",
     re.IGNORECASE,
 )
 # Lines and rows of a table that name a quality
@@ -133,6 +137,16 @@ NAMED_LINE = re.compile(
     r"(?:[:=-]\s{0,4}|\|(?:(?:[^|\n]{0,200}\|){0,8})[ ]{0,9}(?=[^|\n]{1,40}\|?[ ]{0,9}$))",
     re.MULTILINE,
 )
+QUALITY = re.compile(
+    r"(?:ness|(?<!ant)ity|ency|ance|(?<!sent)ence|acy|ism|sion|tion)\b"
+    r"|\b(?:coverage|style|grammar|spelling|structure|clarity|output|points|level|précision|therefore|thus|hence|so|assistant)\b"
+)
+"""Names of qualities that are rated, rather than of what is measured ("Length: 3")."""
+FAULTS = re.compile(
+    r"reason|explan|confiden|certain|error|hallucinat|missing|wrong|unsupported|contradict|omi(?:t|ss)|incorrect"
+    r"|inconsist|unfaithful|fabricat|fault|wors|loser|reject|weak|max|min|count|num|absent|^n_|^(?:not|no)[_\s](?!doubt)"
+)
+"""Names of what is no verdict, or of what is bad."""
 # Names of what is counted, not rated
 COUNTED = re.compile(
     r"\b(?:errors?|omissions?|mistakes?|hallucinations?|facts?|claims?|counts?|number|answers?"
@@ -140,7 +154,7 @@ COUNTED = re.compile(
 )
 # After these a number or letter is a name or a part of something
 NOT_AN_ANSWER = re.compile(
-    r"(?:(?<!the\s)(?<!this\s)\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number|all|these|those|scale|(?<!score\s)(?<!rating\s)of)\s{0,3}|[\w$€£#/.,-])$",
+    r"(?:(?<!the\s)(?<!this\s)\b(?:summary|summaries|article|source|sentence|paragraph|point|question|from|step|#|no\.|number|all|these|those|scale|keine?|(?<!score\s)(?<!rating\s)of)\s{0,3}|[\w$€£#/.,-])$",
     re.IGNORECASE,
 )
 # After any other word a bare score is of something else (a film's stars)

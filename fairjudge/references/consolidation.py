@@ -20,7 +20,9 @@ from scipy.spatial.distance import squareform
 from fairjudge.protocols import Embedder, TrainedModels
 from fairjudge.references.ports import Groups, sort_groups
 from fairjudge.text.counting import pluralize
+from fairjudge.text.folding import folded_key
 from fairjudge.text.particulars import numbers_in
+from fairjudge.text.tokens import words
 
 Matrix: TypeAlias = NDArray[np.float64]
 
@@ -145,7 +147,7 @@ def _cosines(rows: Matrix) -> Matrix:
 
 def _plain(answer: str) -> str:
     """Return the words of an answer, lower case, one space apart."""
-    return " ".join(re.findall(r"\w+", answer.lower())) or answer
+    return " ".join(words(answer)) or answer
 
 
 def _contradicting_numbers(answers: Sequence[str]) -> Matrix:
@@ -185,7 +187,7 @@ def p_same(question: str, answers: Sequence[str], *, models: TrainedModels) -> M
 
     Each two wordings are compared once.
     """
-    plain = [" ".join(answer.casefold().split()) for answer in answers]
+    plain = [folded_key(answer) for answer in answers]
     wordings = dict(zip(plain, answers, strict=True))
     scores = np.eye(len(wordings))
     if len(wordings) > 1:

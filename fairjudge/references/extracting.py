@@ -17,6 +17,7 @@ from fairjudge.references.ports import Answered, Found
 from fairjudge.references.replies import QuotableArticle
 from fairjudge.references.writing import outlet_and_date
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 
 MAX_QUESTIONS = 25
 """More questions are asked in parts."""
@@ -179,7 +180,7 @@ def _item(one: Any, n: int) -> Quoted | None:
     if one.get("stance") in get_args(Stance):
         voice["stance"] = one["stance"]
     gloss = _words(one.get("gloss"))
-    if gloss and len(gloss.split()) <= MAX_GLOSS_WORDS:
+    if gloss and count_words(gloss) <= MAX_GLOSS_WORDS:
         voice["gloss"] = gloss
     return Quoted(question=number - 1, quote=quote, voice=voice)
 

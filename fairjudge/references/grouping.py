@@ -12,6 +12,7 @@ from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.prompting import Fenced, json_object, load_template
 from fairjudge.references.asker import INTEGERS, Asker
 from fairjudge.references.ports import Consolidator, Grouping, Groups, sort_groups
+from fairjudge.text.scripts import count_words, first_words
 
 MAX_ANSWERS = 60
 """More answers are sorted in parts: the first makes groups, the others add to them."""
@@ -299,8 +300,9 @@ def _grouping(
 def _label(group: Group, answers: Sequence[Answer]) -> str:
     """Return at most ten words: the model's, or the shortest answer's where it gave none."""
     text = group.label or min((answers[n].answer for n in group.members), key=len)
-    words = text.split()
-    return " ".join(words[:MAX_LABEL_WORDS]) + ("\u2026" if len(words) > MAX_LABEL_WORDS else "")
+    return first_words(text, MAX_LABEL_WORDS) + (
+        "\u2026" if count_words(text) > MAX_LABEL_WORDS else ""
+    )
 
 
 def _why(why: Unscored) -> str:

@@ -12,7 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -20,12 +20,14 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, Article
 from fairjudge.protocols import Embedder, Reading, TrainedModels
-from fairjudge.references.consolidation import SAME, p_same
+from fairjudge.references.consolidation import SAME
 from fairjudge.references.forms import NAMED_AS, SAID_OF, UNITS, Key, Kind, Proposal, proposals
 from fairjudge.references.phrases import head_key
 from fairjudge.references.syntax import Sentence, is_count, parse
 from fairjudge.text.particulars import numbers_in
-from fairjudge.text.sentences import news_sentences
+from fairjudge.text.scripts import count_words
+from fairjudge.text.sentences import is_question, news_sentences
+from fairjudge.text.tokens import words
 from fairjudge.text.usable import usable
 
 if TYPE_CHECKING:
@@ -44,6 +46,8 @@ MAX_QUESTION_WORDS = 14
 MAX_ANSWER_WORDS = 40
 MAX_REPEATED = 0.6
 """Share of a question's sentences that a better question may rest on as well."""
+MAX_COMPARED, MAX_PAIRS, PAIRS_AT_ONCE = 512, 256, 16
+"""Answers to a question that are compared, pairs of them that are read, and those read at once."""
 SHOWN = 5
 """Questions named of those that were tried, where none stays."""
 _TELLING: Mapping[Kind, float] = {
@@ -218,19 +222,39 @@ class LocalReferences:
         spans = [cluster.sentences[one.place].text[one.start : one.end] for one in found]
         if candidate.kind == "number":
             return len({numbers_in(span) for span in spans}) > 1
-        different = p_same(candidate.question, spans, models=self.models) < SAME
-        worded = [frozenset(map(str.casefold, span.split())) for span in spans]
+        places = {span: one.place for span, one in zip(spans, found, strict=True)}
+        pairs = _most_unlike(list(places), cluster.vectors[list(places.values())])
+        asked = [(candidate.question, one, other) for one, other in pairs]
         return any(
-            different[i, j] and not (worded[i] <= worded[j] or worded[j] <= worded[i])
-            for i, j in combinations(range(len(spans)), 2)
+            (self.models.same_answer(asked[start : start + PAIRS_AT_ONCE]) < SAME).any()
+            for start in range(0, len(asked), PAIRS_AT_ONCE)
         )
+
+
+def _most_unlike(spans: Sequence[str], vectors: NDArray[np.float32]) -> list[tuple[str, str]]:
+    """Return the pairs of answers that may differ, those of the most unlike sentences first.
+
+    Of very many answers as many as `MAX_COMPARED` are taken, spread evenly. Where one holds all
+    words of the other, the two do not differ.
+    """
+    taken = list(range(0, len(spans), max(1, -(-len(spans) // MAX_COMPARED))))
+    worded = [frozenset(words(spans[place])) for place in taken]
+    first, second = np.triu_indices(len(taken), 1)
+    likeness = (vectors[taken] @ vectors[taken].T)[first, second]
+    order = np.argsort(likeness, kind="stable")
+    unlike = (
+        (spans[taken[i]], spans[taken[j]])
+        for i, j in zip(first[order].tolist(), second[order].tolist(), strict=True)
+        if not (worded[i] <= worded[j] or worded[j] <= worded[i])
+    )
+    return list(islice(unlike, MAX_PAIRS))
 
 
 def _candidates(cluster: _Cluster) -> list[_Candidate]:
     """Return a candidate a key that clauses of two articles answer and one has words for."""
     by_key: dict[Key, list[tuple[int, Proposal]]] = defaultdict(list)
     for place, sentence in enumerate(cluster.sentences):
-        if not sentence.text.rstrip("\"'\u201d\u2019) ").endswith("?"):
+        if not is_question(sentence.text):
             for proposal in proposals(sentence, cluster.topics):
                 by_key[proposal.key].append((place, proposal))
     found: dict[str, _Candidate] = {}
@@ -240,7 +264,7 @@ def _candidates(cluster: _Cluster) -> list[_Candidate]:
         if len(cluster.sources(place for place, _ in some)) < fewest or not wordings:
             continue
         question = min(wordings, key=lambda text: (-wordings[text], len(text), text))
-        if len(question.split()) <= MAX_QUESTION_WORDS:
+        if count_words(question) <= MAX_QUESTION_WORDS:
             candidate = _Candidate(
                 question=question, kind=some[0][1].kind, key=key, by_clause=tuple(some)
             )

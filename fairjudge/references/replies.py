@@ -13,6 +13,8 @@ from fairjudge.domain import Article, Unscored
 from fairjudge.parsing import read_list, read_object, whole_number, without_bullet
 from fairjudge.references.ports import Checked, Groups, sort_groups
 from fairjudge.text.quoting import Quotable, unwrapped
+from fairjudge.text.scripts import UNSPACED, count_words
+from fairjudge.text.sentences import is_question
 
 _NO_ANSWER = re.compile(
     r"^\W*(?:no(?:ne|t)?|n/?a|\[\]|nothing|(?:there (?:is|are) )?no (?:relevant |clear |direct )?"
@@ -27,7 +29,8 @@ def read_questions(
 ) -> tuple[str, ...] | Unscored:
     """Return up to `limit` questions of a reply, repeated ones once.
 
-    A line counts as a question if it ends in a question mark and has at most twice `max_words`.
+    A line counts as a question if it ends as one (see `fairjudge.text.sentences.is_question`) and
+    has at most twice `max_words`.
     """
     listed = read_list(text, "questions", cut_off=cut_off) or ()
     found = (question_in(item, max_words=max_words) for item in listed)
@@ -40,9 +43,9 @@ def read_questions(
 def question_in(item: object, *, max_words: int) -> str | None:
     """Return the question that `item` of a reply holds, or None."""
     question = _clean(str(item))
-    if question.endswith("?") and 3 <= len(question.split()) <= 2 * max_words:
-        return question
-    return None
+    least = 3 if UNSPACED.search(question) is None else 2
+    fits = least <= count_words(question) <= 2 * max_words
+    return question if fits and is_question(question) else None
 
 
 def read_answers(text: str, *, cut_off: bool = False) -> tuple[str, ...] | Unscored:

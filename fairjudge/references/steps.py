@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from fairjudge.domain import Answer, Article, QuestionAnswers
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 from fairjudge.text.tokens import words
 
 Place: TypeAlias = tuple[str, int]
@@ -102,7 +103,7 @@ def median_cluster_question(questions: Sequence[QuestionAnswers]) -> QuestionAns
 
 def medium_length_article(articles: Iterable[Article]) -> Article:
     """Return the article of median length in words (lower median; ties by order given)."""
-    by_length = sorted(articles, key=lambda article: len(article.content.split()))
+    by_length = sorted(articles, key=lambda article: count_words(article.content))
     return by_length[(len(by_length) - 1) // 2]
 
 
@@ -154,7 +155,7 @@ def drop_near_duplicates(questions: Sequence[str]) -> tuple[str, ...]:
     """
     kept: list[tuple[str, frozenset[str]]] = []
     for question in questions:
-        asked = frozenset(re.findall(r"\w+", question.lower())) - _LIGHT_WORDS
+        asked = frozenset(words(question)) - _LIGHT_WORDS
         if not any(_same_question(asked, other) for _, other in kept):
             kept.append((question, asked))
     return tuple(question for question, _ in kept)

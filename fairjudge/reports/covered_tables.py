@@ -14,7 +14,7 @@ _MAX_ROWS = 30
 """Rows of a table that a terminal shows; ``--json`` has all of them."""
 _MAX_NAMED = 6
 """Groups of answers named for a system as left out."""
-MATRICES = ("coverage by outlet", "coverage by question")
+MATRICES = ("coverage by outlet", "coverage by question", "balance by outlet")
 """What ``judge`` shows."""
 _NAMES = 34
 """Room for the names of rows, in characters."""
@@ -31,7 +31,9 @@ def covered_tables(report: Json, *, only: Sequence[str] | None = None) -> Iterat
     for judge in by_judge(groups):
         for by in only or slices(judge):
             yield from _fitting(by, judge)
-        yield from map(_left_out, judge)
+        yield from map(_left_out, [group for group in judge if group["n"]])
+        if only is None and any(group.get("least_covered") for group in judge):
+            yield least_covered_table(judge, limit=_MAX_ROWS)
 
 
 def by_judge(groups: Sequence[Json]) -> list[list[Json]]:
@@ -122,6 +124,30 @@ def outlets_table(groups: Sequence[Json]) -> TextTable:
             for group in groups
             for one in group["left_out"]
         ],
+    )
+
+
+def least_covered_table(groups: Sequence[Json], *, limit: int | None = None) -> TextTable:
+    """Return the sources that each system covers least, a row a cluster and system."""
+    rows = [
+        {
+            **group,
+            "eid": one["eid"],
+            "names": ", ".join(f"{name} {share:.2f}" for name, share in one["sources"].items()),
+            "least": f"{one['value']:.2f}",
+            "all": f"{one['mean']:.2f}",
+        }
+        for group in groups
+        for one in group.get("least_covered", ())
+    ]
+    rows.sort(key=lambda row: row["eid"])
+    more = len(rows) - len(rows[:limit])
+    notes = [f"... and {more} more (see --json)"] if more else []
+    return table(
+        "The half of the sources that is covered least",
+        "cluster: {eid} | system: {system} | sources: {names} | these> {least} | all> {all}",
+        rows[:limit],
+        notes=[*notes, "Share of a source's statements that the summary covers, from 0 to 1."],
     )
 
 

@@ -7,7 +7,13 @@ from typing import TypeAlias
 
 from fairjudge.reports import audit_tables
 from fairjudge.reports.content import UNSCORED, Content, Panel
-from fairjudge.reports.covered_tables import by_judge, outlets_table, slice_table, slices
+from fairjudge.reports.covered_tables import (
+    by_judge,
+    least_covered_table,
+    outlets_table,
+    slice_table,
+    slices,
+)
 from fairjudge.reports.figures import OTHER, PERCENT, Json, forest, row
 from fairjudge.reports.measured_findings import findings_of
 from fairjudge.reports.parts import Fold, Group, Heading, Paragraph, Part, Place
@@ -34,7 +40,10 @@ def covered_parts(content: Content) -> Iterator[Part]:
         for by in slices(judge):
             table = slice_table(by, [group for group in judge if by in group["slices"]])
             yield Fold(by.capitalize(), (table,), by.endswith((" by question", " by outlet")))
-    if groups:
+    if any(group.get("least_covered", ()) for group in groups):
+        yield Heading("Sources covered least")
+        yield least_covered_table(groups)
+    if any(group["n"] for group in groups):
         yield Heading("Answers left out")
         yield Place("uncovered", "The list of answers left out")
         yield outlets_table(groups)

@@ -6,7 +6,8 @@ A sentence claims a direction only where the 95 % interval leaves 0 (or what the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import fmean
 
 from fairjudge.records.matching import loss_finding
 from fairjudge.reports.align_tables import align_findings
@@ -130,8 +131,12 @@ def _parse(report: Json) -> Iterator[str]:
 
 def _covered(report: Json) -> Iterator[str]:
     judges = by_judge(report["groups"])
-    for judge in judges:
-        says = f", says {judge[0]['judge']}" if len(judges) > 1 else ""
+    for by_one in judges:
+        says = f", says {by_one[0]['judge']}" if len(judges) > 1 else ""
+        yield from _balanced(by_one, says)
+        judge = [group for group in by_one if group["n"]]
+        if not judge:
+            continue
         left_out = {
             group["system"]: (sum(one["value"] == 0 for one in group["uncovered"]), group)
             for group in judge
@@ -156,6 +161,22 @@ def _covered(report: Json) -> Iterator[str]:
             )
             if len(ordered) == 1:
                 break
+
+
+def _balanced(judge: Sequence[Json], says: str) -> Iterator[str]:
+    """Yield how far the first and the last system by balance cover the least covered sources."""
+    found = {
+        group["system"]: [fmean(one[which] for one in some) for which in ("value", "mean")]
+        for group in judge
+        if (some := group.get("least_covered"))
+    }
+    ordered = sorted(found, key=lambda system: -found[system][0])
+    for system in dict.fromkeys([*ordered[:1], *ordered[-1:]]):
+        least, mean = found[system]
+        yield (
+            f"{system} covers {least:.2f} of what the half of the sources that it covers least "
+            f"says, and {mean:.2f} of all{says}."
+        )
 
 
 def _of_outlets(group: Json) -> str:

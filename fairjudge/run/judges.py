@@ -11,6 +11,7 @@ from fairjudge.domain import JudgeTask
 from fairjudge.engine.models import Llm, Models
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Fallback, Promise, Thresholds
+from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.cascade import CascadeJudge
 from fairjudge.judges.checklist_judge import ChecklistJudge
 from fairjudge.judges.criteria import Criterion, builtin_criterion
@@ -54,8 +55,7 @@ def make_judge(
     if models.llm is None:
         if options.prompt or options.scale:
             raise ConfigurationError("--prompt and --scale need an LLM: give one by --backend")
-        support = TrainedSupport(models=models.trained(), embedder=models.embedder())
-        return LocalJudge(aspect=plan.aspect, support=support, tasks=tasks)
+        return LocalJudge(aspect=plan.aspect, support=_local_support(models, plan), tasks=tasks)
     if options.cascade is not None:
         judge = make_judge(models, replace(options, cascade=None), plan=plan, tasks=tasks)
         if isinstance(options.cascade, Promise):
@@ -63,6 +63,17 @@ def make_judge(
         scorer = options.cascade_scorer
         return _cascade(models, judge, plan=plan, thresholds=options.cascade, scorer=scorer)
     return _llm_judge(models.llm, options, plan=plan, tasks=tasks, variants=variants)
+
+
+def _local_support(models: Models, plan: JudgingPlan) -> Support:
+    """Return what judges without an LLM; balance also by the entailment model, if one is named."""
+    if plan.aspect != BALANCE:
+        return _support(models, "embedding")
+    if plan.protocol == "binary" or plan.text_unit != "summary":
+        raise ConfigurationError(
+            "without an LLM balance is of whole summaries, by --protocol likert or pairwise"
+        )
+    return _support(models, "embedding" if models.entailment() is None else "entailment")
 
 
 def _llm_judge(

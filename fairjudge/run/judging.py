@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from fairjudge.domain import Judgement, Reference
+from fairjudge.domain import Cluster, Judgement
 from fairjudge.engine.in_process import judge_tasks
 from fairjudge.engine.models import (
     Models,
@@ -29,6 +29,7 @@ from fairjudge.engine.runs import (
 )
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
+from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.checklist import derive
 from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
@@ -48,6 +49,7 @@ from fairjudge.scores.aggregate import SystemScore, system_scores
 from fairjudge.scores.leaderboards import rank_ranges
 from fairjudge.scores.missing import Missing, missing_of
 from fairjudge.scores.ratings import Rating
+from fairjudge.text.usable import ArticleLeftOut
 
 _ENDS = "finished"
 """Rows that say what a start which left nothing to do had been told by its models."""
@@ -61,7 +63,10 @@ class JudgeOutcome(RunOutcome):
     ``without_tasks`` are clusters that had nothing to judge, and ``n_missing`` judgements at the
     least that are missing for it, ``n_missing_of`` those by aspect. ``derived`` are what checklists
     say under other protocols; they are written after ``judgements``. ``references`` are what was
-    judged against, for checklists.
+    judged against, for checklists and balance.
+    least that are missing for it. ``derived`` are what checklists say under other protocols; they
+    are written after ``judgements``. ``references`` are what was judged against, for checklists.
+    ``articles_left_out`` are in no prompt, for they hold no news.
     """
 
     judgements: Sequence[Judgement] = field(repr=False)  # asyncio puts results into words
@@ -72,9 +77,10 @@ class JudgeOutcome(RunOutcome):
     signature: str
     without_tasks: tuple[str, ...]
     derived: tuple[Judgement, ...] = field(default=(), repr=False)
-    references: tuple[Reference, ...] = field(default=(), repr=False)
+    references: tuple[Cluster, ...] = field(default=(), repr=False)
     n_missing: int = 0
     n_missing_of: Mapping[str, int] = field(default_factory=dict)
+    articles_left_out: tuple[ArticleLeftOut, ...] = ()
 
     @property
     def missing(self) -> Missing:
@@ -125,12 +131,12 @@ class JudgeOutcome(RunOutcome):
         }
 
     def covered(self) -> list[dict[str, Any]]:
-        """Return who is covered by each system where checklists say so; a group a system."""
+        """Return who is covered by each system where judgements say so; a group a system."""
         from fairjudge.auditing.reports import covered_report
 
-        if self.plan.protocol != "checklist":
+        if self.plan.protocol != "checklist" and self.plan.aspect != BALANCE:
             return []
-        lists = [row for row in self.judgements if row.checklist]
+        lists = [row for row in self.judgements if row.checklist or row.sources]
         return covered_report(lists, self.references)["groups"] if lists else []
 
     def stability(self) -> dict[str, Any] | None:
@@ -285,6 +291,7 @@ def _outcome(
         n_missing_of={
             one.aspect: material.not_judged_on(one).total() for one in material.options.plans()
         },
+        articles_left_out=material.articles_left_out(),
         bad_lines=bad_lines(material.sources, *material.summaries),
         derived=derive(judgements, protocols) if protocols else (),
         references=material.references,

@@ -21,12 +21,14 @@ from fairjudge.domain import Cluster, JudgeTask, Reference, Summary
 from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.files import read_file
+from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.criteria import WORDINGS, builtin_criterion, builtin_paraphrases
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
 from fairjudge.text.sentences import sentence_texts
+from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 Sources: TypeAlias = Loaded[Reference] | Loaded[Cluster]
 
@@ -82,9 +84,10 @@ class Material:
         return tuple(summary for file in self.summaries for summary in file)
 
     @property
-    def references(self) -> tuple[Reference, ...]:
-        """What is judged against, where it is references."""
-        return tuple(one for one in self.sources if isinstance(one, Reference))
+    def references(self) -> tuple[Cluster, ...]:
+        """What is judged against, where it is references or judgements name its articles."""
+        named = self.plan.aspect == BALANCE
+        return tuple(one for one in self.sources if named or isinstance(one, Reference))
 
     def identity(self) -> dict[str, Any]:
         """Return what ties a run to its options and inputs, whoever judges."""
@@ -102,6 +105,13 @@ class Material:
         As if there were one question or one article.
         """
         return sum((self.not_judged_on(plan) for plan in self.options.plans()), Counter())
+
+    def articles_left_out(self) -> tuple[ArticleLeftOut, ...]:
+        """Return the articles of judged clusters that no prompt shows, where articles are shown."""
+        if not any(plan.shows_articles for plan in self.options.plans()):
+            return ()
+        judged = {task.eid for task in self.tasks}
+        return articles_left_out(one for one in self.sources if one.eid in judged)
 
     def not_judged_on(self, plan: JudgingPlan) -> Counter[str]:
         """Return the same for the aspect of `plan`."""

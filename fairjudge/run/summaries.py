@@ -27,6 +27,7 @@ from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.records.folder import own_rows
 from fairjudge.run.sweeping import Setting, settings_of
 from fairjudge.summaries.writing import Summarizer, has_attribute
+from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
 _ROWS = "summaries"
 
@@ -42,11 +43,15 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummarizeOutcome(RunOutcome):
-    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first."""
+    """What ``fairjudge summarize`` did; ``systems`` has the command's own setting first.
+
+    ``articles_left_out`` are in no prompt, for they hold no news.
+    """
 
     summaries: tuple[Summary, ...]
     failed: tuple[Failed, ...]
     systems: Mapping[str, Setting]
+    articles_left_out: tuple[ArticleLeftOut, ...] = ()
 
     def n_by_system(self) -> dict[str, int]:
         """Return how many summaries each system wrote."""
@@ -126,6 +131,7 @@ async def summarize_loaded(
             summaries=tuple(found for found in written if isinstance(found, Summary)),
             failed=tuple(found for found in written if isinstance(found, Failed)),
             systems=dict(zip(summarizers, settings_of(options), strict=True)),
+            articles_left_out=articles_left_out(loaded),
             bad_lines=bad_lines(loaded),
             spent=models.spent(),
             run=run.shown,

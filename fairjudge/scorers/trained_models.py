@@ -250,7 +250,7 @@ class TrainedModels:
             batch = ordered[start:stop]
             ids, types, mask = (part.to(device) for part in tensors(batch, task))
             with torch.inference_mode():
-                with torch.autocast(device.type, torch.bfloat16, enabled=_has_bfloat16(device)):
+                with torch.autocast(device.type, torch.bfloat16, enabled=has_bfloat16(device)):
                     hidden, pooled = self._network.encode(ids, types, mask)
                 hidden, pooled = hidden.float(), pooled.float()
                 values = head(self._network, hidden, pooled, (types % 2 == 0) | (mask == 0))
@@ -259,7 +259,7 @@ class TrainedModels:
         return found[[distinct[row] for row in rows]]
 
 
-def _has_bfloat16(device: Any) -> bool:
+def has_bfloat16(device: Any) -> bool:
     """Whether products in bfloat16 are quicker: half the time on a CPU with instructions for it."""
     import torch
 

@@ -1,8 +1,9 @@
 """Who is covered by one system (DiverseSumm section 4.3): shares by what was to be covered.
 
 From checklists, from judgements of single answers (unit ``answer:<q>.<g>``) and of single articles
-(``article:<aid>``). Values are in [0, 1]: a rating of 1 to 5 is (value - 1) / 4, others are as they
-are. In every mean the groups of a cluster weigh the same, and so do clusters, as on leaderboards.
+(``article:<aid>``), and from judgements of balance, which name each source. Values are in [0, 1]: a
+rating of 1 to 5 is (value - 1) / 4, others are as they are. In every mean the groups of a cluster
+weigh the same, and so do clusters, as on leaderboards.
 """
 
 from __future__ import annotations
@@ -14,9 +15,19 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import TypeAlias
 
-from fairjudge.domain import Answer, Estimate, Judgement, Reference, Undefined
+from fairjudge.domain import (
+    Answer,
+    Cluster,
+    Estimate,
+    Judgement,
+    Reference,
+    SourceCovered,
+    Undefined,
+)
+from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
+from fairjudge.text.spellings import with_labels
 
 COVERED_FROM = 0.5
 """Share from which on an answer counts as covered when the uncovered ones are named."""
@@ -61,18 +72,33 @@ class Uncovered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeastCovered:
+    """The sources that a summary covers least, by outlet, the least first.
+
+    ``value`` is the mean of their shares, ``mean`` that of all sources.
+    """
+
+    value: float
+    mean: float
+    sources: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageSlices:
     """``slices`` maps what was sliced by (such as ``"coverage by outlet"``) to its slices.
 
-    ``left_out`` maps a cluster to outlets none of whose answers is covered. ``n`` counts groups and
-    articles with a score, ``n_voices`` the answers in them, ``n_unscored`` judgements without a
-    score, ``n_unknown`` units that the references lack.
+    ``left_out`` maps a cluster to outlets none of whose answers is covered, ``least_covered`` one
+    to the sources that a balance stands on. ``n`` counts groups and articles with a score,
+    ``n_sources`` the sources of balances, ``n_voices`` the answers in groups, ``n_unscored``
+    judgements without a score, ``n_unknown`` units that the references lack.
     """
 
     slices: Mapping[str, Slices]
     uncovered: tuple[Uncovered, ...]
     left_out: Mapping[str, tuple[str, ...]]
+    least_covered: Mapping[str, LeastCovered]
     n: int
+    n_sources: int
     n_voices: int
     n_unscored: int
     n_unknown: int
@@ -89,16 +115,20 @@ class _Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """One group or article that was judged; ``covered`` holds a group's places, None for all."""
+    """One group or article that was judged; ``covered`` holds a group's places, None for all.
+
+    ``aspect`` is what an article was judged for.
+    """
 
     eid: str
     unit: str
     value: float
     covered: tuple[int, ...] | None = None
+    aspect: str = "faithfulness"
 
 
 def coverage_slices(
-    judgements: Iterable[Judgement], references: Sequence[Reference], *, level: float = 0.95
+    judgements: Iterable[Judgement], references: Sequence[Cluster], *, level: float = 0.95
 ) -> CoverageSlices:
     """Slice one system's coverage by question, answer frequency, position, outlet and attributes.
 
@@ -106,7 +136,8 @@ def coverage_slices(
     that gives it, with the value of that article's own wording. Positions are those of the
     cluster's articles: first, middle and last third; answers count at their earliest article.
     """
-    by_eid = {reference.eid: reference for reference in references}
+    by_eid = {reference.eid: reference for reference in with_labels(references)}
+    judgements = tuple(judgements)
     counts: Counter[str] = Counter()
     points: list[_Point] = []
     uncovered: list[Uncovered] = []
@@ -114,11 +145,12 @@ def coverage_slices(
     for row in _rows(judgements, by_eid, counts):
         reference = by_eid[row.eid]
         found = _find(row.unit, reference)
-        counts["unknown" if found is None else "known"] += 1
         if found is None:
+            counts["unknown"] += 1
             continue
+        counts["sources" if row.aspect == BALANCE else "known"] += 1
         if isinstance(found, str):
-            points += _points(row, "faithfulness", (), {found: row.value}, reference)
+            points += _points(row, row.aspect, (), {found: row.value}, reference)
             continue
         counts["voices"] += len(found.answers)
         values = _values(row, found)
@@ -141,7 +173,13 @@ def coverage_slices(
         slices=dict(_slices(points, level)),
         uncovered=tuple(uncovered),
         left_out={eid: tuple(sorted(some)) for eid, some in silent.items() if some},
+        least_covered={
+            one.eid: _least_covered(one.sources, by_eid[one.eid])
+            for one in judgements
+            if one.sources and one.eid in by_eid
+        },
         n=counts["known"],
+        n_sources=counts["sources"],
         n_voices=counts["voices"],
         n_unscored=counts["unscored"],
         n_unknown=counts["unknown"],
@@ -149,12 +187,13 @@ def coverage_slices(
 
 
 def _rows(
-    judgements: Iterable[Judgement], by_eid: Mapping[str, Reference], counts: Counter[str]
+    judgements: Iterable[Judgement], by_eid: Mapping[str, Cluster], counts: Counter[str]
 ) -> Iterator[_Row]:
     """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
     for one in judgements:
         listed = one.protocol == "checklist"
-        if one.system is None or not (listed or one.unit.startswith(("answer:", "article:"))):
+        single = one.unit.startswith(("answer:", "article:"))
+        if one.system is None or not (listed or single or one.aspect == BALANCE):
             continue
         if one.eid not in by_eid:
             counts["unknown"] += 1
@@ -163,7 +202,11 @@ def _rows(
         elif listed:
             for each in one.checklist or ():
                 yield _Row(eid=one.eid, unit=each.unit, value=each.covered, covered=each.answers)
-        else:
+        elif one.sources:
+            for source in one.sources:
+                unit = f"article:{source.aid}"
+                yield _Row(eid=one.eid, unit=unit, value=source.covered, aspect=BALANCE)
+        elif single:
             value = (one.value - 1) / 4 if one.protocol == "likert" else one.value
             yield _Row(eid=one.eid, unit=one.unit, value=value)
 
@@ -175,7 +218,7 @@ class _Group:
     answers: tuple[Answer, ...]
 
 
-def _find(unit: str, reference: Reference) -> _Group | str | None:
+def _find(unit: str, reference: Cluster) -> _Group | str | None:
     """Return the answer group or the article id that `unit` names, None if there is none."""
     kind, _, rest = unit.partition(":")
     if kind == "article":
@@ -184,7 +227,7 @@ def _find(unit: str, reference: Reference) -> _Group | str | None:
     if place is None:
         return None
     q, g = int(place[1]), int(place[2])
-    questions = reference.question_answers
+    questions = reference.question_answers if isinstance(reference, Reference) else ()
     if q >= len(questions) or g >= len(questions[q].answer_groups):
         return None
     asked = questions[q]
@@ -206,7 +249,7 @@ def _points(
     kind: str,
     names: Sequence[tuple[str, str]],
     values: Mapping[str, float],
-    reference: Reference,
+    reference: Cluster,
 ) -> Iterator[_Point]:
     """Yield the point of the unit as a whole, then one for every name that its articles bear."""
     places = {article.aid: n for n, article in enumerate(reference.articles)}
@@ -235,12 +278,20 @@ def question_word(question: str) -> str:
     return next((word for word in words if word in _QUESTION_WORDS), "other")
 
 
-def _outlet(aid: str, reference: Reference) -> str:
+def _least_covered(sources: Sequence[SourceCovered], reference: Cluster) -> LeastCovered:
+    return LeastCovered(
+        value=balance_of(sources),
+        mean=mean_covered(sources),
+        sources={_outlet(one.aid, reference): one.covered for one in least_covered(sources)},
+    )
+
+
+def _outlet(aid: str, reference: Cluster) -> str:
     article = next((one for one in reference.articles if one.aid == aid), None)
     return aid if article is None else article.domain or article.title or aid
 
 
-def _uncovered(row: _Row, group: _Group, reference: Reference) -> Uncovered | None:
+def _uncovered(row: _Row, group: _Group, reference: Cluster) -> Uncovered | None:
     """Return the voices whose own wording is not covered, or None."""
     covered = row.covered
     if covered is None:

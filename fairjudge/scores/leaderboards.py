@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Judgement, Undefined
+from fairjudge.judges.balance import BALANCE
 from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
 from fairjudge.scores.aggregate import SystemScore, cluster_means, system_scores
 from fairjudge.scores.missing import Missing, missing_of
@@ -48,7 +49,7 @@ FEWEST_CLUSTERS = 5
 
 def weak_judge(aspect: str) -> str:
     """Return what must be said of whatever rests on judgements by the embedded default."""
-    if aspect == "coverage":
+    if aspect in {"coverage", BALANCE}:  # balance is coverage of each source's statements
         does = (
             f"it tells what is covered in {coverage_accuracy():.2f} of cases, balanced over yes "
             "and no, on documents kept out"

@@ -14,6 +14,7 @@ from fairjudge.datasets.recognising import recognise
 from fairjudge.domain import Cluster
 from fairjudge.errors import InputError
 from fairjudge.text.counting import pluralize
+from fairjudge.text.spellings import with_labels
 
 _MAX_VALUES = 8
 """An attribute with more values than this groups nothing by itself."""
@@ -119,7 +120,7 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
 def _attributes(clusters: Sequence[Cluster]) -> dict[str, list[str]]:
     """Return the attributes that group articles, each with its values."""
     values: dict[str, Counter[str]] = {}
-    for cluster in clusters:
+    for cluster in with_labels(clusters):
         for article in cluster.articles:
             for name, value in article.attributes.items():
                 values.setdefault(name, Counter())[str(value)] += 1

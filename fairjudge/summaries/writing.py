@@ -8,7 +8,6 @@ for models with a short context. Stubs take no part, as in judging.
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -20,6 +19,9 @@ from fairjudge.parsing import without_reasoning
 from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
 from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.protocols import Backend, CompletionRequest, ModelRef
+from fairjudge.text.scripts import count_words
+from fairjudge.text.spellings import spellings_of
+from fairjudge.text.tokens import named_words
 from fairjudge.text.usable import worth_reading
 
 Strategy: TypeAlias = Literal["direct", "extract", "differences"]
@@ -78,23 +80,24 @@ def _count(n: int, noun: str) -> str:
 
 def has_attribute(articles: Sequence[Article], attribute: str) -> bool:
     """Say whether any of `articles` has a value of `attribute`."""
-    return any(article.attributes.get(attribute) is not None for article in articles)
+    return bool(spellings_of(a.attributes.get(attribute) for a in articles).values)
 
 
 def _fairness(articles: Sequence[Article], attribute: str) -> str:
     """Say which groups there are and which sources are of each (coverage fairness, A.6)."""
     numbers: dict[str, list[int]] = {}
-    for number, article in enumerate(articles, start=1):
-        given = article.attributes.get(attribute)
-        if given is not None:
-            numbers.setdefault(re.sub(r"\W+", " ", str(given)).strip(), []).append(number)
+    given = [article.attributes.get(attribute) for article in articles]
+    spellings = spellings_of(given)
+    for number, value in enumerate(map(spellings.label, given), start=1):
+        if value is not None:
+            numbers.setdefault(named_words(value), []).append(number)
     groups = [
         (_group(value, place), found)
         for place, (value, found) in enumerate(sorted(numbers.items()), start=1)
     ]
     shares = ", ".join(f"{name}: {len(found)}" for name, found in groups)
     places = "; ".join(f"{name}: {', '.join(map(str, found))}" for name, found in groups)
-    name = re.sub(r"[^\w ]+", " ", attribute)
+    name = named_words(attribute)
     return (
         f"The sources differ in {name} ({shares}). Counted in the order shown, these are {places}. "
         "Give every one of these groups room in proportion to its number of sources, and do not "
@@ -107,7 +110,7 @@ def _group(value: str, number: int) -> str:
 
     Names stand outside the fences, and are words of others.
     """
-    short = len(value) <= _MAX_NAME_LENGTH and len(value.split()) <= _MAX_NAME_WORDS
+    short = len(value) <= _MAX_NAME_LENGTH and count_words(value) <= _MAX_NAME_WORDS
     return value if value and short else f"group {number}"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fairjudge.errors import ConfigurationError
+from fairjudge.text.scripts import count_words
 
 CHUNK_WORDS = 100
 """W, the most words of a chunk; tuned in the paper's Table 7."""
@@ -21,7 +22,7 @@ def chunks(sentences: Sequence[str], *, max_words: int = CHUNK_WORDS) -> tuple[s
     sentences
         A document's sentences in order.
     max_words
-        In words between white space; 0 leaves single sentences.
+        In words (`fairjudge.text.scripts.count_words`); 0 leaves single sentences.
 
     Returns
     -------
@@ -31,7 +32,7 @@ def chunks(sentences: Sequence[str], *, max_words: int = CHUNK_WORDS) -> tuple[s
     """
     if max_words < 0:
         raise ConfigurationError(f"max_words must be 0 or more, got {max_words!r}")
-    lengths = [len(sentence.split()) for sentence in sentences]
+    lengths = [count_words(sentence) for sentence in sentences]
     spans = (_grow(lengths, place, max_words) for place in range(len(sentences)))
     return tuple(dict.fromkeys(" ".join(sentences[start:end]) for start, end in spans))
 

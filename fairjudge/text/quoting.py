@@ -12,19 +12,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
+from fairjudge.text.folding import DASHES, QUOTES
+from fairjudge.text.scripts import UNSPACED
+
 LEAST_ALIKE = 0.9
 """Share of a quote's characters that the nearest passage must have."""
 _LONGEST = 2000
 """Characters up to which a quote's nearest passage is looked for; longer ones must be exact."""
 
-_QUOTES = "\"'`´‘’‚‛“”„‟′″«»‹›＂＇"
-_DASHES = "-‐‑‒–—―−﹘﹣－"
-_SAME = str.maketrans({**dict.fromkeys(_QUOTES, "'"), **dict.fromkeys(_DASHES, "-")})
+_SAME = str.maketrans({**dict.fromkeys(QUOTES, "'"), **dict.fromkeys(DASHES, "-")})
 _ONCE = frozenset(" '-")
 """Characters of which a run counts as one."""
 _CLUSTER = re.compile(r"[\x00-\x7f](?![\u0300-\u036f])|.[\u0300-\u036f]*", re.DOTALL)
-_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uf900-\ufaff]")
-"""Scripts that put no space between words."""
 _DOUBLE = '"\u201c\u201d\u201e\u00ab\u00bb'
 _IN_MARKS = re.compile(r"'((?:[^']|\b'\b)*)'")
 """Normalised words between two marks, single ones as well; apostrophes may stand among them."""
@@ -146,7 +145,7 @@ def _joined(text: str, place: int) -> bool:
     before, after = text[place - 1], text[place]
     if not (before.isalnum() and after.isalnum()):
         return False
-    return not (_UNSPACED.match(before) or _UNSPACED.match(after))
+    return not (UNSPACED.match(before) or UNSPACED.match(after))
 
 
 def _exact(quote: str, text: str) -> tuple[int, int] | None:

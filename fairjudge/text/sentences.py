@@ -7,15 +7,30 @@ breaks of crawled pages are settled here, because a heading has no full stop.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import sentencex
 
+from fairjudge.text.folding import fold
+from fairjudge.text.scripts import SOUTHEAST, UNSPACED, count_words
+
 _BULLET = re.compile(r"(?:[-*+•‣◦▪●·\u2013\u2014]|\d{1,2}[.)])[ \t]+")
 _BREAK = re.compile(r"\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ENUMERATOR = re.compile(r"\s*[(\[]?(?:\d{1,2}|[a-zA-Z])[.)]\s*")
-_TERMINAL = tuple(".!?:;…\"'\u201d\u2019)")
+_TERMINAL = tuple(".!?:;…\"'\u201d\u2019)。！？：；．｡」』》）؟۔؛।॥։።፧፨။៕។༎།\u00bb")
+"""What a sentence of any script ends with, a quotation's or bracket's mark included."""
+_QUESTION_MARKS = tuple("?？؟፧⁇⁈⁉՞")
+_CLOSING = "\"'\u201d\u2019)」』》）\u00bb。. "
+_KHMER_STOP = re.compile(r"[\u17d4\u17d5]\s*(?=\S)")
+_PAUSE = re.compile(r"[、，；,;:：]\s*|\s+")
+_LEAST_PHRASE_WORDS = 3
+"""A phrase of Thai or Lao with fewer words, such as a name between spaces, stands with the next."""
+_MOST_WORDS = 60
+"""In scripts without spaces a sentence of more words is cut at a pause, or where it must be."""
+_MOST_CHARACTERS = 10_000
+"""Any sentence longer than this, such as a table without a full stop, is cut at white space."""
 _WRAP_WIDTH = 60
 """A line shorter than this many characters is taken to end on purpose."""
 _NO_WORD = re.compile(r"[\W_]*")
@@ -55,6 +70,21 @@ def sentence_texts(text: str) -> tuple[str, ...]:
     return tuple(span.text for span in split_sentences(text))
 
 
+def is_question(text: str) -> bool:
+    """Whether `text` is written as a question in its script.
+
+    It ends in a question mark of any script (Greek's looks like a semicolon, Armenian's stands
+    inside), or in Japanese's "ka"; of scripts that need none (Thai, Lao, Khmer, Myanmar) whatever
+    has no full stop.
+    """
+    bare = fold(text).rstrip(_CLOSING)
+    if bare.endswith(_QUESTION_MARKS) or "\u055e" in bare:
+        return True
+    if bare.endswith(";"):
+        return re.search(r"[\u0370-\u03ff\u1f00-\u1fff]", bare) is not None
+    return bare.endswith(("か", "カ")) or SOUTHEAST.match(bare[-1:]) is not None
+
+
 def is_boilerplate(sentence: str) -> bool:
     """Say whether `sentence` belongs to the page and not to the news.
 
@@ -82,7 +112,7 @@ def news_sentences(text: str, *, min_words: int = 4) -> tuple[Span, ...]:
     return tuple(
         span
         for span in split_sentences(text)
-        if len(span.text.split()) >= min_words
+        if count_words(span.text) >= min_words
         and not is_boilerplate(span.text)
         and not _is_heading(span.text)
     )
@@ -131,8 +161,72 @@ def _sentences_of_block(text: str, start: int, end: int) -> Iterator[Span]:
         piece = text[first:last]
         if _ENUMERATOR.fullmatch(piece) and last < end:
             pending = first
-        elif not _NO_WORD.fullmatch(piece):
-            yield _trimmed(text, first, last)
+        else:
+            for part_start, part_end in _parts(text, first, last):
+                if not _NO_WORD.fullmatch(text[part_start:part_end]):
+                    yield _trimmed(text, part_start, part_end)
+
+
+def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of a sentence's parts: itself, but in scripts without stops or too long."""
+    piece = text[start:end]
+    unspaced = not piece.isascii() and UNSPACED.search(piece) is not None
+    if not unspaced:
+        yield from _bounded(text, start, end)
+        return
+    for first, last in _phrases(piece):
+        yield from _bounded(text, start + first, start + last)
+
+
+def _phrases(piece: str) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of what Khmer's stops end, and Thai's and Lao's spaces between letters."""
+    start = 0
+    for match in re.finditer(r"[\u17d4\u17d5]?\s+|[\u17d4\u17d5](?=[^\s\u17d4\u17d5])", piece):
+        stops = _KHMER_STOP.match(piece, match.start()) is not None
+        around = piece[match.start() - 1 : match.start()] + piece[match.end() : match.end() + 1]
+        spaced = len(around) == 2 and all("\u0e00" <= one <= "\u0eff" for one in around)
+        if stops or (
+            spaced and _is_phrase(piece[start : match.start()]) and _is_phrase(piece[match.end() :])
+        ):
+            yield start, match.end()
+            start = match.end()
+    yield start, len(piece)
+
+
+def _is_phrase(text: str) -> bool:
+    return count_words(text[:80]) >= _LEAST_PHRASE_WORDS
+
+
+def _bounded(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Yield the bounds of pieces that are no longer than a sentence can be."""
+    while (most := _most_characters(text, start, end)) < end - start:
+        cuts = [match.end() for match in _PAUSE.finditer(text, start, start + most)]
+        cut = (
+            cuts[-1]
+            if cuts and cuts[-1] > start + most // 4
+            else _letter_end(text, start + most, end)
+        )
+        yield start, cut
+        start = cut
+    if start < end:
+        yield start, end
+
+
+def _most_characters(text: str, start: int, end: int) -> int:
+    """Return how many characters a sentence that begins at `start` may have."""
+    if end - start <= _MOST_WORDS:
+        return end - start
+    sample = text[start : min(end, start + _MOST_WORDS * 5)]
+    if len(UNSPACED.findall(sample)) * 2 < len(sample) or count_words(sample) <= _MOST_WORDS:
+        return _MOST_CHARACTERS if end - start > len(sample) else end - start
+    return max(1, int(len(sample) * _MOST_WORDS / count_words(sample)))
+
+
+def _letter_end(text: str, place: int, end: int) -> int:
+    """Return `place`, or where the marks of the letter before it end."""
+    while place < end and unicodedata.category(text[place])[0] == "M":
+        place += 1
+    return place
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
@@ -151,6 +245,8 @@ def _is_heading(sentence: str) -> bool:
     if sentence.endswith(_TERMINAL):
         return False
     words = [word for word in sentence.split() if word[0].isalpha()]
+    if words and not any(word[0].isupper() or word[0].islower() for word in words):
+        return False  # a script without capitals
     capitalised = sum(word[0].isupper() for word in words if len(word) > 3 or word[0].isupper())
     long_words = sum(len(word) > 3 or word[0].isupper() for word in words)
     return capitalised >= 0.8 * long_words

@@ -10,9 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from fairjudge.text.scripts import count_words
 from fairjudge.text.sentences import Span, split_sentences
 
-_END = re.compile(r"[.!?](?:\s?(?:''|['\"\u2019\u201d]))?\s+(?=\S)")
+_END = re.compile(
+    r"[.!?](?:\s?(?:''|['\"\u2019\u201d]))?\s+(?=\S)"
+    r"|[\u3002\uff01\uff1f\uff0e\uff61][\u300d\u300f\u201d\u2019\"']?\s*(?=\S)"
+    r"|[\u061f\u06d4\u0964\u0965\u1362\u1367\u104b\u17d4\u17d5\u0589]['\"\u2019\u201d\u00bb]?\s*(?=\S)"
+)
 _ABBREVIATED = """mr mrs ms dr st prof gen sen rep gov lt col sgt jr sr no vs corp inc co ltd mt rev
 hon capt dept al"""
 _ABBREVIATIONS = frozenset(_ABBREVIATED.split())
@@ -39,7 +44,7 @@ def clauses_of(statement: str) -> tuple[str, ...]:
     `LEAST_WORDS` words stand on both sides. English only.
     """
     parts = [part.strip(" ,.") for part in _JOINT.split(statement)]
-    if len(parts) < 2 or min(len(part.split()) for part in parts) < LEAST_WORDS:
+    if len(parts) < 2 or min(count_words(part) for part in parts) < LEAST_WORDS:
         return (statement,)
     return tuple(parts)
 

@@ -12,6 +12,8 @@ from typing import Protocol
 import snowballstemmer
 
 from fairjudge.errors import ConfigurationError
+from fairjudge.text.folding import fold
+from fairjudge.text.scripts import UNSPACED, pieces_of
 from fairjudge.text.stop_words import SMART_STOP_WORDS
 
 
@@ -30,10 +32,23 @@ _SEPARATORS = _Separators()
 def words(text: str) -> list[str]:
     """Split `text` into lower-case runs of letters, marks and digits, in order, with repeats.
 
-    Apostrophes and hyphens separate: ``"Don't"`` is ``["don", "t"]``. Scripts written without
-    spaces are not segmented.
+    Apostrophes and hyphens separate: ``"Don't"`` is ``["don", "t"]``. Characters are folded first
+    (`fairjudge.text.folding`). Of scripts written without spaces, a run gives overlapping pieces
+    (`fairjudge.text.scripts.pieces_of`).
     """
-    return unicodedata.normalize("NFC", text).lower().translate(_SEPARATORS).split()
+    found = fold(text).lower().translate(_SEPARATORS).split()
+    if text.isascii() or UNSPACED.search(text) is None:
+        return found
+    return [piece for word in found for piece in pieces_of(word)]
+
+
+def named_words(text: str) -> str:
+    """Return the words of a name or value, in the case given, with single spaces between.
+
+    All but letters, marks, digits and the low line is left out.
+    """
+    kept = (c if c == "_" or unicodedata.category(c)[0] in "LMN" else " " for c in fold(text))
+    return " ".join("".join(kept).split())
 
 
 def word_parts(entries: Iterable[str]) -> frozenset[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from fairjudge.domain import Article
+from fairjudge.domain import Article, Cluster
 from fairjudge.text.counting import pluralize
+from fairjudge.text.scripts import count_words
 from fairjudge.text.sentences import news_sentences
 
 MIN_WORDS = 40
@@ -66,11 +67,31 @@ def worth_reading(articles: Sequence[Article]) -> tuple[Article, ...]:
     return kept or tuple(article for article in articles if article.content.strip())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArticleLeftOut:
+    """An article that no prompt shows, of the cluster ``eid``, and why."""
+
+    eid: str
+    aid: str
+    reason: str
+
+
+def articles_left_out(clusters: Iterable[Cluster]) -> tuple[ArticleLeftOut, ...]:
+    """Return the articles that `worth_reading` leaves out of each cluster, in order."""
+    return tuple(
+        ArticleLeftOut(eid=cluster.eid, aid=one.aid, reason=one.reason)
+        for cluster in clusters
+        for read in [{article.aid for article in worth_reading(cluster.articles)}]
+        for one in usable(cluster.articles)[1]
+        if one.aid not in read
+    )
+
+
 def _words_of_news(content: str) -> int | None:
     """Return how many words of news `content` has, None where it is empty."""
     if not content.strip():
         return None
-    return sum(len(sentence.text.split()) for sentence in news_sentences(content))
+    return sum(count_words(sentence.text) for sentence in news_sentences(content))
 
 
 def _why_not(count: int | None, least: int) -> str | None:

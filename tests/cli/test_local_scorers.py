@@ -137,3 +137,31 @@ def test_a_folder_that_is_no_entailment_model_is_one_clear_error(cli, files, ser
     (line,) = done.err.splitlines()
     assert "cannot load model" in line
     assert server.calls == []
+
+
+def test_balance_is_measured_by_a_named_entailment_model_and_its_sources_are_audited(
+    cli, files, model
+):
+    """Each article is one statement, so that its share is P(entail) by the summary's one chunk."""
+    options = ("--aspect", "balance", "--entailment-model", model)
+    done = cli("judge", *files[:4], *options, "-o", "out.jsonl")
+    assert done.code == 0, done.err
+    for row, text in zip(judged(), TEXTS, strict=True):
+        shares = [probability_of_entailment(model, text, article) for article in ARTICLES]
+        assert [one["covered"] for one in row["sources"]] == pytest.approx(shares, abs=1e-5)
+        assert row["value"] == pytest.approx(1 + 4 * sum(sorted(shares)[:2]) / 2, abs=1e-4)
+        assert row["scored_by"] == "entailment"
+    asked = ("audit", "covered", "out.jsonl", "--references", "clusters.jsonl")
+    done = cli(*asked, "--json", "c.json")
+    assert done.code == 0, done.err
+    assert "The half of the sources that is covered least" in done.out
+    groups = json.loads(Path("c.json").read_text())["groups"]
+    assert [group["n_sources"] for group in groups] == [3, 3, 3, 3]
+    assert all(len(group["least_covered"][0]["sources"]) == 2 for group in groups)
+
+
+def test_balance_has_no_yes_or_no(cli, files, model):
+    options = ("--aspect", "balance", "--protocol", "binary", "--entailment-model", model)
+    done = cli("judge", *files[:4], *options, "-o", "out.jsonl")
+    assert done.code == 1
+    assert "likert or pairwise" in done.err

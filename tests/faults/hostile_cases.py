@@ -99,7 +99,7 @@ REPLIES: tuple[tuple[str, str, float | str], ...] = (
     ("a number with a thousand digits", "Verdict: " + "9" * 1_000, "unparseable"),
     ("a verdict that is no number", "Verdict: NaN", "unparseable"),
     ("infinity", "Verdict: inf", "unparseable"),
-    ("JSON with a verdict twice", '{"verdict": "5", "verdict": "2"}', 2.0),
+    ("JSON with a verdict twice", '{"verdict": "5", "verdict": "2"}', "unparseable"),
     ("JSON that is nested", '{"verdict": {"verdict": {"verdict": 4}}}', 4.0),
     ("braces without end", "{" * 50_000, "unparseable"),
     ("digits of another script", "Verdict: \u0664", 4.0),

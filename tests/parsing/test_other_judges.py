@@ -205,7 +205,7 @@ BINARY = [
     ("\\boxed{\\text{No}}", 0),
     ("[[yes]]", 1),
     ("<answer>no</answer>", 0),
-    ("是的。", "-"),
+    ("是的。", 1),
     ("Verdict: true", 1),
     ("Not covered. Verdict: no.", 0),
 ]
@@ -357,7 +357,7 @@ MORE_PAIRS = [
     ("Verdict: #1", "first"),
     ("<think>[[A]]</think>[[B]]", "second"),
     ("Assistant 2", "second"),
-    ("摘要2更好。", "-"),
+    ("摘要2更好。", "second"),
     ("The first summary is better. The second summary is better.", "-"),
     ("Summary 1 is better. But Summary 2 is better overall.", "second"),
 ]
@@ -375,7 +375,7 @@ MORE_BINARY = [
     ("No doubt about it: yes.", 1),
     ("Verdict: No doubt it is covered: yes", 1),
     ("Yes, no doubt.", 1),
-    ("Verdict: y", "-"),
+    ("Verdict: y", 1),
 ]
 
 

@@ -670,7 +670,7 @@ MORE_PAIRS = [
     ("Option B", "second"),
     ("A vs B: B", "second"),
     ("Summary 1: 4/5\nSummary 2: 3/5\nVerdict: 1", "first"),
-    ("Summary 1: 4\nSummary 2: 3", "-"),
+    ("Summary 1: 4\nSummary 2: 3", "first"),
     ("1 is better", "first"),
     ("2 is better than 1.", "second"),
     ("The first summary, which mentions the fire, is more complete than the second.", "first"),
@@ -764,7 +764,7 @@ THIRD_LIKERT = [
     ("The critic gave the film 4 out of 5 stars.", "-"),
     ("The restaurant was rated 4 stars by Michelin. The summary repeats this.", "-"),
     ("I'd lean towards a 4 here.", 4),
-    ("Somewhere in the middle: 3.", 3),
+    ("Somewhere in the middle: 3.", "-"),  # 3 is meant; the line names nothing that is rated
     ("**4** - mostly faithful", 4),
     ("4 (mostly faithful; 1 error)", 4),
     ("4, mostly faithful", 4),

@@ -245,3 +245,43 @@ def test_empty_and_stub_articles_are_named():
     assert reasons["blank"] == "empty"
     assert reasons["notice"].startswith("stub: 0 words of news, fewer than ")
     assert reasons["short"].startswith("stub: 7 words of news, fewer than ")
+
+
+class Counting(WordModels):
+    """Reads whatever stands behind "by"; answers are the same, or not; counts what is compared."""
+
+    def __init__(self, *, same):
+        super().__init__()
+        self.same, self.calls = same, []
+
+    def read(self, pairs):
+        places = [(passage.find(" by ") + 4, len(passage) - 1) for _, passage in pairs]
+        return [Read(0.95 if start > 3 else 0.05, start, end) for start, end in places]
+
+    def same_answer(self, triples):
+        self.calls.append(triples)
+        return np.full(len(triples), float(self.same))
+
+
+def of_many_causes(n):
+    """Two articles, each of which names n causes of one fire."""
+    words = [f"{one} {other}" for one in ("old", "new", "hot", "wet", "dry") for other in NOUNS]
+    texts = [f"The fire was caused by the {word} of {place}." for place in "AB" for word in words]
+    half = len(texts) // 2
+    return tuple(
+        Article(aid=aid, content=" ".join(some[:n]))
+        for aid, some in (("a", texts[:half]), ("b", texts[half:]))
+    )
+
+
+NOUNS = ("oven", "pipe", "lamp", "wire", "stove", "roof", "door", "fan", "pump", "boiler")
+
+
+@pytest.mark.parametrize(("same", "n_calls"), [(False, 1), (True, 16)])
+def test_answers_are_compared_until_two_differ_and_never_all_of_very_many(embedder, same, n_calls):
+    """Of 60 answers there are 1,770 pairs: 16 are read at a time, and 256 at the most."""
+    models = Counting(same=same)
+    built = stay(LocalReferences(embedder, models), of_many_causes(30))
+    assert ("What caused the fire?" in built) is not same
+    assert [len(call) for call in models.calls] == [16] * n_calls
+    assert all(set(a.split()) != set(b.split()) for call in models.calls for _, a, b in call)

@@ -24,6 +24,11 @@ EXAMPLES = {
         Example("reading", "What sank?", "Three ships sank.", 1, "qamr", "d", (6, 11)),
         Example("reading", "Who sang?", "Three ships sank.", 0, "qamr none, far", "d"),
     ],
+    "key points": [
+        Example("points", "Ships sank.", "Three ships sank.", 0, "key points: t", "t"),
+        Example("points", "Ships float.", "Three ships sank.", 2, "key points: t", "t"),
+        Example("points", "It is late.", "Three ships sank.", 3, "key points: t", "t"),
+    ],
     "same": [
         Example("same", "ships", "three ships", 1, "qamr", "d", question="What sank?"),
         Example("same", "ships", "a car", 0, "qamr", "d", question="What sank?"),
@@ -61,6 +66,22 @@ def test_a_broken_run_goes_on_as_if_it_had_not_been(start):
     assert not list(again.folder.glob("*.partial"))
     row = (again.folder / "curve.jsonl").read_text("utf-8")
     assert '"span_f1"' in row
+
+
+def test_key_points_teach_both_heads_and_a_run_may_go_on_from_weights(start, tmp_path, monkeypatch):
+    one = start("one")
+    points = next(pool for pool in one.pools if pool.name == "key points")
+    loss = run.loss_of(one.network, points.next(), covered=0.0)
+    loss.backward()
+    for head in (one.network.support, one.network.coverage):
+        assert float(head.weight.grad.abs().sum()) > 0
+
+    begun = {name: value + 1 for name, value in one.mean.items()}
+    settings = run.Settings(steps=4, begin="shipped:1")
+    again = run.Run(tmp_path / "again", settings, source=tmp_path, begin=begun)
+    assert all(torch.equal(again.mean[name], begun[name]) for name in begun)
+    assert {pool.name: pool.share for pool in again.pools} == run.CONTINUED_SHARES
+    assert sum(run.SHARES.values()) == sum(run.CONTINUED_SHARES.values()) == pytest.approx(1)
 
 
 def test_word_embeddings_stay_as_they_are(start):

@@ -1,0 +1,160 @@
+"""Balance without a reference: shares of sources by hand, and the judge that measures them."""
+
+from __future__ import annotations
+
+import pytest
+from trained_double import WordBag, WordModels
+
+from fairjudge.domain import Article, Judgement, JudgeTask, Reference, SourceCovered, Unscored
+from fairjudge.errors import ConfigurationError
+from fairjudge.judges.balance import balance_of, least_covered, mean_covered, statements_of
+from fairjudge.judges.criteria import builtin_criterion
+from fairjudge.judges.entailment import EntailmentSupport
+from fairjudge.judges.local import LocalJudge
+from fairjudge.judges.tasks import resolve_plan
+from fairjudge.judges.trained import TrainedSupport
+from fairjudge.scores.coverage_slices import coverage_slices
+
+LEFT = Article(
+    aid="l",
+    domain="left.example",
+    content="Workers wept at the gate. Unions blame greedy owners.",
+    attributes={"leaning": "left"},
+)
+RIGHT = Article(
+    aid="r",
+    domain="right.example",
+    content="Owners lost millions. Analysts blame high taxes.",
+    attributes={"leaning": "right"},
+)
+EMPTY = Article(aid="e", content="***")
+ONE_SIDED = "Workers wept at the gate. Unions blame greedy owners."
+BOTH = "Workers wept, and owners lost millions. Unions blame owners, analysts blame taxes."
+
+
+def sources(**shares: float) -> tuple[SourceCovered, ...]:
+    return tuple(SourceCovered(aid=aid, covered=share) for aid, share in shares.items())
+
+
+def judge(models: WordModels | None = None) -> LocalJudge:
+    support = TrainedSupport(models=models or WordModels(), embedder=WordBag())
+    return LocalJudge(aspect="balance", support=support)
+
+
+def task(*texts: str, protocol="likert", articles=(LEFT, RIGHT), **about) -> JudgeTask:
+    return JudgeTask(
+        eid="e",
+        systems=("s", "t")[: len(texts)],
+        texts=texts,
+        aspect="balance",
+        protocol=protocol,
+        unit="summary",
+        articles=articles,
+        **about,
+    )
+
+
+@pytest.mark.parametrize(
+    ("shares", "names", "value"),
+    [
+        ({"a": 0.9, "b": 0.1, "c": 0.4}, ["b", "c"], 0.25),
+        ({"a": 0.9, "b": 0.1}, ["b"], 0.1),
+        ({"a": 0.7}, ["a"], 0.7),
+        ({"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.5}, ["a", "b"], 0.5),
+    ],
+)
+def test_balance_is_the_mean_of_the_half_of_the_sources_that_is_covered_least(shares, names, value):
+    found = sources(**shares)
+    assert [one.aid for one in least_covered(found)] == names
+    assert balance_of(found) == pytest.approx(value)
+    assert mean_covered(found) == pytest.approx(sum(shares.values()) / len(shares))
+
+
+def test_statements_of_a_long_source_are_spread_over_it_and_copies_count_once():
+    text = " ".join(f"Ship {number} sank." for number in range(24))
+    spread = [f"Ship {number} sank." for number in range(0, 24, 2)]
+    assert statements_of(text) == tuple(spread)
+    assert statements_of("It rained. It rained. It snowed.") == ("It rained.", "It snowed.")
+    assert statements_of("***") == ()
+
+
+async def test_a_copy_of_one_source_is_less_balanced_than_what_tells_both():
+    one_sided, both = [await judge().ask(task(text)) for text in (ONE_SIDED, BOTH)]
+    by_source = {one.aid: one.covered for one in one_sided.sources}
+    assert by_source["l"] == 1.0 > by_source["r"]
+    assert both.value > one_sided.value
+    assert one_sided.value == pytest.approx(1 + 4 * by_source["r"])
+    assert one_sided.model_extra["support"] == pytest.approx([by_source["r"]])
+    assert (both.scored_by, both.aspect, both.unit) == ("embedding", "balance", "summary")
+
+
+async def test_pairs_are_told_by_the_same_shares_in_either_order():
+    for order in ("ab", "ba"):
+        found = await judge().ask(task(ONE_SIDED, BOTH, protocol="pairwise", order=order))
+        assert (found.value, found.order, found.sources) == ("b", order, None)
+    assert (await judge().ask(task(BOTH, BOTH, protocol="pairwise"))).value == "tie"
+
+
+async def test_a_source_without_a_statement_is_no_source():
+    found = await judge().ask(task(BOTH, articles=(LEFT, EMPTY, RIGHT)))
+    assert [one.aid for one in found.sources] == ["l", "r"]
+
+
+@pytest.mark.parametrize(("text", "articles"), [("***", (LEFT,)), (BOTH, (EMPTY,))])
+async def test_without_statements_there_is_no_score(text, articles):
+    found = await judge().ask(task(text, articles=articles))
+    assert isinstance(found, Unscored)
+    assert found.reason == "empty_input"
+
+
+async def test_a_statement_is_read_against_two_passages_at_most():
+    models = WordModels()
+    text = " ".join(f"Matter {number} was raised." for number in range(50))
+    source = Article(aid="a", content="Matter 7 and matter 40 were raised again by the owners.")
+    await judge(models).ask(task(text, articles=(source,)))
+    assert len(models.pairs) == 2
+    assert "Matter 7 " in models.pairs[1][0]
+    assert "Matter 40 " in models.pairs[1][0]
+
+
+async def test_an_entailment_model_measures_the_same_of_whole_chunks():
+    class Halves:
+        fingerprint = "halves"
+
+        def classify(self, pairs):
+            return [[0.75 if "blame" in said else 0.25, 0.2, 0.05] for _, said in pairs]
+
+    support = EntailmentSupport(classifier=Halves())
+    found = await LocalJudge(aspect="balance", support=support).ask(task(BOTH))
+    assert [one.covered for one in found.sources] == [0.5, 0.5]
+    assert found.value == 3.0
+
+
+def test_the_plan_needs_no_protocol_and_no_questions():
+    plan = resolve_plan("balance")
+    assert (plan.protocol, plan.reference_unit, plan.text_unit) == ("likert", "articles", "summary")
+    assert not plan.needs_questions
+    for other in ("article", "qa_pairs"):
+        with pytest.raises(ConfigurationError, match="judged against articles"):
+            resolve_plan("balance", reference_unit=other)
+
+
+def test_an_llm_has_no_prompt_for_it():
+    with pytest.raises(ConfigurationError, match="--backend local"):
+        builtin_criterion("balance", "likert", per_answer=False)
+
+
+def test_the_audit_names_the_sources_by_outlet_and_attribute():
+    cluster = Reference(eid="e", articles=(LEFT, RIGHT), question_answers=())
+    about = {"eid": "e", "system": "s", "aspect": "balance", "protocol": "likert", "judge": "j"}
+    row = Judgement(**about, value=2.0, sources=sources(l=1.0, r=0.25))
+    found = coverage_slices([row], [cluster])
+    outlets = {name: mean.value for name, mean in found.slices["balance by outlet"].items()}
+    leanings = {
+        name: mean.value for name, mean in found.slices["balance by attribute leaning"].items()
+    }
+    assert outlets == {"left.example": 1.0, "right.example": 0.25}
+    assert leanings == {"left": 1.0, "right": 0.25}
+    least = found.least_covered["e"]
+    assert (least.value, least.mean, dict(least.sources)) == (0.25, 0.625, {"right.example": 0.25})
+    assert (found.n, found.n_sources, found.n_unknown) == (0, 2, 0)
