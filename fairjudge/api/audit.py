@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
-from fairjudge.datasets import read_clusters, read_judgements, read_summaries
+from fairjudge.datasets import match_summaries, read_clusters, read_judgements, read_summaries
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Level, Opt, Positive, Seed
 from fairjudge.options.models import Model, as_model
@@ -115,10 +115,9 @@ def lengthened(
     from fairjudge.auditing.probes import add_probes
     from fairjudge.text.sentences import sentence_texts
 
-    written = read_summaries(summaries).records
-    pairs = add_probes(
-        written, read_clusters(clusters).records, tuple(probes), split_sentences=sentence_texts
-    )
+    sources = read_clusters(clusters)
+    written = match_summaries(read_summaries(summaries), sources).records
+    pairs = add_probes(written, sources.records, tuple(probes), split_sentences=sentence_texts)
     every = {(one.eid, one.system): one for pair in pairs for one in pair}
     return [one.to_json() for one in every.values()]
 
