@@ -331,10 +331,7 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
     folders = {name: name.split("/")[1:-1] for name in tests}
     near = [name for name, folder in folders.items() if not WHOLE_PROGRAM & set(folder)]
     beside = [name for name in near if folders[name] == parts[1:-1]]
-    name_of = parts[-1].strip("_")
-    if len(parts) == 2:  # `cache_claims` is seen by what tests the cache
-        name_of = name_of.partition("_")[0]
-    named = [name for name in beside if f"/test_{name_of}" in name]
+    named = [name for name in beside if f"/test_{parts[-1].strip('_')}" in name]
     importing = [name for name in near if imported.search(tests[name])]
     first = list(dict.fromkeys([*named, *importing[:MAX_IMPORTING]]))
     rest = [name for name in beside if name not in first] if len(parts) > 2 else []
@@ -350,7 +347,7 @@ def copy_of(root: Path) -> Iterator[Path]:
         copy = Path(folder, "tree")
         shutil.copytree(root, copy, ignore=shutil.ignore_patterns(*NOT_COPIED), symlinks=True)
         for name in AT_ROOT:
-            if (copy / name).is_dir():
+            if (copy / name).is_dir() and not (copy / "fairjudge" / name).exists():
                 (copy / "fairjudge" / name).symlink_to(Path("..", name))
         yield copy
 

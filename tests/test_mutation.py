@@ -89,13 +89,11 @@ def test_the_relevant_tests_a_module():
         "tests/fairness/test_levels.py": "",
         "tests/cli/test_levels.py": "from fairjudge.stats.levels import level",
         "tests/stats/test_far.py": "from fairjudge.stats.levelsets import level",
-        "tests/test_cache_files.py": "",
     }
     assert relevant_tests("fairjudge/stats/levels.py", texts) == [
         ["tests/stats/test_levels.py", "tests/stats/test_other.py", "tests/fairness/test_near.py"],
         ["tests/stats/test_far.py"],
     ]
-    assert relevant_tests("fairjudge/cache/disk.py", texts) == [["tests/test_cache_files.py"]]
     assert relevant_tests("graphs/judge.py", texts) == []
     commands = {"tests/cli/test_calibrate_command.py": "", "tests/cli/test_fairness.py": ""}
     assert relevant_tests("calibration/drift.py", commands) == [

@@ -23,7 +23,7 @@ from fairjudge.calibration.scales import infer_scale
 from fairjudge.datasets import (
     Loaded,
     check_distinct,
-    check_summaries,
+    match_summaries,
     read_clusters,
     read_references,
 )
@@ -208,10 +208,9 @@ def prepare(
 ) -> AlignMaterial:
     """Take the summaries that people labelled on the aspect, and split them by document."""
     judging = options.judging
-    for file in summaries:
-        check_summaries(file, sources)
-    check_distinct(summaries)
-    written = [one for file in summaries for one in file]
+    files = [match_summaries(file, sources) for file in summaries]
+    check_distinct(files)
+    written = [one for file in files for one in file]
     here = {(one.eid, one.system) for one in written}
     taken = tuple(
         label

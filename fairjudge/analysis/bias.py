@@ -39,6 +39,7 @@ from fairjudge.bias.word_lists import HELM_GENDER, ReferenceKind, WordLists
 from fairjudge.datasets import Loaded, read_clusters, read_summaries, write_records
 from fairjudge.domain import Cluster, Record, Summary, Undefined
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.records.matching import with_ids_of
 from fairjudge.scorers.people import PeopleFinder, load_people_finder
 from fairjudge.text.counting import pluralize
 
@@ -214,7 +215,7 @@ def _read(
     """Return the records, and notes on the lines that were left out."""
     sources = read_clusters(clusters)
     texts = read_summaries(summaries)
-    return sources.records, texts.records, (*_bad_lines(sources), *_bad_lines(texts))
+    return sources.records, with_ids_of(texts, sources), (*_bad_lines(sources), *_bad_lines(texts))
 
 
 def _bad_lines(loaded: Loaded[R]) -> tuple[str, ...]:

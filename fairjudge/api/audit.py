@@ -5,22 +5,14 @@ Most read judgements that are there; `order` and `checks` ask a model, and have 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fairjudge.api.blocking import blocking
 from fairjudge.api.findings import Findings
 from fairjudge.api.judging import JudgeResult
-from fairjudge.datasets import (
-    Loaded,
-    read_clusters,
-    read_judgements,
-    read_references,
-    read_summaries,
-)
-from fairjudge.domain import Judgement
-from fairjudge.judges.balance import BALANCE
+from fairjudge.datasets import match_summaries, read_clusters, read_judgements, read_summaries
 from fairjudge.options.checking import checks_arguments
 from fairjudge.options.declaring import Level, Opt, Positive, Seed
 from fairjudge.options.models import Model, as_model
@@ -121,13 +113,11 @@ def lengthened(
     ['thorough', 'thorough:extended']
     """
     from fairjudge.auditing.probes import add_probes
-    from fairjudge.datasets import read_clusters
     from fairjudge.text.sentences import sentence_texts
 
-    written = read_summaries(summaries).records
-    pairs = add_probes(
-        written, read_clusters(clusters).records, tuple(probes), split_sentences=sentence_texts
-    )
+    sources = read_clusters(clusters)
+    written = match_summaries(read_summaries(summaries), sources).records
+    pairs = add_probes(written, sources.records, tuple(probes), split_sentences=sentence_texts)
     every = {(one.eid, one.system): one for pair in pairs for one in pair}
     return [one.to_json() for one in every.values()]
 
@@ -225,18 +215,12 @@ def covered(judgements: object, references: object | None = None) -> Findings:
     >>> [group["system"] for group in fj.audit.covered(result)["groups"]]
     ['thorough', 'one-sided', 'unfaithful']
     """
-    from fairjudge.auditing.reports import covered_report
+    from fairjudge.auditing.reports import covered_report, sources_reader
 
     given = judgements.references if isinstance(judgements, JudgeResult) else ()
     rows = read_judgements(judgements).records
-    sources = given if references is None else reader_of(rows)(references).records
+    sources = given if references is None else sources_reader(rows)(references).records
     return Findings("audit covered", covered_report(rows, sources))
-
-
-def reader_of(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
-    """Return what reads the sources of judgements: clusters for balance alone, else references."""
-    only_balance = bool(rows) and all(row.aspect == BALANCE for row in rows)
-    return read_clusters if only_balance else read_references
 
 
 @checks_arguments

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -27,7 +26,7 @@ from fairjudge.api.judging import JudgeResult
 from fairjudge.api.progress import bars
 from fairjudge.datasets import (
     Loaded,
-    check_summaries,
+    match_summaries,
     read_clusters,
     read_judgements,
     read_records,
@@ -382,7 +381,5 @@ def _checked(
 ) -> tuple[Loaded[Cluster], Loaded[Summary]]:
     if not isinstance(attribute, str):
         raise ConfigurationError(f"attribute: expected text, found {describe(attribute)}")
-    sources, read = read_clusters(clusters), read_summaries(summaries)
-    written = replace(read, records=with_ids_of(read, sources))
-    check_summaries(written, sources)
-    return sources, written
+    sources = read_clusters(clusters)
+    return sources, match_summaries(read_summaries(summaries), sources)

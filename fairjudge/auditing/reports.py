@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -18,9 +18,10 @@ from fairjudge.calibration.audits import (
 )
 from fairjudge.calibration.length import Verdicts, length_controlled
 from fairjudge.calibration.to_json import audits_json
-from fairjudge.datasets import read_labels
+from fairjudge.datasets import Loaded, read_clusters, read_labels, read_references
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.errors import InputError
+from fairjudge.judges.balance import BALANCE
 from fairjudge.records.matching import join_samples
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
@@ -167,6 +168,12 @@ def _share(estimate: Estimate | Undefined, *, times: float = 1.0) -> dict[str, A
         end: min(max(found[end], 0.0), times) for end in ("low", "high") if found[end] is not None
     }
     return {**found, **bounds}
+
+
+def sources_reader(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
+    """Return what reads the sources of judgements: clusters for balance alone, else references."""
+    only_balance = bool(rows) and all(row.aspect == BALANCE for row in rows)
+    return read_clusters if only_balance else read_references
 
 
 def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:

@@ -147,10 +147,11 @@ def covered(
     judgements of balance, the sources that it covers least.
     """
     from fairjudge.api import audit
+    from fairjudge.auditing.reports import sources_reader
     from fairjudge.datasets import read_judgements
 
     rows = display.read(read_judgements, judgements, skip_bad=skip_bad)
-    sources = display.read(audit.reader_of(rows.records), references, skip_bad=skip_bad)
+    sources = display.read(sources_reader(rows.records), references, skip_bad=skip_bad)
     display.found(audit.covered(rows, sources), json_file)
 
 

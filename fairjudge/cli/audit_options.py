@@ -92,6 +92,7 @@ def rows(
 
 def finish(judged: Sequence[Judgement], *, protocol: str | None, limit: float) -> None:
     """End with exit code 3 where too many judgements have no score."""
+    from fairjudge.scores.missing import missing_of
+
     counted = [row for row in judged if protocol in {None, row.protocol}]
-    n_unscored = sum(row.unscored is not None for row in counted)
-    display.finish(n_unscored, len(counted), limit=limit, what=("judgement",))
+    display.finish_judging(missing_of(counted), limit=limit, what=("judgement",))

@@ -127,8 +127,9 @@ def calibrate(
         if found.not_calibrated:
             say("No calibrator for " + "; for ".join(found.not_calibrated), err=True)
         found.save(save)
-    n_unscored = sum(row.unscored is not None for row in rows)
-    display.finish(n_unscored, len(rows), limit=max_unscored, what=("judgement",))
+    from fairjudge.scores.missing import missing_of
+
+    display.finish_judging(missing_of(rows), limit=max_unscored, what=("judgement",))
 
 
 def apply(

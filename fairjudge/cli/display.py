@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fairjudge.run.building import BuildOutcome
     from fairjudge.run.judging import JudgeOutcome
     from fairjudge.run.summaries import SummarizeOutcome
+    from fairjudge.scores.missing import Missing
     from fairjudge.text.usable import ArticleLeftOut
 
 Noun = tuple[str] | tuple[str, str]
@@ -89,6 +90,14 @@ def finish(n_unscored: int, n_all: int, *, limit: float, what: Noun = ("item",))
             err=True,
         )
         raise typer.Exit(3)
+
+
+def finish_judging(missing: Missing, *, limit: float, what: Noun = ("item",)) -> None:
+    """End with exit code 3 where more than the share `limit` of what was judged has no score.
+
+    Items of clusters without a question do not count: no further start can score them.
+    """
+    finish(missing.n_lost, missing.n_judged, limit=limit, what=what)
 
 
 def built(outcome: BuildOutcome, *, output: Path, json_file: str | None) -> None:

@@ -139,4 +139,4 @@ def judge(
     judge_display.show_judged(
         outcome, outcome.by_aspect(judging), output=output, json_file=json_file
     )
-    display.finish(outcome.missing.n, outcome.missing.n_items, limit=max_unscored)
+    display.finish_judging(outcome.missing, limit=max_unscored)

@@ -4,8 +4,8 @@ from fairjudge.datasets._loading import BadLine, Loaded, read_records
 from fairjudge.datasets._source import read_json
 from fairjudge.datasets.checks import (
     check_distinct,
-    check_summaries,
     empty_articles,
+    match_summaries,
     why_not_buildable,
 )
 from fairjudge.datasets.example import ExampleFile, example_path
@@ -24,9 +24,9 @@ __all__ = [
     "ExampleFile",
     "Loaded",
     "check_distinct",
-    "check_summaries",
     "empty_articles",
     "example_path",
+    "match_summaries",
     "read_clusters",
     "read_json",
     "read_judgements",

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 
 from fairjudge.datasets._loading import Loaded
 from fairjudge.domain import Article, Cluster, Summary
 from fairjudge.errors import InputError
+from fairjudge.records.matching import with_ids_of
 
 
-def check_summaries(
-    summaries: Loaded[Summary] | Iterable[Summary], clusters: Iterable[Cluster]
-) -> None:
-    """Raise `InputError` for the first summary of a cluster that is not among those given."""
-    known = {cluster.eid for cluster in clusters}
-    for index, summary in enumerate(summaries):
+def match_summaries(summaries: Loaded[Summary], clusters: Iterable[Cluster]) -> Loaded[Summary]:
+    """Return `summaries`, their eids spelled as those of `clusters` where a table made them floats.
+
+    Raises `InputError` for the first summary of a cluster that is not among those given.
+    """
+    sources = tuple(clusters)
+    known = {cluster.eid for cluster in sources}
+    matched = replace(summaries, records=with_ids_of(summaries, sources))
+    for index, summary in enumerate(matched):
         if summary.eid in known:
             continue
         close = get_close_matches(summary.eid, known, n=1)
@@ -23,10 +28,11 @@ def check_summaries(
         raise InputError(
             f"the summary by {summary.system!r} is of cluster {summary.eid!r}, "
             f"which is not among the {len(known)} given{hint}",
-            path=summaries.path if isinstance(summaries, Loaded) else None,
-            line=summaries.lines[index] if isinstance(summaries, Loaded) else None,
+            path=summaries.path,
+            line=summaries.lines[index],
             field="eid",
         )
+    return matched
 
 
 def check_distinct(files: Sequence[Loaded[Summary]]) -> None:

@@ -63,7 +63,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the object of `pairs`; values that contradict each other under one key are a list."""
     found: dict[str, Any] = {}
     for key, value in pairs:
-        found[key] = [found[key], value] if found.get(key, value) != value else value
+        # NaN differs from itself, also where its key stands once.
+        contradicts = key in found and found[key] != value
+        found[key] = [found[key], value] if contradicts else value
     return found
 
 

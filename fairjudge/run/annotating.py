@@ -23,14 +23,15 @@ from fairjudge.annotation.planning import JobOptions, item_key, match_controls, 
 from fairjudge.annotation.store import Store
 from fairjudge.annotation.tasks import LabelTask, TaskName, label_task, without_controls
 from fairjudge.datasets import (
+    Loaded,
+    match_summaries,
     read_clusters,
     read_judgements,
     read_labels,
     read_references,
     read_summaries,
 )
-from fairjudge.datasets.checks import check_summaries
-from fairjudge.domain import Judgement, Record, Value
+from fairjudge.domain import Judgement, Record, Summary, Value
 from fairjudge.engine.runs import check_writable
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records.matching import match, with_ids_of
@@ -92,8 +93,9 @@ def prepare(
     task = label_task(name, aspect=aspect, scale=scale)
     read = read_references if name in {"answers", "coverage"} else read_clusters
     clusters = read(files.source, skip_bad=skip_bad)
-    summaries = read_summaries(files.summaries, skip_bad=skip_bad) if files.summaries else ()
-    check_summaries(summaries, clusters)
+    summaries: Sequence[Summary] | Loaded[Summary] = ()
+    if files.summaries:
+        summaries = match_summaries(read_summaries(files.summaries, skip_bad=skip_bad), clusters)
     written = [summary for summary in summaries if summary.text.strip()]
     items = build_items(task, list(clusters), written)
     records = (*clusters, *written)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairjudge.auditing.probes import add_probes
 from fairjudge.datasets import (
-    check_summaries,
+    match_summaries,
     read_clusters,
     read_judgements,
     read_references,
@@ -67,8 +67,7 @@ def collect(
     read: Any = read_references if plan.needs_questions else read_clusters
     clusters: tuple[Cluster, ...] = read(given.references, skip_bad=given.skip_bad).records
     loaded = read_summaries(given.summaries, skip_bad=given.skip_bad)
-    check_summaries(loaded, clusters)
-    summaries = loaded.records
+    summaries = match_summaries(loaded, clusters).records
     parts: Sequence[Sequence[Summary]] = [summaries]
     if probes:
         parts = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)

@@ -13,7 +13,7 @@ import numpy as np
 from fairjudge.analysis.fairness import ScorerChoice, value_scores_of
 from fairjudge.analysis.fairness_changes import rows_of_report
 from fairjudge.analysis.supporting import SUPPORT_SCORERS, Progress, load_support_scorer
-from fairjudge.datasets import check_summaries, read_clusters, read_summaries, write_records
+from fairjudge.datasets import match_summaries, read_clusters, read_summaries, write_records
 from fairjudge.domain import Cluster, Summary
 from fairjudge.engine.runs import bad_lines
 from fairjudge.errors import InputError
@@ -68,8 +68,7 @@ def tune_chunk_size(
 ) -> ChunkReport:
     """Tabulate how many summary sentences some document supports, for each chunk size."""
     sources = read_clusters(clusters, skip_bad=skip_bad)
-    texts = read_summaries(summaries, skip_bad=skip_bad)
-    check_summaries(texts, sources)
+    texts = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
     model = load_support_scorer(scorer.name, scorer.argument)
     wanted = {summary.eid for summary in texts}
     used: list[Cluster] = [cluster for cluster in sources if cluster.eid in wanted]

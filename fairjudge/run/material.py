@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from fairjudge.datasets import (
     Loaded,
     check_distinct,
-    check_summaries,
+    match_summaries,
     read_clusters,
     read_references,
     read_summaries,
@@ -150,10 +150,9 @@ def check_material(
 ) -> Material:
     """Match `summaries` with `sources` and cut the work into tasks; see `read_material`."""
     plans = options.plans()
-    for file in summaries:
-        check_summaries(file, sources)
-    check_distinct(summaries)
-    written = tuple(summary for file in summaries for summary in file)
+    files = tuple(match_summaries(file, sources) for file in summaries)
+    check_distinct(files)
+    written = tuple(summary for file in files for summary in file)
     once = together_tasks(
         [plan_tasks(sources.records, written, one, split_sentences=sentence_texts) for one in plans]
     )
@@ -161,9 +160,7 @@ def check_material(
     tasks = repeated(once, repeats=options.repeats, variants=names)
     if not tasks:
         raise InputError(_why_nothing(plans[0]), path=sources.path)
-    return Material(
-        sources=sources, summaries=tuple(summaries), options=options, plan=plans[0], tasks=tasks
-    )
+    return Material(sources=sources, summaries=files, options=options, plan=plans[0], tasks=tasks)
 
 
 def _by_content(value: object) -> object:

@@ -7,8 +7,8 @@ from typing import Any
 
 from fairjudge.auditing.metamorphic import check_results, checks
 from fairjudge.auditing.order_probes import order_bias, place_tasks, shuffle_tasks
-from fairjudge.datasets import check_summaries, read_clusters, read_references, read_summaries
-from fairjudge.domain import Judgement
+from fairjudge.datasets import match_summaries, read_clusters, read_references, read_summaries
+from fairjudge.domain import Judgement, Summary
 from fairjudge.engine.progress import Progress
 from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
@@ -32,8 +32,9 @@ async def order_report(
 ) -> dict[str, Any]:
     """Return what the order of articles does to faithfulness ratings."""
     clusters = read_clusters(references, skip_bad=skip_bad).records
-    written = () if summaries is None else read_summaries(summaries, skip_bad=skip_bad).records
-    check_summaries(written, clusters)
+    written: tuple[Summary, ...] = ()
+    if summaries is not None:
+        written = match_summaries(read_summaries(summaries, skip_bad=skip_bad), clusters).records
     tasks = (
         *place_tasks(clusters, max_articles=max_articles),
         *shuffle_tasks(clusters, written, n_shuffles=n_shuffles, seed=model.seed or 0),
@@ -81,8 +82,7 @@ async def checks_report(
     plans = {name: resolve_plan(aspect, protocol=name) for name in ("pairwise", "likert")}
     as_sources = read_references if plans["likert"].needs_questions else read_clusters
     sources = as_sources(references, argument="references", skip_bad=skip_bad)
-    given = read_summaries(summaries, skip_bad=skip_bad)
-    check_summaries(given, sources)
+    given = match_summaries(read_summaries(summaries, skip_bad=skip_bad), sources)
     clusters, written = sources.records, given.records
     made = checks(clusters, written, plans)
     if not made:

@@ -140,6 +140,8 @@ def _onednn_forward(layer: Any) -> Callable[[Any], Any]:
     bias = None if layer.bias is None else layer.bias.detach().to_mkldnn()
 
     def forward(inputs: Any) -> Any:
+        if inputs.dtype != torch.float32:  # oneDNN takes bfloat16 from some processors alone
+            return torch.nn.functional.linear(inputs, layer.weight, layer.bias)
         return torch.ops.aten.mkldnn_linear(inputs.to_mkldnn(), weight, bias).to_dense()
 
     return forward

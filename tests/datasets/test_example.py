@@ -7,8 +7,8 @@ from statistics import fmean
 import pytest
 
 from fairjudge.datasets import (
-    check_summaries,
     example_path,
+    match_summaries,
     read_clusters,
     read_labels,
     read_references,
@@ -66,7 +66,7 @@ def test_every_answer_is_verbatim_in_its_article_and_every_question_valid(refere
 
 
 def test_three_summaries_of_each_event_of_comparable_length(references, summaries):
-    check_summaries(summaries, references)
+    match_summaries(summaries, references)
     pairs = {(summary.eid, summary.system) for summary in summaries}
     assert pairs == {(eid, system) for eid in EVENTS for system in SYSTEMS}
     lengths = [len(summary.text.split()) for summary in summaries]

@@ -7,8 +7,8 @@ import pytest
 
 from fairjudge.datasets import (
     Loaded,
-    check_summaries,
     empty_articles,
+    match_summaries,
     read_clusters,
     read_labels,
     read_summaries,
@@ -122,9 +122,9 @@ def test_a_summary_of_an_unknown_cluster_is_named_with_its_line():
         Summary(eid="flod-2031", system="s", text=""),
     )
     clusters = [cluster("a", "b", eid="flood-2031")]
-    check_summaries(given[:1], clusters)
+    match_summaries(Loaded(path="s.jsonl", records=given[:1], lines=(1,)), clusters)
     with pytest.raises(InputError) as caught:
-        check_summaries(Loaded(path="s.jsonl", records=given, lines=(1, 4)), clusters)
+        match_summaries(Loaded(path="s.jsonl", records=given, lines=(1, 4)), clusters)
     assert str(caught.value) == (
         "s.jsonl:4: field 'eid': the summary by 's' is of cluster 'flod-2031', "
         "which is not among the 1 given; did you mean 'flood-2031'?"

@@ -344,7 +344,7 @@ def test_an_interrupt_while_the_checkpoints_are_opened_leaves_no_traceback(n_sta
     """The thread of the database must not answer a loop that is gone."""
     program = f"""
 import asyncio, pathlib, signal, sqlite3, sys, time
-from fairjudge.run import checkpoints
+from fairjudge.engine import checkpoints
 connect = sqlite3.connect
 def slow(*given, **more):
     signal.pthread_kill(__import__("threading").main_thread().ident, signal.SIGINT)

@@ -212,3 +212,32 @@ def test_a_report_shows_the_labels_whose_ids_became_floats(cli):
     assert data[1] is not None
     assert "ann" in data[0][1]
     assert data[0][1] == data[1][1]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "judge --references c.jsonl --aspect balance --backend local -o - --summaries",
+        "fairness proportional c.jsonl --attribute side --scorer unigrams --summaries",
+        "fairness coverage c.jsonl --attribute side --scorer embedding --summaries",
+        "audit checks --references c.jsonl --aspect faithfulness --backend local --summaries",
+        "bias words c.jsonl --summaries",
+    ],
+)
+def test_summaries_whose_ids_became_floats_meet_their_clusters(cli, command):
+    texts = ("The bridge opened on Monday.", "Traders lost money when the market fell.")
+    write_jsonl(Path("c.jsonl"), (
+        {"eid": str(e), "attribute": "side", "articles": [
+            {"aid": f"a{k}", "content": text, "attributes": {"side": side}}
+            for k, (text, side) in enumerate(zip(texts, ("left", "right"), strict=True))]}
+        for e in range(2)
+    ))  # fmt: skip
+    for name, spelled in (("same", "{}"), ("floats", "{}.0")):
+        write_jsonl(Path(f"{name}.jsonl"), (
+            {"eid": spelled.format(e), "system": system, "text": text}
+            for e in range(2) for system, text in zip(("x", "y"), texts, strict=True)
+        ))  # fmt: skip
+    done = {name: cli(*command.split(), f"{name}.jsonl") for name in ("same", "floats")}
+    assert done["same"].code == 0, done["same"].err
+    assert done["floats"].code == 0, done["floats"].err
+    assert done["floats"].out == done["same"].out

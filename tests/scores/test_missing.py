@@ -28,7 +28,7 @@ def test_kinds_are_told_apart_and_together_are_all():
             "empty_input": 1,
         },
     }  # fmt: skip
-    assert (found.n, found.n_lost) == (8, 4)
+    assert (found.n, found.n_lost, found.n_judged) == (8, 5, found.n_items - 3)
 
 
 @pytest.mark.parametrize("n", [0, 2])
