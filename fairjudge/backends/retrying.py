@@ -81,8 +81,7 @@ class Retrying(Middleware):
     With ``ends_unmet``, a server that was never met ends the run: a thousand items are not to be
     retried one by one against a mistyped address. Until something is answered, a connection that
     fails twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
-    that says no, or that stumbles, was met; one that gives nothing but pages or empty bodies for
-    all attempts of a request, before anything was answered, was not.
+    that says no, or that stumbles, was met.
 
     A key that is not accepted ends the run too, before the first answer. After it, no single item
     does: a request that is denied raises `DeniedError`, and only ten denied in a row, none answered
@@ -102,7 +101,6 @@ class Retrying(Middleware):
     ) -> None:
         self._policy = policy or RetryPolicy()
         self._met = not ends_unmet
-        self._ends_unmet = ends_unmet
         self._answered = False
         self._answered_before = answered
         self._n_denied = 0
@@ -142,10 +140,6 @@ class Retrying(Middleware):
                         raise failed
                     with self._meeting(request):
                         reply = await ask(request)
-        except NoReplyError as error:
-            if self._answered or not self._ends_unmet:
-                raise
-            raise ConfigurationError(f"{request.target}: no model answers: {error}") from None
         except ConnectionFailedError as error:
             if self._met:
                 raise

@@ -115,7 +115,9 @@ async def post_json(
         reply: httpx2.Response = await client.post(
             path, cast_to=httpx2.Response, content=to_json(body)
         )
-    return read_json(reply.content, where=str(client.base_url), charset=reply.charset_encoding)
+    return read_json(
+        reply.content, where=str(client.base_url).rstrip("/"), charset=reply.charset_encoding
+    )
 
 
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
