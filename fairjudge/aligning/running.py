@@ -34,7 +34,7 @@ from fairjudge.aligning.record import (
 from fairjudge.domain import Judgement, Unscored
 from fairjudge.engine.models import Llm, Models, Spent, open_models, spent_together
 from fairjudge.engine.progress import Progress, untold
-from fairjudge.engine.runs import digest, make_folder, noting_spent
+from fairjudge.engine.runs import digest, make_folder, noting_spent, recording_spending
 from fairjudge.errors import ConfigurationError, RunError
 from fairjudge.judges.criteria import Criterion
 from fairjudge.options.judging import JudgeOptions
@@ -80,7 +80,8 @@ async def align_loaded(
     """
     where = folder or model.cache_folder / "runs" / f"align-{material.sha256[:12]}"
     make_folder(where)
-    with RunFolder(where, identity={"command": "align"}) as run:
+    opened = RunFolder(where, identity={"command": "align"})
+    with opened as run, recording_spending(run, model):
         work = _Work(
             material=material,
             options=options,
@@ -170,7 +171,7 @@ class _Work:
         request = anchors_request(
             messages, target=llm.target, **{"max_output_tokens": _ANCHORS_TOKENS, **llm.sampling}
         )
-        with noting_spent(self.run, models.spent):
+        with noting_spent(self.run, self.model, models.spent):
             reply = await complete_or_unscored(llm.backend, request)
         self.spent.append(models.spent())
         if isinstance(reply, Unscored):

@@ -25,6 +25,7 @@ from fairjudge.domain import Cluster, Judgement, Label, Record, Reference, Summa
 from fairjudge.errors import InputError
 from fairjudge.files import check_regular
 from fairjudge.records.folder import kept_rows
+from fairjudge.records.spending import FILE, read_spending
 from fairjudge.reports.content import Cost, Panel, Run, Source
 from fairjudge.text.counting import pluralize
 
@@ -69,6 +70,7 @@ class Inputs:
             return
         within = sorted(path.parent for path in folder.glob(f"*/{_MANIFEST}"))
         files = sorted(path for path in folder.iterdir() if path.name.endswith(_READABLE))
+        files = [path for path in files if path.name != FILE]
         known = []
         for path in files:
             try:
@@ -204,6 +206,11 @@ class Inputs:
         )
         for spent in kept_rows(folder / "spent.jsonl"):
             self._note_cost(folder.name, spent, when=str(spent.get("when", "")))
+        killed = read_spending(folder / FILE)
+        if killed is not None:  # a start that could not note what it spent
+            cost = None if killed.n_unpriced else killed.cost_usd
+            asked = {"n_calls": killed.n_calls, "n_cached": 0, "cost_usd": cost}
+            self._note_cost(folder.name, asked, when=_date(folder / FILE))
 
 
 def _identity(row: Judgement) -> tuple[object, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from contextvars import Token
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +14,9 @@ from fairjudge.backends.limiting import Ending, Limit
 from fairjudge.backends.ports import AnyRequest, counting
 from fairjudge.backends.pricing import PriceTable
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
-from fairjudge.errors import BudgetExceededError, ConfigurationError
+from fairjudge.errors import BudgetExceededError, ConfigurationError, RunError
 from fairjudge.protocols import ModelRef, Usage
+from fairjudge.records.spending import NOTHING, Spending, SpendingFile
 from fairjudge.text.counting import pluralize
 
 
@@ -31,6 +34,14 @@ class Reservation:
     usd: float = 0.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Account:
+    """A file, and what was spent that it does not count."""
+
+    file: SpendingFile
+    before: Spending
+
+
 class Budget:
     """What a run may spend; one is shared by all its backends.
 
@@ -44,7 +55,8 @@ class Budget:
     ``max_calls`` counts repeated requests too. ``max_cost_usd`` needs ``prices``; a server that
     counts above all that it counted before can pass it, by the requests under way at that moment.
     ``cost_usd`` is booked so far, with estimates in it where ``n_unpriced``, the number of requests
-    whose price is not known, is not 0.
+    whose price is not known, is not 0. ``earlier`` is the part of all three that starts before this
+    one spent.
     """
 
     def __init__(
@@ -67,6 +79,8 @@ class Budget:
         self.n_calls = 0
         self.cost_usd = 0.0
         self.n_unpriced = 0
+        self.earlier = NOTHING
+        self._accounts: list[_Account] = []
 
     def check_priced(self, target: ModelRef) -> None:
         """Raise `ConfigurationError` if cost is limited but the price of `target` is unknown."""
@@ -93,6 +107,7 @@ class Budget:
             self._n_under_way += 1
             usd = estimate_usd * self._excess
             self._set_aside_usd += usd
+            self._write_accounts()
         finally:
             self._next()  # there may be room for another, or none for any
         return Reservation(target=target, estimate_usd=estimate_usd, usd=usd)
@@ -110,6 +125,8 @@ class Budget:
             self.n_unpriced += cost is None
             self._learn(reserved, booked_usd)
         self._next()
+        with suppress(RunError):  # the file then says too much, and the reply is not lost for it
+            self._write_accounts()
 
     @property
     def calls_left(self) -> int | None:
@@ -126,11 +143,62 @@ class Budget:
         self.n_calls += n_calls
         self.cost_usd += cost_usd
         self.n_unpriced += n_unpriced
+        self._write_accounts()
+
+    @contextmanager
+    def recording(self, file: SpendingFile, *, counts_ended: bool = False) -> Iterator[None]:
+        """Record in `file` what is spent meanwhile, on top of what starts before left there.
+
+        That is booked, unless another file is open: it holds the same spending, booked already.
+        After the block the file is removed, unless it counts starts that ended too.
+        """
+        if not self.is_recorded:
+            self.book_earlier(file.earlier)
+        account = _Account(file=file, before=self._spending() - file.earlier)
+        self._accounts.append(account)
+        try:
+            yield
+        finally:
+            self._accounts.remove(account)
+            file.close(remove=not counts_ended)
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a file is open in which what is spent is recorded."""
+        return bool(self._accounts)
+
+    def book_earlier(self, spent: Spending) -> None:
+        """Add what starts before this one spent."""
+        self.earlier += spent
+        self.n_calls += spent.n_calls
+        self.cost_usd += spent.cost_usd
+        self.n_unpriced += spent.n_unpriced
+
+    @property
+    def spent_here(self) -> Spending:
+        """What was booked without what earlier starts spent."""
+        booked = Spending(n_calls=self.n_calls, cost_usd=self.cost_usd, n_unpriced=self.n_unpriced)
+        return booked - self.earlier
+
+    def _spending(self) -> Spending:
+        """Return what is booked and set aside: all that there is to pay if this start dies now."""
+        return Spending(
+            n_calls=self.n_calls,
+            cost_usd=self.cost_usd + self._set_aside_usd,
+            n_unpriced=self.n_unpriced + self._n_under_way,
+        )
+
+    def _write_accounts(self) -> None:
+        if self._accounts:
+            spending = self._spending()
+            for account in self._accounts:
+                account.file.write(spending - account.before)
 
     def count_again(self) -> None:
         """Count a request that is sent again, in other words, on the same reservation."""
         self._check_calls()
         self.n_calls += 1
+        self._write_accounts()
 
     def _check_calls(self) -> None:
         if self.max_calls is not None and self.n_calls >= self.max_calls:

@@ -39,7 +39,7 @@ FOLDERS = frozenset({"run", "cache"})
 _NAMING = frozenset({"scale", "scorer"})
 """Parameters whose text may name a file, alone or after a colon."""
 _KEPT = frozenset(
-    {"manifest.json", "checkpoints.sqlite", "cache.db", ".lock"}
+    {"manifest.json", "checkpoints.sqlite", "cache.db", ".lock", "spending.json"}
     | {f"{rows}.jsonl" for rows in ("judgements", "references", "summaries", "spent", "finished")}
 )
 

@@ -124,7 +124,7 @@ class _Ledger:
         self.cached: Callable[[], int] = int
         self.tokens: Callable[[], Tokens] = Tokens
         self._on_retry = on_retry
-        self._before = (budget.n_calls, budget.cost_usd, budget.n_unpriced)
+        self._before = budget.spent_here
 
     def retried(self, error: BackendError) -> None:
         """Count a further attempt."""
@@ -135,12 +135,11 @@ class _Ledger:
 
     def spent(self) -> Spent:
         """Return what was asked since the beginning."""
-        n_calls, cost_usd, n_unpriced = self._before
-        known = self.budget.n_unpriced == n_unpriced
+        spending = self.budget.spent_here - self._before
         return Spent(
-            n_calls=self.budget.n_calls - n_calls,
+            n_calls=spending.n_calls,
             n_cached=self.cached(),
-            cost_usd=self.budget.cost_usd - cost_usd if known else None,
+            cost_usd=None if spending.n_unpriced else spending.cost_usd,
             retries=dict(self.retries),
             tokens=self.tokens(),
         )
@@ -216,10 +215,10 @@ async def open_models(
         ledger.tokens = lambda: count.tokens
         llm = _llm(backend, target, model)
         try:
-            with answering_first(limiter, tell=_say):
+            with answering_first(limiter, tell=print_note):
                 yield Models(llm=llm, _model=model, _ledger=ledger, _cache=cache)
             if ledger.retries:
-                _say(f"{target}: {retries_text(ledger.retries)}")
+                print_note(f"{target}: {retries_text(ledger.retries)}")
         finally:
             await backend.aclose()
             cache.close()
@@ -293,8 +292,9 @@ def _caching(cache: AnyCache, *, unkept: Callable[[CacheError], None]) -> Cachin
 
 def print_warning(message: str) -> None:
     """Tell the user on standard error."""
-    _say(f"warning: {message}")
+    print_note(f"warning: {message}")
 
 
-def _say(message: str) -> None:
+def print_note(message: str) -> None:
+    """Tell the user on standard error what is no warning."""
     print(printable(message), file=sys.stderr)  # noqa: T201  # the terminal is all there is

@@ -20,11 +20,13 @@ from langgraph.graph.state import CompiledStateGraph
 from fairjudge import __version__
 from fairjudge.datasets import Loaded
 from fairjudge.domain import Record
-from fairjudge.engine.models import Spent
+from fairjudge.engine.models import Spent, print_note
 from fairjudge.errors import InputError
 from fairjudge.options.models import Model
 from fairjudge.records.folder import RunFolder, RunStore
 from fairjudge.records.postgres import StoredRun
+from fairjudge.records.spending import FILE, SpendingFile
+from fairjudge.text.counting import pluralize
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,15 +108,49 @@ def open_run(
 
 
 @contextmanager
-def noting_spent(run: RunStore, spent: Callable[[], Spent | None]) -> Iterator[None]:
-    """Add what this start of the run asked of a model to ``spent.jsonl``, also if it breaks off."""
-    try:
-        yield
-    finally:
-        asked = spent()
-        if asked is not None:
+def recording_spending(run: RunStore, model: Model) -> Iterator[SpendingFile]:
+    """Record what `model` spends on `run`, so that it counts where this start is killed."""
+    # A run in a store has no folder: its spending is recorded on this machine.
+    path = run.path / FILE if isinstance(run, RunFolder) else spending_path(model, str(run))
+    with recording_in(path, model) as file:
+        yield file
+
+
+def spending_path(model: Model, name: str) -> Path:
+    """Return where spending is recorded of what is called `name` and has no folder."""
+    digested = hashlib.sha256(name.encode("utf-8", "replace")).hexdigest()[:12]
+    return model.cache_folder / "runs" / f"{digested}.{FILE}"
+
+
+@contextmanager
+def recording_in(path: Path, model: Model) -> Iterator[SpendingFile]:
+    """Record what `model` spends in the file at `path`; say so where killed starts left some."""
+    file = SpendingFile(path)
+    if file.earlier.n_calls and model.is_limited and not model.budget.is_recorded:
+        n_calls = pluralize(file.earlier.n_calls, "call")
+        print_note(f"{n_calls} of earlier starts, which were killed, count for the limits too")
+    with model.budget.recording(file):
+        yield file
+
+
+@contextmanager
+def noting_spent(run: RunStore, model: Model, spent: Callable[[], Spent | None]) -> Iterator[None]:
+    """Add what this start of the run asked of `model` to ``spent.jsonl``, also if it breaks off.
+
+    What starts asked that were killed, and could not add it themselves, has a row of its own.
+    """
+    with recording_spending(run, model) as file:
+        try:
+            yield
+        finally:
+            asked, before = spent(), file.earlier
             when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-            run.append("spent", {"when": when, **asdict(asked)})
+            if before.n_calls:
+                cost = None if before.n_unpriced else before.cost_usd
+                killed = Spent(n_calls=before.n_calls, n_cached=0, cost_usd=cost)
+                run.append("spent", {"when": when, **asdict(killed)})
+            if asked is not None:
+                run.append("spent", {"when": when, **asdict(asked)})
 
 
 @contextmanager

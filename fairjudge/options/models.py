@@ -190,6 +190,11 @@ class Model:
             object.__setattr__(self, "_budget", self.new_budget())
         return cast("Budget", self._budget)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether calls or cost have a limit."""
+        return not (self.budget.max_calls is None and self.budget.max_cost_usd is None)
+
     def sharing(self, other: Model) -> Model:
         """Return `other` on the budget of this model."""
         return other.on(self.budget)

@@ -109,7 +109,7 @@ async def build_loaded(
 
                 spent = build_on_ray(book, options=settled, model=model, progress=progress)
             else:
-                with noting_spent(run, models.spent), seldom_collecting():
+                with noting_spent(run, model, models.spent), seldom_collecting():
                     await build_references(
                         book,
                         builder=builder,

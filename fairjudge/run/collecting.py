@@ -150,7 +150,7 @@ async def judge_planned(
     async with open_models(model) as models:
         options = JudgeOptions(aspect=plan.aspect, protocol=plan.protocol)
         judge = make_judge(models, options, plan=plan, tasks=tasks)
-        with opened as folder, noting_spent(folder, models.spent):
+        with opened as folder, noting_spent(folder, model, models.spent):
             book = JudgementBook(folder, tasks)
             await judge_tasks(
                 book,

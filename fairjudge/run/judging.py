@@ -207,7 +207,7 @@ async def _judge(
         from fairjudge.run.ray_engine import judge_on_ray
 
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
-    with noting_spent(book.run, models.spent), seldom_collecting():
+    with noting_spent(book.run, model, models.spent), seldom_collecting():
         await judge_tasks(
             book,
             judge=judge,

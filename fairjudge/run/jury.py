@@ -15,7 +15,7 @@ from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.models import spent_together
 from fairjudge.engine.progress import Progress, untold
-from fairjudge.engine.runs import check_writable, open_run
+from fairjudge.engine.runs import check_writable, open_run, recording_spending
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.checklist import derive
@@ -88,7 +88,7 @@ async def judge_by(
             "model": [member.identity() for member in members],
         },
     )
-    with opened as folder:
+    with opened as folder, recording_spending(folder, members[0]):
         outcomes = [
             await judge_material(
                 material,

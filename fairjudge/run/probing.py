@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,12 @@ from fairjudge.auditing.order_probes import order_bias, place_tasks, shuffle_tas
 from fairjudge.datasets import match_summaries, read_clusters, read_references, read_summaries
 from fairjudge.domain import Judgement, Summary
 from fairjudge.engine.progress import Progress
-from fairjudge.engine.runs import digest
+from fairjudge.engine.runs import digest, recording_in, spending_path
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.tasks import resolve_plan
 from fairjudge.options.models import Model
 from fairjudge.records.results import figure
+from fairjudge.records.spending import FILE
 from fairjudge.run.collecting import judge_planned
 from fairjudge.stats.intervals import wilson
 
@@ -94,18 +96,21 @@ async def checks_report(
         "summaries": digest(written),
     }
     judged: dict[str, Judgement] = {}
-    for name, plan in plans.items():
-        tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
-        if tasks:
-            rows = await judge_planned(
-                list(tasks.values()),
-                plan=plan,
-                model=model,
-                run=None if run is None else run / name,
-                identity={**identity, "protocol": name},
-                progress=progress,
-            )
-            judged |= zip(tasks, rows, strict=True)
+    own = {**identity, "model": model.identity()}
+    path = spending_path(model, json.dumps(own, sort_keys=True)) if run is None else run / FILE
+    with recording_in(path, model):  # one budget for the runs of both protocols
+        for name, plan in plans.items():
+            tasks = {t.id: t for check in made for t in check.tasks if t.protocol == plan.protocol}
+            if tasks:
+                rows = await judge_planned(
+                    list(tasks.values()),
+                    plan=plan,
+                    model=model,
+                    run=None if run is None else run / name,
+                    identity={**identity, "protocol": name},
+                    progress=progress,
+                )
+                judged |= zip(tasks, rows, strict=True)
     return {
         "judge": next(iter(judged.values())).judge,
         "aspect": aspect,

@@ -23,6 +23,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from fairjudge.backends import loads_its_model
+from fairjudge.backends.budgeting import Budget
 from fairjudge.backends.limiting import Tokens
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.engine.built import BuildBook
@@ -118,27 +119,35 @@ def _work(
     """Work on `shards`, in actors where a model is loaded for it."""
     model = work.model
     budget = model.budget
-    left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
-    work = replace(work, model=left)
     in_actors = loads or model.llm is None or loads_its_model(model.llm)
     spent = ClusterSpent()
-    try:
-        with noting_spent(run, lambda: spent.spent(model)):
+    with noting_spent(run, model, lambda: spent.spent(model)):
+        left = replace(model, max_calls=budget.calls_left, max_cost=budget.usd_left)
+        work = replace(work, model=left)
+        try:
             for row in run_on_cluster(work, shards, in_actors=in_actors, spent=spent):
                 record(row)
-    finally:
-        budget.book(**asdict(spent.totals))
+                spent.book(budget)
+        finally:
+            spent.book(budget)
     run.sync()
     return spent.spent(model)
 
 
 @dataclass(slots=True, kw_only=True)
 class ClusterSpent:
-    """What a cluster asked of a model, once it is done."""
+    """What a cluster has asked of a model; ``booked`` is what a budget was told of it."""
 
     totals: GateTotals = field(default_factory=GateTotals)
     n_cached: int = 0
     tokens: Tokens = field(default_factory=Tokens)
+    booked: GateTotals = field(default_factory=GateTotals)
+
+    def book(self, budget: Budget) -> None:
+        """Book on `budget` what the totals hold since this was last done."""
+        now, before = asdict(self.totals), asdict(self.booked)
+        self.booked = self.totals
+        budget.book(**{name: total - before[name] for name, total in now.items()})
 
     def spent(self, model: Model) -> Spent | None:
         """Return it in the form of a run in one process; None for the embedded default."""
@@ -226,6 +235,7 @@ def _run(
                 raise RunError(outcome.error)
             spent.n_cached += outcome.n_cached
             spent.tokens += outcome.tokens
+            spent.totals = ray.get(gate.totals.remote())
             yield from outcome.rows
     finally:
         with suppress(ray.exceptions.RayError):

@@ -111,7 +111,7 @@ async def summarize_loaded(
         summarizers = _summarizers(models.llm, options)
         work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
-        with opened as run, noting_spent(run, models.spent):
+        with opened as run, noting_spent(run, model, models.spent):
             with own_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
                 kept = {(one.eid, one.system): one for one in rows}

@@ -16,6 +16,8 @@ from fairjudge.datasets import read_json
 from fairjudge.errors import InputError, RunError
 from fairjudge.files import read_file
 from fairjudge.records.folder import kept_rows, write_atomically
+from fairjudge.records.spending import FILE as SPENDING
+from fairjudge.records.spending import Spending, SpendingFile
 
 FILE = "study.json"
 _FORM = "fairjudge_study"
@@ -121,15 +123,19 @@ def key_of(settings: Mapping[str, Any], reads: Sequence[Path]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def spent_before(runs: Path) -> tuple[int, float, int]:
-    """Return the calls, US dollars and starts of unknown price that run folders have noted."""
+def spending_file(folder: Path, runs: Path) -> SpendingFile:
+    """Return the file of what all starts of the study in `folder` spent.
+
+    Studies of earlier versions have none: what their starts noted in their `runs` is in its place.
+    """
     n_calls, cost, n_unpriced = 0, 0.0, 0
     for path in sorted(runs.rglob("spent.jsonl")):
         for row in kept_rows(path):
             n_calls += row["n_calls"]
             cost += row["cost_usd"] or 0.0
             n_unpriced += row["cost_usd"] is None
-    return n_calls, cost, n_unpriced
+    noted = Spending(n_calls=n_calls, cost_usd=cost, n_unpriced=n_unpriced)
+    return SpendingFile(folder / SPENDING, known=noted)
 
 
 def _digest(path: Path) -> str | None:

@@ -15,7 +15,7 @@ from fairjudge.engine.runs import make_folder
 from fairjudge.reports.tables import TextTable, columns
 from fairjudge.studies.files import Study, read_study
 from fairjudge.studies.graph import steps_of
-from fairjudge.studies.record import Done, StudyRecord, key_of, locked, spent_before
+from fairjudge.studies.record import Done, StudyRecord, key_of, locked, spending_file
 from fairjudge.studies.steps import Step, Workplace
 from fairjudge.text.counting import pluralize
 
@@ -159,30 +159,29 @@ def run_study(
 ) -> StudyResult:
     """Run the steps of `asked`, and tell of each when it is done; see `study`."""
     make_folder(folder)
+    budget = asked.budget()
+    asked = asked.asking(lambda model: model.on(budget))
+    place = Workplace(progress=progress, skip_bad=skip_bad)
+    results = []
     with locked(folder):
-        left = budget_left(asked, folder)
-        asked = asked.asking(lambda model: model.on(left))
-        place = Workplace(progress=progress, skip_bad=skip_bad)
         steps, record = steps_of(asked, folder), StudyRecord(folder)
         record.keep([step.name for step in steps])
-        results = []
-        for step in steps:
-            results.append(do_step(step, record, place=place, runs=folder / RUNS))
-            tell(results[-1])
-    n_calls, cost, n_unpriced = spent_before(folder / RUNS)
+        with budget.recording(spending_file(folder, folder / RUNS), counts_ended=True):
+            for step in steps:
+                results.append(do_step(step, record, place=place, runs=folder / RUNS))
+                tell(results[-1])
     return StudyResult(
         folder=folder,
         steps=tuple(results),
-        n_calls=n_calls,
-        cost_usd=None if n_unpriced else cost,
+        n_calls=budget.n_calls,
+        cost_usd=None if budget.n_unpriced else budget.cost_usd,
     )
 
 
 def budget_left(asked: Study, folder: Path) -> Budget:
     """Return the study's budget, with what its earlier starts spent booked."""
     budget = asked.budget()
-    n_calls, cost, n_unpriced = spent_before(folder / RUNS)
-    budget.book(n_calls=n_calls, cost_usd=cost, n_unpriced=n_unpriced)
+    budget.book_earlier(spending_file(folder, folder / RUNS).earlier)
     return budget
 
 

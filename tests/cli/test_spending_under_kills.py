@@ -1,0 +1,210 @@
+"""A budget holds over starts that are killed: what they sent counts, whatever they could note."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+from cli_tools import (
+    building,
+    cluster,
+    journalist,
+    judging,
+    openai,
+    start,
+    summary,
+    write_jsonl,
+)
+from waiting import wait_until
+
+LIMIT = 10
+
+STUDY = """\
+[data]
+clusters = "clusters.jsonl"
+summaries = "summaries.jsonl"
+
+[models.main]
+backend = "openai:stub-model"
+base_url = "{url}"
+concurrency = {concurrency}
+
+[models.other]
+backend = "openai:stub-model"
+base_url = "{url}"
+concurrency = {concurrency}
+seed = 1
+
+[budget]
+{limit}
+
+[[judge]]
+name = "first"
+model = "main"
+aspect = "faithfulness"
+protocol = "likert"
+
+[[judge]]
+name = "second"
+model = "other"
+aspect = "faithfulness"
+protocol = "likert"
+"""
+
+
+@pytest.fixture(autouse=True)
+def slow(server) -> None:
+    """Let each reply take a while, so that a kill meets requests under way."""
+
+    def later(call):
+        time.sleep(0.3)
+        return journalist(call)
+
+    server.answer = later
+
+
+def kill_after(server, n_more: int, *command: object) -> bool:
+    """Start a command, and kill it once it has sent `n_more`; False where it ended before."""
+    before = len(server.calls)
+    process = start(*command)
+    wait_until(lambda: len(server.calls) >= before + n_more or process.poll() is not None)
+    process.kill()
+    process.communicate(timeout=60)
+    return process.returncode < 0
+
+
+def written_study(server, limit: str, *, concurrency: int = 1, n: int = 8) -> Path:
+    write_jsonl(Path("clusters.jsonl"), [cluster()])
+    write_jsonl(Path("summaries.jsonl"), [summary(f"system{one}") for one in range(n)])
+    path = Path("study.toml")
+    path.write_text(STUDY.format(url=server.v1, concurrency=concurrency, limit=limit))
+    return path
+
+
+@pytest.mark.parametrize("concurrency", [1, 4])
+def test_a_study_sends_no_more_than_its_budget_over_killed_starts(cli, server, concurrency):
+    written = written_study(server, f"max_calls = {LIMIT}", concurrency=concurrency)
+    assert all(kill_after(server, 2, "study", written, "-q") for _ in range(2))
+    kill_after(server, 2, "study", written, "-q")
+    done = cli("study", written)
+    assert len(server.calls) == LIMIT
+    assert f"All starts together: {LIMIT} calls" in done.out
+    assert cli("study", written).code == 3
+    assert len(server.calls) == LIMIT
+    # A larger budget goes on, and asks for all that has no reply.
+    written.write_text(written.read_text().replace(f"= {LIMIT}\n", "= 1000\n"))
+    done = cli("study", written)
+    assert done.code == 0, done.err
+    assert f"All starts together: {len(server.calls)} calls" in done.out
+
+
+def test_a_study_s_money_counts_over_killed_starts(cli, server):
+    """A call costs 11 + 7 tokens of 1,000 dollars a million: 1.8 cents as the server counts it."""
+    Path("prices.toml").write_text(
+        '[[price]]\nmodel = "openai:stub-model"\ninput = 1000.0\noutput = 1000.0\n'
+        'date = 2026-01-01\nsource = "invented"\n'
+    )
+    limit = 'max_cost = 3.0\nprices = "prices.toml"'
+    written = written_study(server, limit)
+    assert kill_after(server, 4, "study", written, "-q")
+    noted = json.loads(Path("study/spending.json").read_text())
+    assert noted["n_calls"] == 4
+    assert noted["cost_usd"] > 1.0  # the call under way: 1,024 tokens of reply may have been billed
+    assert noted["n_unpriced"] == 1
+    cli("study", written)
+    spent = json.loads(Path("study/spending.json").read_text())
+    assert spent["n_calls"] == len(server.calls)
+    assert spent["cost_usd"] <= 3.0
+
+
+def test_a_study_of_an_earlier_version_goes_on_from_what_its_runs_noted(cli, server):
+    written = written_study(server, "max_calls = 3")
+    assert cli("study", written).code == 3
+    Path("study/spending.json").unlink()
+    assert cli("study", written).code == 3
+    assert len(server.calls) == 3
+
+
+def test_a_plan_subtracts_what_killed_starts_sent(cli, server):
+    written = written_study(server, "max_calls = 17")
+    assert kill_after(server, 3, "study", written, "-q")
+    assert cli("study", written, "--plan", "--json", "plan.json").code == 0
+    found = json.loads(Path("plan.json").read_text())
+    assert found["calls"] == 14  # 16 in all, two with a reply
+    assert found["over"] == []  # 17 - 3 = 14
+    written.write_text(written.read_text().replace("= 17", "= 16"))
+    assert cli("study", written, "--plan", "--json", "plan.json").code == 0
+    assert json.loads(Path("plan.json").read_text())["over"] == ["max_calls"]
+
+
+def test_a_limit_on_calls_holds_over_killed_starts_of_a_run(cli, references, server):
+    write_jsonl(Path("summaries.jsonl"), [summary(f"system{one}") for one in range(20)])
+    command = (*judging(server, concurrency=2), "--run", "run", "--max-calls", LIMIT)
+    assert all(kill_after(server, 2, *command) for _ in range(2))
+    n_killed = len(server.calls)
+    done = cli(*command)
+    assert done.code == 3
+    assert len(server.calls) == LIMIT
+    assert f"{n_killed} calls of earlier starts, which were killed, count" in done.err
+    noted = [
+        json.loads(line)["n_calls"] for line in Path("run/spent.jsonl").read_text().splitlines()
+    ]
+    assert noted == [n_killed, LIMIT - n_killed]
+    assert not Path("run/spending.json").exists()
+    # That start ended by itself: the same command begins another one, with a limit of its own.
+    cli(*command)
+    assert len(server.calls) == 2 * LIMIT
+
+
+@pytest.mark.parametrize("what", ["build", "summarize", "jury", "checks"])
+def test_so_it_does_for_other_commands(cli, clusters, references, summaries, server, what):
+    """Juries and checks have several runs, and are killed in the second: the first counts too."""
+    members = ("--backend", "openai:one", "--backend", "openai:two")
+    commands = {
+        "build": building(server, concurrency=2),
+        "summarize": ("summarize", clusters, "-o", "s.jsonl", *openai(server)),
+        "jury": (*judging(server, concurrency=2), *members),
+    }
+    inputs = ("--references", references, "--summaries", summaries)
+    commands["checks"] = ("audit", "checks", *inputs, *openai(server), "--concurrency", "2")
+    n_first = {"build": 3, "summarize": 3, "jury": 8, "checks": 15}
+    if what == "summarize":
+        write_jsonl(clusters, [cluster(f"event{n}") for n in range(12)])
+    limit = 20 if what == "checks" else LIMIT
+    command = (*commands[what], "--max-calls", limit)
+    assert kill_after(server, n_first[what], *command)
+    n_killed = len(server.calls)
+    done = cli(*command)
+    assert done.code in {0, 1, 3}
+    assert len(server.calls) == limit
+    assert f"{n_killed} calls of earlier starts" in done.err
+
+
+def test_a_start_that_ends_leaves_nothing_to_count(cli, references, summaries, server):
+    assert cli(*judging(server), "--run", "run", "--max-calls", 2).code == 3
+    assert not Path("run/spending.json").exists()
+    assert "earlier starts" not in cli(*judging(server), "--run", "run", "--max-calls", 2).err
+    assert len(server.calls) == 4
+
+
+def test_a_report_counts_a_start_that_was_killed(cli, references, summaries, server):
+    assert kill_after(server, 3, *judging(server, concurrency=1), "--run", "run")
+    assert cli("report", "run", "--references", references, "-o", "report.html").code == 0
+    page = Path("report.html").read_text("utf-8")
+    asked = page[page.index("What models were asked") :].split("</table>")[0]
+    calls = [row.split('class="right">')[1].split("<")[0] for row in asked.split("<tr>")[2:]]
+    assert calls == ["3"]
+
+
+@pytest.mark.parametrize("text", ["", "{}", "null", '{"n_calls": 3, "checksum": "0"}', "\0" * 256])
+def test_an_account_that_nobody_wrote_is_one_error_that_names_it(
+    cli, references, summaries, server, text
+):
+    Path("run").mkdir()
+    Path("run/spending.json").write_text(text)
+    done = cli(*judging(server), "--run", "run", "--max-calls", 2)
+    assert done.code == 1
+    assert "run/spending.json: does not say what earlier starts spent" in done.err
+    assert not server.calls
