@@ -11,10 +11,12 @@ FairJudgeError
 ├── StatisticsError       a statistic was called with arguments it is not defined for
 └── BackendError          a model call failed; becomes ``Unscored`` in exactly one place
     ├── RateLimitError            429; carries the wait the server asked for
-    ├── ServerError               5xx
+    ├── ServerError               5xx, and failures that a reply of status 200 tells of
+    │   └── NoReplyError          a reply of status 200 that holds none: a page, an empty body
     ├── RequestTimeoutError       no answer in time
     ├── ConnectionFailedError     refused, reset, broken off
-    ├── AuthenticationError       401 or 403
+    ├── AuthenticationError       401, 402 or 403: the key is not accepted, or cannot pay
+    ├── DeniedError               the same for one request, from a server that answers others
     ├── BadRequestError           400 and other 4xx
     │   ├── NotFoundError         404: no such model or path
     │   └── ContextTooLongError   the prompt does not fit the model's window
@@ -101,10 +103,13 @@ class BackendError(FairJudgeError):
     """A model call failed; `fairjudge.parsing.outcomes` turns it into ``Unscored``.
 
     ``usage`` is what the server counted (`fairjudge.protocols.Usage`) where it answered all the
-    same, as by a refusal; None where nothing is known.
+    same, as by a refusal; None where nothing is known. ``status`` is the HTTP status, or the one
+    that a body of status 200 names; ``said`` what the server said, taken apart.
     """
 
     usage: Any = None
+    status: int | None = None
+    said: Any = None
 
     def with_usage(self, usage: Any) -> Self:
         """Return this error with what the server counted."""
@@ -125,7 +130,11 @@ class RateLimitError(_AskedToWaitError):
 
 
 class ServerError(_AskedToWaitError):
-    """The server failed (5xx)."""
+    """The server failed: 5xx, a conflict that passes, or a failure named inside a status 200."""
+
+
+class NoReplyError(ServerError):
+    """A reply of status 200 that holds no reply: a web page, an empty body, another format."""
 
 
 class RequestTimeoutError(BackendError):
@@ -141,7 +150,11 @@ class ConnectionFailedError(BackendError):
 
 
 class AuthenticationError(BackendError):
-    """The server did not accept the key (401, 403)."""
+    """The server did not accept the key (401, 403), or the account cannot pay (402)."""
+
+
+class DeniedError(BackendError):
+    """The server denied one request (401, 402, 403) while it answers others."""
 
 
 class BadRequestError(BackendError):

@@ -34,12 +34,12 @@ from fairjudge.analysis.support_files import (
 )
 from fairjudge.annotation.labels_file import LabelsFile, without_chance
 from fairjudge.annotation.store import Store
-from fairjudge.backends.http import seconds_to_wait
 from fairjudge.backends.openai import OpenAIBackend
 from fairjudge.backends.pricing import load_prices
 from fairjudge.backends.replay import read_recording
 from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.backends.systemone_wire import read_decisions
+from fairjudge.backends.waits import seconds_to_wait
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import import_cache
 from fairjudge.datasets import (

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import anthropic
 
+from fairjudge.backends.finish_reasons import checked_finish
 from fairjudge.backends.http import check_target, one_line
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.ports import asked_again
+from fairjudge.backends.reply_bodies import check_reply
 from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.backends.warming import shared_texts
 from fairjudge.errors import EmptyReplyError, RefusedError
-from fairjudge.protocols import Completion, CompletionRequest, FinishReason, Message, ModelRef
+from fairjudge.protocols import Completion, CompletionRequest, Message, ModelRef
 
 _MARK = "cache_control"
-
-_FINISH: Mapping[object, FinishReason] = {
-    "end_turn": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-}
 
 
 class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
@@ -59,10 +53,11 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
                     self._message_body(request, marked=bool(marks)) | body,
                     timeout_seconds=self._timeout_seconds,
                 )
-                return read_reply(reply)
+                return read_reply(reply, where=self._url)
             except Exception as error:
-                if self._support.learn(error, [*body, *marks]) is None:
-                    raise self._mapped(error) from None
+                failed = self._mapped(error)
+                if self._support.learn(failed, [*body, *marks]) is None:
+                    raise failed from None
             asked_again()
 
     def _message_body(self, request: CompletionRequest, *, marked: bool) -> dict[str, Any]:
@@ -115,21 +110,24 @@ def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
     return {"role": message.role, "content": content}
 
 
-def read_reply(reply: Any) -> Completion:
-    """Return what the model said in a message, or raise what `map_sdk_error` knows."""
-    usage, reason = read_messages_usage(reply.get("usage")), reply["stop_reason"]
+def read_reply(reply: Any, *, where: str = "the server") -> Completion:
+    """Return what the model said in a message, or raise why it said nothing."""
+    reply = check_reply(reply, "content", "stop_reason", where=where)
+    usage, reason = read_messages_usage(reply.get("usage")), reply.get("stop_reason")
     if reason == "refusal":
         details = reply.get("stop_details") or {}
         why = details.get("explanation") or "stop reason 'refusal'"
         raise RefusedError(f"the model declined: {one_line(why)}").with_usage(usage)
-    text = "".join(block["text"] for block in reply["content"] if block.get("type") == "text")
+    finish = checked_finish(reason, where=where, usage=usage)
+    blocks = reply.get("content") or ()
+    text = "".join(block["text"] for block in blocks if block.get("type") == "text")
     if not text.strip():
         why = f"the reply has no text (stop reason {one_line(reason)!r})"
         raise EmptyReplyError(why).with_usage(usage)
     model = reply.get("model")
     return Completion(
         text=text,
-        finish_reason=_FINISH.get(str(reason), "other"),
+        finish_reason=finish,
         usage=usage,
         served_model=model if isinstance(model, str) else None,
     )

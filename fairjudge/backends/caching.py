@@ -12,6 +12,7 @@ from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Warn
 from fairjudge.cache.claims import Claims
 from fairjudge.errors import CacheError
+from fairjudge.parsing.outcomes import is_broken_off
 from fairjudge.protocols import Cache, Completion, CompletionRequest, Decisions
 
 T = TypeVar("T")
@@ -173,7 +174,8 @@ def stored_reply(
         return None
     kind = Completion if isinstance(request, CompletionRequest) else Decisions
     try:
-        return kind.model_validate(value["reply"])
+        reply = kind.model_validate(value["reply"])
+        return reply if is_kept(reply) else None
     except (KeyError, TypeError, ValidationError):
         if warn is not None:
             warn(f"the cache's entry {key[:12]} is not a reply; asking again")
@@ -184,7 +186,7 @@ def is_kept(reply: Completion | Decisions) -> bool:
     """Say whether `reply` is to be stored: not where it refuses a question or broke off."""
     if isinstance(reply, Decisions):
         return not reply.refused
-    return reply.finish_reason != "error"
+    return reply.finish_reason != "refusal" and not is_broken_off(reply)
 
 
 def entry(request: AnyRequest, reply: Completion | Decisions) -> dict[str, Any]:

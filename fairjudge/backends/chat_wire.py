@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from fairjudge.backends.finish_reasons import checked_finish
 from fairjudge.backends.http import one_line
 from fairjudge.backends.parameter_support import is_strict
+from fairjudge.backends.reply_bodies import check_reply, first_choice
 from fairjudge.backends.usage import read_usage
-from fairjudge.errors import EmptyReplyError, RefusedError
-from fairjudge.protocols import Completion, CompletionRequest, FinishReason, TokenAlternatives
+from fairjudge.errors import EmptyReplyError, RefusedError, ServerError
+from fairjudge.protocols import (
+    Completion,
+    CompletionRequest,
+    FinishReason,
+    TokenAlternatives,
+    Usage,
+)
 
-_FINISH: Mapping[str, FinishReason] = {
-    "stop": "stop",
-    "length": "length",
-    "max_tokens": "length",
-    "error": "error",
-}
 _REASONING = re.compile(r"o\d")
 
 
@@ -60,49 +62,69 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_chat(reply: Any, *, stop: Sequence[str]) -> Completion:
-    """Return what the model said in a chat completion, or raise what `map_sdk_error` knows.
+def read_chat(reply: Any, *, stop: Sequence[str], where: str = "the server") -> Completion:
+    """Return what the model said in a chat completion, or raise why it said nothing.
 
-    Some servers leave the stop string that ended a reply at its end; it is cut off here, as OpenAI
-    does.
+    `where` names the server in messages. Some servers leave the stop string that ended a reply at
+    its end; it is cut off here, as OpenAI does.
     """
-    if reply.get("error"):
-        raise ValueError(f"an error in place of a reply: {reply['error']}")
-    choice = reply["choices"][0]
-    message, usage = choice["message"], read_usage(reply.get("usage"))
-    own = message.get("provider_specific_fields") or {}
-    refusal = message.get("refusal") or own.get("refusal")
-    reason = str(choice.get("finish_reason")).lower()
+    reply = check_reply(reply, "choices", where=where)
+    choice = first_choice(reply, where=where)
+    message, usage = choice.get("message") or {}, read_usage(reply.get("usage"))
+    refusal = _refusal(message)
     if refusal:
         raise RefusedError(f"the model declined: {one_line(refusal)}").with_usage(usage)
-    if reason == "content_filter":
-        why = "the provider's content filter stopped the reply"
-        raise RefusedError(why).with_usage(usage)
+    reason = choice.get("finish_reason")
+    finish = checked_finish(reason, where=where, usage=usage)
     text = cut_at(_text(message.get("content")), stop)
     if not text.strip():
-        raise EmptyReplyError(f"the reply has no text ({_why_empty(reason)})").with_usage(usage)
+        raise _empty(reason, finish, where=where, usage=usage)
     model = reply.get("model")
     return Completion(
         text=text,
-        finish_reason=_FINISH.get(reason, "other"),
+        finish_reason=finish,
         usage=usage,
         served_model=model if isinstance(model, str) else None,
         tokens=read_logprobs(choice.get("logprobs")),
     )
 
 
+def _parts(content: Any, *kinds: str) -> Iterator[str]:
+    """Yield what the parts of a message of these `kinds` say."""
+    for part in content if isinstance(content, list) else ():
+        if isinstance(part, Mapping) and part.get("type") in kinds:
+            said = part.get(str(part["type"])) or part.get("text")
+            yield said if isinstance(said, str) else ""
+
+
+def _refusal(message: Mapping[str, Any]) -> str | None:
+    """Return how the model declined: in a field of its message, or in a part of its content."""
+    own = message.get("provider_specific_fields") or {}
+    field = message.get("refusal") or own.get("refusal")
+    if field:
+        return str(field)
+    parts = list(_parts(message.get("content"), "refusal"))
+    return " ".join(parts) or "a part of type 'refusal'" if parts else None
+
+
 def _text(content: Any) -> str:
     """Return the text of a message: as it is, or of its parts."""
     if content is None or isinstance(content, str):
         return content or ""
-    return "".join(part["text"] for part in content if part.get("type") == "text")
+    return "".join(_parts(content, "text", "output_text"))
 
 
-def _why_empty(reason: str) -> str:
+def _empty(
+    reason: Any, finish: FinishReason, *, where: str, usage: Usage
+) -> EmptyReplyError | ServerError:
+    """Return the error for a reply without text; one that never ended is the server's failure."""
+    if reason is None:
+        error = ServerError(f"{where} sent a reply without text and without a finish reason")
+        return error.with_usage(usage)
     why = f"finish reason {one_line(reason)!r}"
-    if _FINISH.get(reason) == "length":
+    if finish == "length":
         why += ": all of max_output_tokens went elsewhere, as into reasoning"
-    return why
+    return EmptyReplyError(f"the reply has no text ({why})").with_usage(usage)
 
 
 def cut_at(text: str, stop: Sequence[str]) -> str:

@@ -1,27 +1,15 @@
-"""What every client of a server needs: targets, keys, and errors in our words."""
+"""What every client of a server needs: targets, keys, and messages on one line."""
 
 from __future__ import annotations
 
 import ipaddress
 import os
 import re
-import time
-from collections.abc import Iterable, Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import Iterable
 from urllib.parse import unquote, urlsplit
 
 from fairjudge.backends.guarding import holds_key
-from fairjudge.errors import (
-    AuthenticationError,
-    BackendError,
-    BadRequestError,
-    ConfigurationError,
-    ContextTooLongError,
-    NotFoundError,
-    RateLimitError,
-    RequestTimeoutError,
-    ServerError,
-)
+from fairjudge.errors import ConfigurationError
 from fairjudge.protocols import CompletionRequest, DecisionRequest, ModelRef
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
@@ -30,27 +18,6 @@ DEFAULT_MAX_WAIT_SECONDS = 120.0
 """Longest wait that a server may ask for."""
 PLACEHOLDER_KEY = "no-key"
 """Sent where a server of one's own asks for no key but the client insists on one."""
-
-_CONTEXT_TOO_LONG = re.compile(
-    r"context[ _](?:length|window|size|limit)|maximum model length|prompt is too long"
-    r"|input is too long|too many (?:input )?tokens|input tokens exceed|max_model_len"
-    r"|request_too_large",
-    re.IGNORECASE,
-)
-_NO_CREDIT = re.compile(
-    r"insufficient_quota|exceeded your current quota|credit balance", re.IGNORECASE
-)
-
-_BY_STATUS: Mapping[int, type[BackendError]] = {
-    401: AuthenticationError,
-    402: AuthenticationError,
-    403: AuthenticationError,
-    404: NotFoundError,
-    408: RequestTimeoutError,
-}
-
-_LONGEST_WISH = 1e9
-"""31 years: some say more in hundreds of digits."""
 
 
 def check_base_url(base_url: str) -> str:
@@ -120,32 +87,6 @@ def check_target(request: CompletionRequest | DecisionRequest, target: ModelRef)
         )
 
 
-def seconds_to_wait(headers: Mapping[str, str], *, now: float | None = None) -> float | None:
-    """Return the wait that a reply's headers ask for, in seconds, or None.
-
-    Reads ``retry-after-ms``, and ``retry-after`` as seconds or as an HTTP date (RFC 9110, 10.2.3);
-    `now` is the present in seconds since 1970.
-    """
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
-        return milliseconds / 1000
-    text = headers.get("retry-after")
-    seconds = _number(text)
-    if seconds is not None or text is None:
-        return seconds
-    try:
-        then = parsedate_to_datetime(text).timestamp()
-    except (ValueError, OverflowError):
-        return None
-    return max(0.0, min(then - (time.time() if now is None else now), _LONGEST_WISH))
-
-
-def _number(text: str | None) -> float | None:
-    """Return a number from 0 to `_LONGEST_WISH`, or None for what is none."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*", text or "")
-    return min(float(match[1]), _LONGEST_WISH) if match else None
-
-
 def one_line(text: object, *, secrets: Iterable[str] = (), limit: int = 300) -> str:
     """Return `text` on one line, without any of `secrets`, cut to `limit` characters."""
     line = " ".join(str(text).split())
@@ -153,21 +94,3 @@ def one_line(text: object, *, secrets: Iterable[str] = (), limit: int = 300) -> 
         if secret and secret != PLACEHOLDER_KEY:
             line = line.replace(secret, "[key]")
     return line if len(line) <= limit else line[: limit - 3] + "..."
-
-
-def error_for_status(
-    status: int, message: str, *, where: str, headers: Mapping[str, str]
-) -> BackendError:
-    """Return the error of ours for an HTTP `status` >= 400.
-
-    `message` is what the server said, with the code it gave; `where` names the server.
-    """
-    said = f"{where} answered {status}: {message}"
-    if _NO_CREDIT.search(message):
-        return AuthenticationError(f"{said} (the account behind the key cannot pay)")
-    if status == 429 or status >= 500:
-        kind = RateLimitError if status == 429 else ServerError
-        return kind(said, retry_after_seconds=seconds_to_wait(headers))
-    if status == 413 or (status not in _BY_STATUS and _CONTEXT_TOO_LONG.search(message)):
-        return ContextTooLongError(said)
-    return _BY_STATUS.get(status, BadRequestError)(said)

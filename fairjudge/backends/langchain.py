@@ -24,13 +24,9 @@ from langchain_core.load import dumpd
 from langchain_core.messages import AIMessage
 
 from fairjudge.backends.chat_wire import read_chat
+from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
-from fairjudge.backends.http import (
-    DEFAULT_TIMEOUT_SECONDS,
-    check_target,
-    error_for_status,
-    one_line,
-)
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
 from fairjudge.backends.ports import Warn, asked_again
 from fairjudge.backends.server_client import map_sdk_error
 from fairjudge.errors import (
@@ -38,7 +34,9 @@ from fairjudge.errors import (
     ConfigurationError,
     ConnectionFailedError,
     MissingExtraError,
+    NoReplyError,
     RequestTimeoutError,
+    ServerError,
 )
 from fairjudge.protocols import Completion, CompletionRequest, ModelRef
 
@@ -96,7 +94,7 @@ class LangChainBackend:
         except Exception as error:
             raise self._mapped(error) from None
         try:
-            return read_chat(_as_chat_completion(reply), stop=request.stop)
+            return read_chat(_as_chat_completion(reply), stop=request.stop, where=self._where)
         except Exception as error:
             raise map_sdk_error(
                 error, sdk=openai, where=self._where, secrets=keys_in_environment()
@@ -154,7 +152,8 @@ class LangChainBackend:
         elif isinstance(error, anthropic.AnthropicError):
             found = map_sdk_error(error, sdk=anthropic, where=where, secrets=secrets)
         else:
-            found = _by_its_attributes(error, where=where, secrets=secrets)
+            found = _of_reply(error, where=where)
+            found = found or _by_its_attributes(error, where=where, secrets=secrets)
         if isinstance(found, BackendError):
             return found
         return BackendError(f"{where}: {type(error).__name__}: {one_line(error, secrets=secrets)}")
@@ -208,7 +207,12 @@ def _as_chat_completion(reply: AIMessage) -> dict[str, Any]:
     """Return `reply` in the chat completions format, which one reader reads for all."""
     metadata = reply.response_metadata
     reason = next((metadata[name] for name in _FINISH_REASONS if metadata.get(name)), None)
-    message = {"content": str(reply.text), "refusal": reply.additional_kwargs.get("refusal")}
+    parts = reply.content if isinstance(reply.content, list) else []
+    refused = [part for part in parts if isinstance(part, dict) and part.get("type") == "refusal"]
+    message = {
+        "content": [{"type": "text", "text": str(reply.text)}, *refused],
+        "refusal": reply.additional_kwargs.get("refusal"),
+    }
     choice = {"message": message, "finish_reason": reason, "logprobs": metadata.get("logprobs")}
     return {
         "model": metadata.get("model_name") or metadata.get("model"),
@@ -231,6 +235,18 @@ def _usage(counted: Any) -> dict[str, Any] | None:
     }
 
 
+def _of_reply(error: Exception, *, where: str) -> BackendError | None:
+    """Return the error for what integrations raise over a reply of status 200 that is none."""
+    if isinstance(error, json.JSONDecodeError):
+        return NoReplyError(f"{where} answered 200 with no JSON")
+    if isinstance(error, ValueError) and error.args and isinstance(error.args[0], dict):
+        return failure_within({"error": error.args[0]}, where=where)
+    without_choices = isinstance(error, TypeError) and "'choices'" in str(error)
+    if without_choices or isinstance(error, IndexError):
+        return ServerError(f"{where} answered 200 with no choice in the reply")
+    return None
+
+
 def _by_its_attributes(
     error: Exception, *, where: str, secrets: tuple[str, ...]
 ) -> BackendError | None:
@@ -239,7 +255,7 @@ def _by_its_attributes(
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
-        return error_for_status(status, said, where=where, headers=headers)
+        return failure(status, str(error), where=where, headers=headers, secrets=secrets)
     if isinstance(error, _TIMEOUTS):
         return RequestTimeoutError(f"{where} sent no reply in time")
     if isinstance(error, _BROKEN):

@@ -12,13 +12,15 @@ from fairjudge.errors import (
     BackendError,
     BadRequestError,
     ConnectionFailedError,
+    DeniedError,
     FairJudgeError,
     RateLimitError,
+    RefusedError,
     ServerError,
 )
 from fairjudge.protocols import Completion, Decisions, SharedCache, Usage
 
-_NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError)
+_NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError, DeniedError)
 """Answered with an error status, for which no provider charges."""
 _FREE = Usage(input_tokens=0, output_tokens=0)
 
@@ -38,7 +40,8 @@ class Ending:
         error = self.error
         if isinstance(error, BackendError) and error.usage is not None:
             return Usage.model_validate(error.usage)
-        if isinstance(error, _NOT_BILLED):
+        refused = isinstance(error, RefusedError) and error.status is not None
+        if refused or isinstance(error, _NOT_BILLED):
             return _FREE
         unsent = isinstance(error, ConnectionFailedError) and error.unsent
         ours = isinstance(error, FairJudgeError) and not isinstance(error, BackendError)

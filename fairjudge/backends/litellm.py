@@ -11,6 +11,7 @@ from typing import Any
 import openai
 
 from fairjudge.backends.chat_wire import chat_body, read_chat
+from fairjudge.backends.failures import failure
 from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -96,9 +97,14 @@ class LiteLLMClient:
         # litellm makes a status 500 of a connection that never was.
         if isinstance(error, openai.APIStatusError) and "Connection error" in said:
             return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
-        headers = getattr(error, "litellm_response_headers", None)
-        if isinstance(error, openai.APIStatusError) and headers:
-            error.response.headers.update(headers)
+        status = getattr(error, "status_code", None)
+        unsent = isinstance(error, openai.APIConnectionError)  # timeouts too
+        if isinstance(error, openai.APIError) and isinstance(status, int) and not unsent:
+            response: Any = getattr(error, "response", None)
+            headers = dict(getattr(response, "headers", None) or {})
+            headers |= dict(getattr(error, "litellm_response_headers", None) or {})
+            body = getattr(response, "text", "") or getattr(error, "message", str(error))
+            return failure(status, body, where=where, headers=headers, secrets=secrets)
         return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
 
 
@@ -115,7 +121,11 @@ class LiteLLMBackend(LiteLLMClient):
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
-                return read_chat(reply.model_dump(warnings=False), stop=request.stop)
+                return read_chat(
+                    reply.model_dump(warnings=False),
+                    stop=request.stop,
+                    where=self.target.base_url or self.target.model,
+                )
         except Exception as error:
             raise self._mapped(error) from None
 
@@ -162,7 +172,11 @@ class LiteLLMDecisionsBackend(LiteLLMClient):
                     num_retries=0,
                     max_retries=0,
                 )
-            return read_decisions(request, reply.model_dump(warnings=False))
+            return read_decisions(
+                request,
+                reply.model_dump(warnings=False),
+                where=self.target.base_url or self.target.model,
+            )
         except Exception as error:
             raise self._mapped(error) from None
 

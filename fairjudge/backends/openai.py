@@ -46,10 +46,11 @@ class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
                     body,
                     timeout_seconds=self._timeout_seconds,
                 )
-                return read_chat(reply, stop=request.stop)
+                return read_chat(reply, stop=request.stop, where=self._url)
             except Exception as error:
-                if not self._adapts_to(error, body):
-                    raise self._mapped(error) from None
+                failed = self._mapped(error)
+                if not self._adapts_to(failed, body):
+                    raise failed from None
             asked_again()
 
     def _body(self, request: CompletionRequest) -> dict[str, Any]:

@@ -6,21 +6,30 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from fairjudge.backends.http import error_for_status
+from fairjudge.backends.failures import Said
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.server_client import said_by_server
-from fairjudge.errors import ContextTooLongError
+from fairjudge.errors import BadRequestError, ServerError
 
 _UNSUPPORTED = re.compile(
     r"not support|unsupported|unknown|unrecogni[sz]ed|unexpected|not permitted|not allowed"
-    r"|not available|not accept|extra.?forbidden|extra inputs|deprecated|may only be"
-    r"|cannot both|not enabled",
+    r"|not available|unavailable|not accept|extra.?forbidden|extra inputs|deprecated|may only be"
+    r"|cannot both|not enabled|not implemented|no longer|disabled",
     re.IGNORECASE,
 )
+_OUT_OF_RANGE = re.compile(
+    r"\bonly\b|must be|must not|should be|cannot be|can't be|invalid|\brange\b|\bfixed\b"
+    r"|strictly positive|greater than|less than|at (?:least|most)|not valid|default value",
+    re.IGNORECASE,
+)
+"""Says that a value is declined; counts beside the name of a parameter that can be left out."""
+_NEAR = 100
+"""Characters between the name of a parameter and what is said of its value."""
 _SCHEMA = re.compile(
-    r"response_format|output_config|output_format|json.?schema|structured|guided|grammar",
+    r"response.?format|output_config|output_format|json.?schema|structured|guided|grammar",
     re.IGNORECASE,
 )
+_GRAMMAR = re.compile(r"grammar|json.?schema|response_format|structured output", re.IGNORECASE)
+"""Words of a status 500 or 501 by which local servers decline a schema."""
 _SIGNS: Mapping[str, re.Pattern[str]] = {
     "max_completion_tokens": re.compile(r"\bmax_completion_tokens\b"),
     "max_tokens": re.compile(r"\bmax_tokens\b"),
@@ -31,7 +40,10 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
     "stop": re.compile(r"\bstop\b"),
     "cache_control": re.compile(r"\bcache_control\b"),
 }
+_LIMITS = frozenset({"max_completion_tokens", "max_tokens"})
+"""Cannot be left out, only named otherwise."""
 _SCHEMA_PARAMETERS = frozenset({"response_format", "output_config"})
+_OPTIONAL = (_SIGNS.keys() - _LIMITS) | _SCHEMA_PARAMETERS
 
 
 class ParameterSupport:
@@ -44,7 +56,8 @@ class ParameterSupport:
 
     def accepts(self, name: str) -> bool:
         """Say whether `name` is worth sending."""
-        return name not in self._declined
+        needed = "logprobs" if name == "top_logprobs" else name
+        return needed not in self._declined
 
     def learn(
         self, error: Exception, sent: Collection[str], *, quiet: Collection[str] = ()
@@ -53,10 +66,8 @@ class ParameterSupport:
 
         Several requests under way may learn the same thing; it is said once, unless in `quiet`.
         """
-        status = getattr(error, "status_code", None)
-        if status not in {400, 422}:
-            return None
-        name = _declined(said_by_server(error), sent)
+        said = getattr(error, "said", None)
+        name = _declined(error, said, sent) if isinstance(said, Said) else None
         if name is None:
             return None
         if self.accepts(name) and self._warn is not None and name not in quiet:
@@ -65,18 +76,36 @@ class ParameterSupport:
         return name
 
 
-def _declined(said: str, sent: Collection[str]) -> str | None:
-    if isinstance(error_for_status(400, said, where="", headers={}), ContextTooLongError):
+def _declined(error: Exception, said: Said, sent: Collection[str]) -> str | None:
+    """Return the parameter of `sent` that a bad request is about; other failures have none."""
+    schema = min(_SCHEMA_PARAMETERS.intersection(sent), default=None)
+    if type(error) is ServerError and error.status in {500, 501} and _GRAMMAR.search(str(said)):
+        return schema
+    if type(error) is not BadRequestError:
         return None
-    schema = _SCHEMA_PARAMETERS.intersection(sent)
-    if schema and _SCHEMA.search(said):
-        return min(schema)
-    if not _UNSUPPORTED.search(said):
+    param = "logprobs" if said.param == "top_logprobs" else said.param
+    if param in sent and param in _OPTIONAL:
+        return param
+    if schema and _SCHEMA.search(str(said)):
+        return schema
+    return _named(str(said), sent)
+
+
+def _named(said: str, sent: Collection[str]) -> str | None:
+    """Return the first parameter that is named: "'max_tokens' is not supported. Use ..."."""
+    places = {
+        place.start(): name
+        for name in sent
+        if name in _SIGNS and (place := _SIGNS[name].search(said))
+    }
+    if not places:
         return None
-    # The first that is named: "'max_tokens' is not supported. Use 'max_completion_tokens'".
-    places = {name: _SIGNS[name].search(said) for name in sent if name in _SIGNS}
-    named = {name: place.start() for name, place in places.items() if place is not None}
-    return min(named, key=named.__getitem__) if named else None
+    start = min(places)
+    near = said[max(0, start - _NEAR) : start + _NEAR]
+    declined = _UNSUPPORTED.search(said) or (
+        places[start] not in _LIMITS and _OUT_OF_RANGE.search(near)
+    )
+    return places[start] if declined else None
 
 
 def is_strict(schema: Any) -> bool:

@@ -14,10 +14,13 @@ from tenacity.wait import wait_random_exponential
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Sleep, Warn
 from fairjudge.errors import (
+    AuthenticationError,
     BackendError,
     ConfigurationError,
     ConnectionFailedError,
+    DeniedError,
     MismatchedReplyError,
+    NoReplyError,
     NotFoundError,
     RateLimitError,
     RequestTimeoutError,
@@ -27,9 +30,12 @@ from fairjudge.errors import (
 
 _UNMET_ATTEMPTS = 2
 """At a server that nobody has met yet."""
+_DENIALS_IN_A_ROW = 10
+"""Requests denied one after the other, none answered between: the key itself is denied by then."""
 _SAID_FROM_SECONDS = 10.0
 """A shorter wait than this needs no word."""
 _KINDS: Mapping[type[BackendError], str] = {
+    NoReplyError: "no reply",
     RateLimitError: "429",
     ServerError: "5xx",
     RequestTimeoutError: "timeout",
@@ -41,6 +47,8 @@ TRANSIENT = tuple(_KINDS)
 
 def kind_of(error: BackendError) -> str:
     """Return in a word what was retried: ``429``, ``5xx``, ``timeout``, ``connection``, ..."""
+    if isinstance(error, ServerError) and error.status is not None and error.status < 500:
+        return str(error.status)
     return next((word for kind, word in _KINDS.items() if isinstance(error, kind)), "other")
 
 
@@ -74,6 +82,11 @@ class Retrying(Middleware):
     retried one by one against a mistyped address. Until something is answered, a connection that
     fails twice, and a model or path that is not there (404), raise `ConfigurationError`. A server
     that says no, or that stumbles, was met.
+
+    A key that is not accepted ends the run too, before the first answer. After it, no single item
+    does: a request that is denied raises `DeniedError`, and only ten denied in a row, none answered
+    between, raise `AuthenticationError`. ``answered`` says that an earlier start was answered: then
+    a 403 is one item's from the beginning.
     """
 
     def __init__(
@@ -81,12 +94,16 @@ class Retrying(Middleware):
         *,
         policy: RetryPolicy | None = None,
         ends_unmet: bool = False,
+        answered: bool = False,
         sleep: Sleep = asyncio.sleep,
         retried: Callable[[BackendError], None] = lambda _: None,
         warn: Warn | None = None,
     ) -> None:
         self._policy = policy or RetryPolicy()
         self._met = not ends_unmet
+        self._answered = False
+        self._answered_before = answered
+        self._n_denied = 0
         self._sleep = sleep
         self._retried = retried
         self._warn = warn
@@ -140,10 +157,22 @@ class Retrying(Middleware):
             raise ConfigurationError(f"{request.target}: {error}") from None
         except ConnectionFailedError:
             raise
+        except AuthenticationError as error:
+            self._met = True
+            if not self._is_one_items(error):
+                raise
+            raise DeniedError(str(error)) from None
         except BackendError:
             self._met = True
             raise
-        self._met = True
+        self._met = self._answered = True
+        self._n_denied = 0
+
+    def _is_one_items(self, error: AuthenticationError) -> bool:
+        """Say whether a denial is of one request, and not of the key."""
+        self._n_denied += 1
+        forbidden = self._answered_before and error.status == 403
+        return (self._answered or forbidden) and self._n_denied < _DENIALS_IN_A_ROW
 
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep

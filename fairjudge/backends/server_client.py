@@ -6,7 +6,7 @@ The clients of OpenAI and Anthropic, which are generated from one template, rais
 from __future__ import annotations
 
 import asyncio
-import json
+import copy
 import os
 import socket
 import ssl
@@ -18,9 +18,11 @@ import httpx2
 import openai
 from pydantic_core import to_json
 
-from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, api_key, error_for_status, one_line
+from fairjudge.backends.failures import failure
+from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, api_key, one_line
 from fairjudge.backends.http_transport import origin_of
 from fairjudge.backends.ports import Warn
+from fairjudge.backends.reply_bodies import read_json
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
@@ -113,7 +115,9 @@ async def post_json(
         reply: httpx2.Response = await client.post(
             path, cast_to=httpx2.Response, content=to_json(body)
         )
-    return json.loads(reply.content)
+    return read_json(
+        reply.content, where=str(client.base_url).rstrip("/"), charset=reply.charset_encoding
+    )
 
 
 def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str, ...]) -> Exception:
@@ -126,9 +130,9 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
     if ours is not None:
         return _without(secrets, ours)
     if isinstance(error, sdk.APIStatusError):
-        said = one_line(said_by_server(error), secrets=secrets)
         headers: Mapping[str, str] = error.response.headers
-        return error_for_status(error.status_code, said, where=where, headers=headers)
+        body = _body_of(error)
+        return failure(error.status_code, body, where=where, headers=headers, secrets=secrets)
     if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
         return RequestTimeoutError(f"{where} sent no reply in time")
     if isinstance(error, (httpx2.TransportError, sdk.APIConnectionError)):
@@ -174,24 +178,22 @@ def _without(secrets: tuple[str, ...], error: BackendError) -> BackendError:
     said = str(error)
     if not any(secret and secret in said for secret in secrets):
         return error
-    clean = type(error)(one_line(said, secrets=secrets))
-    clean.usage = error.usage
+    clean = copy.copy(error)
+    clean.args = (one_line(said, secrets=secrets),)
     return clean
 
 
-def said_by_server(error: Any) -> str:
-    """Return the message and the code in the body of a client's status error."""
-    response = getattr(error, "response", None)
-    moved = getattr(response, "headers", {}).get("location")
+def _body_of(error: Any) -> Any:
+    """Return the body of a client's status error, or where it redirects to."""
+    response = error.response
+    moved = response.headers.get("location")
     if moved and 300 <= error.status_code < 400:
         return f"it redirects to {origin_of(moved)}, which was not asked for"
-    body = getattr(error, "body", None)
-    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
-        body = body["error"]
-    if not isinstance(body, Mapping):
-        return str(getattr(error, "message", error))
-    parts = (body.get("message") or body.get("detail") or body, body.get("code"), body.get("type"))
-    return " ".join(str(part) for part in parts if part)
+    try:
+        text: str = response.text
+    except httpx2.ResponseNotRead:
+        text = ""
+    return text or error.body or str(getattr(error, "message", error))
 
 
 def _causes(error: BaseException, *, handled: bool = False) -> Iterator[BaseException]:

@@ -40,7 +40,7 @@ class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):
             reply = await post_json(
                 self._connection, "/systemone", body, timeout_seconds=self._timeout_seconds
             )
-            return read_decisions(request, reply)
+            return read_decisions(request, reply, where=self._url)
         except Exception as error:
             raise self._mapped(error) from None
 

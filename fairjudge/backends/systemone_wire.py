@@ -12,6 +12,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from fairjudge.backends.reply_bodies import check_reply
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.errors import MalformedReplyError
 from fairjudge.protocols import (
@@ -51,9 +52,14 @@ def _as_wire(question: Question) -> dict[str, Any]:
     return {"type": "score", "instructions": question.text, "criteria": levels}
 
 
-def read_decisions(request: DecisionRequest, reply: Any) -> Decisions:
-    """Return the answers of a reply in the System One format, or raise `MalformedReplyError`."""
+def read_decisions(request: DecisionRequest, reply: Any, *, where: str = "the server") -> Decisions:
+    """Return the answers of a reply in the System One format, or raise why there are none.
+
+    `where` names the server in messages. Answers that are not of the format are
+    `MalformedReplyError`.
+    """
     if not isinstance(reply, Mapping) or not isinstance(reply.get("answers"), Mapping):
+        check_reply(reply, "answers", where=where)
         raise MalformedReplyError("the reply holds no answers")
     model = reply.get("model")
     return Decisions(

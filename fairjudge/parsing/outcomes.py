@@ -13,9 +13,9 @@ from fairjudge.errors import (
     BudgetExceededError,
     ContextTooLongError,
     EmptyReplyError,
-    MalformedReplyError,
     RefusedError,
 )
+from fairjudge.parsing.whole import is_whole
 from fairjudge.protocols import Backend, Completion, CompletionRequest
 
 T = TypeVar("T")
@@ -25,7 +25,6 @@ _REASONS: tuple[tuple[type[BackendError], UnscoredReason], ...] = (
     (BudgetExceededError, "budget"),
     (ContextTooLongError, "too_long"),
     (EmptyReplyError, "unparseable"),
-    (MalformedReplyError, "unparseable"),
     (BackendError, "backend"),
 )
 """The first that an error is an instance of says the reason."""
@@ -48,16 +47,34 @@ async def or_unscored(call: Awaitable[T]) -> T | Unscored:
         return Unscored(reason=reason, detail=f"{type(error).__name__}: {error}")
 
 
-def complete_or_unscored(
+async def complete_or_unscored(
     backend: Backend, request: CompletionRequest
-) -> Awaitable[Completion | Unscored]:
-    """Return the backend's reply to `request`, or why there is none."""
-    return or_unscored(backend.complete(request))
+) -> Completion | Unscored:
+    """Return the backend's reply to `request`, or why there is none that counts."""
+    reply = await or_unscored(backend.complete(request))
+    if isinstance(reply, Unscored):
+        return reply
+    if reply.finish_reason == "refusal":
+        return Unscored(reason="refused", detail="the provider stopped the reply", raw=reply.text)
+    if is_broken_off(reply):
+        detail = "the server broke the reply off, and did not say that it is whole"
+        return Unscored(reason="backend", detail=detail, raw=reply.text)
+    return reply
+
+
+def is_broken_off(completion: Completion) -> bool:
+    """Say whether a server broke a reply off: by its own word, or by what the text looks like.
+
+    The text counts only where the finish reason is one that FairJudge does not know, or is missing.
+    """
+    if completion.finish_reason == "other":
+        return not is_whole(completion.text)
+    return completion.finish_reason == "error"
 
 
 def is_cut_off(completion: Completion) -> bool:
-    """Say whether a reply was cut off: by the limit on its tokens, or by the server's own word."""
-    return completion.finish_reason in {"length", "error"}
+    """Say whether the limit on its tokens cut a reply off."""
+    return completion.finish_reason == "length"
 
 
 def saying_cut_off(why: Unscored) -> Unscored:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.cache.files import AnyCache
-from fairjudge.errors import ConfigurationError, EmptyReplyError, InputError, RefusedError
+from fairjudge.errors import BackendError, ConfigurationError, InputError
 from fairjudge.files import read_file
 from fairjudge.protocols import CompletionRequest, DecisionRequest
 from fairjudge.records.folder import write_output
@@ -78,6 +78,7 @@ def import_batch(path: Path, *, cache: AnyCache) -> BatchImport:
 
 def _store(key: str, row: dict[str, Any], cache: AnyCache) -> str | None:
     """Put the reply of this line into `cache`, or say why it holds none."""
+    from fairjudge.backends.caching import is_kept
     from fairjudge.backends.chat_wire import read_chat
 
     if row.get("error"):
@@ -86,9 +87,11 @@ def _store(key: str, row: dict[str, Any], cache: AnyCache) -> str | None:
         return f"status {row['response']['status_code']}"
     body = row["response"]["body"]
     try:
-        reply = read_chat(body, stop=())
-    except (EmptyReplyError, RefusedError) as error:
+        reply = read_chat(body, stop=(), where="the batch")
+    except BackendError as error:
         return str(error)
+    if not is_kept(reply):
+        return "the reply was broken off"
     written = reply.model_dump(mode="json", exclude_defaults=True)
     cache.put(key, {"model": f"openai:{body.get('model')}", "reply": written})
     return None

@@ -20,7 +20,7 @@ from fairjudge.errors import (
     ConnectionFailedError,
     ContextTooLongError,
     EmptyReplyError,
-    MalformedReplyError,
+    NoReplyError,
     NotFoundError,
     RateLimitError,
     RefusedError,
@@ -69,7 +69,7 @@ FAULTS = {
             Fault(status=400, message="the request exceeds the available context size."),
             ContextTooLongError,
         ),
-        (Fault(broken="garbage"), MalformedReplyError),
+        (Fault(broken="garbage"), NoReplyError),
     ],
     "anthropic": [
         (Fault(status=529, message="Overloaded"), ServerError),
@@ -81,7 +81,7 @@ FAULTS = {
         ),
         (Fault(status=413, message="request_too_large"), ContextTooLongError),
         (Fault(status=404), NotFoundError),
-        (Fault(broken="garbage"), MalformedReplyError),
+        (Fault(broken="garbage"), NoReplyError),
     ],
     "litellm": [BY_CODE],
 }

@@ -17,6 +17,7 @@ from fairjudge.errors import (
     ConfigurationError,
     ContextTooLongError,
     MalformedReplyError,
+    ServerError,
 )
 from fairjudge.protocols import (
     DecisionRefusal,
@@ -178,9 +179,6 @@ async def test_what_is_no_distribution_is_malformed(stub, p):
 @pytest.mark.parametrize(
     "reply",
     [
-        None,
-        [],
-        {"answers": []},
         {"answers": {"better": {"type": "choice"}}},
         {"answers": {"better": {"type": "choice", "probabilities": {"a": "x"}}}},
         {"answers": {"better": {"type": "choice", "probabilities": {"a": 0.5, "none": 0.5}}}},
@@ -191,6 +189,14 @@ async def test_what_is_no_distribution_is_malformed(stub, p):
 def test_what_is_no_reply_of_the_format_is_malformed(reply):
     with pytest.raises(MalformedReplyError):
         read_decisions(ask(ModelRef(provider="systemone", model="m"), BETTER), reply)
+
+
+@pytest.mark.parametrize("reply", [None, [], {}, {"answers": []}, {"answers": None}, "text"])
+def test_a_reply_without_answers_is_the_servers_failure(reply):
+    with pytest.raises(ServerError, match="the box answered 200"):
+        read_decisions(
+            ask(ModelRef(provider="systemone", model="m"), BETTER), reply, where="the box"
+        )
 
 
 def test_a_refusal_in_place_of_an_answer():

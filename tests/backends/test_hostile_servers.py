@@ -468,7 +468,6 @@ async def test_a_reply_without_a_role_is_kept(message):
         ("LENGTH", "length"),
         ("max_tokens", "length"),
         ("MAX_TOKENS", "length"),
-        ("error", "error"),
         ("stop", "stop"),
         ("STOP", "stop"),
         (None, "other"),

@@ -9,11 +9,11 @@ import gc
 import pytest
 
 from fairjudge.backends.caching import Caching, CallsUnderWay
-from fairjudge.backends.http import seconds_to_wait
 from fairjudge.backends.keys import prompt_key, request_key
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying, RetryPolicy
 from fairjudge.backends.scripted import ScriptedBackend
+from fairjudge.backends.waits import seconds_to_wait
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import (
     AuthenticationError,

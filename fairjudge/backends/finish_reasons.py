@@ -1,0 +1,71 @@
+"""Why a reply ended, in every provider's words: whole, cut off, refused, or failed.
+
+Only ends that are known to be good count as whole. What is not known here, and a server that says
+nothing, is ``other``: such a reply counts where its text is whole
+(`fairjudge.parsing.outcomes.is_broken_off`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from fairjudge.backends.http import one_line
+from fairjudge.errors import RefusedError, ServerError
+from fairjudge.protocols import FinishReason
+
+_WHOLE = (
+    "stop", "eos", "eos_token", "end_turn", "stop_sequence", "end_of_turn", "endoftext", "end",
+    "complete", "completed", "finish", "finished", "normal", "none",
+)  # fmt: skip
+_CUT_OFF = (
+    "length", "max_tokens", "max_token", "model_length", "max_output_tokens", "max_new_tokens",
+    "max_length", "token_limit", "limit", "incomplete", "pause_turn", "error_limit",
+    "model_context_window_exceeded", "context_length_exceeded", "context_length",
+)  # fmt: skip
+_REFUSED = (
+    "content_filter", "content_filtered", "contentfilter", "refusal", "refused", "safety",
+    "image_safety", "recitation", "prohibited_content", "blocklist", "spii", "sensitive",
+    "guardrail_intervened", "guardrails", "error_toxic", "moderation", "content_policy", "blocked",
+    "model_armor",
+)  # fmt: skip
+_FAILED = (
+    "error", "failed", "failure", "server_error", "internal_error", "network_error", "overloaded",
+    "insufficient_system_resource", "timeout", "time_limit", "load", "unload",
+    "malformed_model_output",
+)  # fmt: skip
+_KNOWN: Mapping[str, FinishReason] = {
+    **dict.fromkeys(_WHOLE, "stop"),
+    **dict.fromkeys(_CUT_OFF, "length"),
+    **dict.fromkeys(_REFUSED, "refusal"),
+    **dict.fromkeys(_FAILED, "error"),
+}
+
+
+def read_finish(reason: Any) -> FinishReason:
+    """Return what a server's finish reason says; ``other`` for one that is not known, or none.
+
+    Upper and lower case are one, and so are hyphens, spaces and underscores. Of a reason with an
+    explanation (``content_filter: PROHIBITED_CONTENT``) what stands before it counts.
+    """
+    if not isinstance(reason, str):
+        return "other"
+    word = re.sub(r"[\s-]+", "_", reason.strip().lower().partition(":")[0].strip())
+    word = word.removeprefix("finish_reason_").removeprefix("finishreason.")
+    if word.startswith("content_filter"):
+        return "refusal"
+    return _KNOWN.get(word, "other")
+
+
+def checked_finish(reason: Any, *, where: str, usage: Any) -> FinishReason:
+    """Return `read_finish` of `reason`; a refusal and a failure are raised, with their `usage`."""
+    finish = read_finish(reason)
+    said = f"finish reason {one_line(reason)!r}"
+    if finish == "refusal":
+        raise RefusedError(f"the provider's content filter stopped the reply ({said})").with_usage(
+            usage
+        )
+    if finish == "error":
+        raise ServerError(f"{where} failed while it wrote the reply ({said})").with_usage(usage)
+    return finish

@@ -1,0 +1,87 @@
+"""What a reply of status 200 holds: a reply, an error that it names, or none of both.
+
+Gateways answer 200 before the model behind them has answered, and can then say only in the body
+what went wrong. Such a failure is that of the status which it names. A page, an empty body and what
+is no JSON object are `NoReplyError`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from fairjudge.backends.failures import failure_within
+from fairjudge.backends.http import one_line
+from fairjudge.backends.usage import read_usage
+from fairjudge.errors import BackendError, NoReplyError, RefusedError, ServerError
+
+_ERROR_FIELDS = ("message", "detail", "errors", "code", "error_code")
+"""What an error has that stands in place of a reply, outside a field ``error``."""
+
+
+def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
+    """Return the JSON of a reply's body; white space and a byte order mark before it are allowed.
+
+    `charset` is what the reply's headers say: it counts where the body is not UTF-8.
+    """
+    try:
+        return json.loads(content)
+    except UnicodeDecodeError:
+        text = content.decode(charset or "latin-1", "replace")
+    except (ValueError, RecursionError):
+        text = content.decode("utf-8", "replace")
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        begins = one_line(text, limit=80)
+        what = f"no JSON: {begins!r}" if begins else "an empty body"
+        raise NoReplyError(f"{where} answered 200 with {what}") from None
+
+
+def check_reply(reply: Any, *fields: str, where: str) -> Mapping[str, Any]:
+    """Return `reply`, which has its answer in one of `fields`; else raise the failure that it is.
+
+    An answer that is null or an empty list, with no word about it, is the server's failure.
+    """
+    body = next(iter(reply), None) if isinstance(reply, list) else reply
+    if not isinstance(body, Mapping):
+        raise NoReplyError(f"{where} answered 200 with {one_line(reply, limit=80)!r}")
+    error = _error_within(body, fields, where=where)
+    if error is not None:
+        raise error.with_usage(read_usage(body["usage"]) if body.get("usage") else None)
+    return body
+
+
+def _error_within(
+    body: Mapping[str, Any], fields: tuple[str, ...], *, where: str
+) -> BackendError | None:
+    if body.get("error") or body.get("type") == "error":
+        return failure_within(body, where=where)
+    if any(body.get(name) for name in fields):
+        return None
+    blocked = body.get("promptFeedback") or body.get("prompt_feedback") or {}
+    reason = blocked.get("blockReason") if isinstance(blocked, Mapping) else None
+    if reason or body.get("input_sensitive") or body.get("output_sensitive"):
+        return RefusedError(f"{where} declined the prompt ({one_line(reason or 'sensitive')})")
+    status = body.get("base_resp")
+    failed = isinstance(status, Mapping) and bool(status.get("status_code"))  # MiniMax
+    if failed or any(body.get(name) for name in _ERROR_FIELDS):
+        return failure_within(body, where=where)
+    if fields[0] in body:
+        return ServerError(f"{where} answered 200 with no {fields[0]!r} in the reply")
+    has = ", ".join(sorted(map(str, body))[:8]) or "nothing"
+    return NoReplyError(f"{where} answered 200 without {fields[0]!r}; it has {one_line(has)}")
+
+
+def first_choice(reply: Mapping[str, Any], *, where: str) -> Mapping[str, Any]:
+    """Return the choice of index 0 of a chat completion; one that failed raises its failure."""
+    choices = [choice for choice in reply["choices"] if isinstance(choice, Mapping)]
+    numbered = (choice for choice in choices if choice.get("index") == 0)
+    choice = next(numbered, choices[0] if choices else None)
+    if choice is None:
+        raise ServerError(f"{where} answered 200 with no choice in the reply")
+    if choice.get("error"):
+        usage = read_usage(reply["usage"]) if reply.get("usage") else None
+        raise failure_within(choice, where=where).with_usage(usage)
+    return choice

@@ -1,0 +1,107 @@
+"""How long a server asks to wait: in headers, in fields of an error's body, and in its words."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+_LONGEST_WISH = 1e9
+"""31 years: some say more in hundreds of digits."""
+_MAX_DEPTH = 6
+_UNITS: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_PART = (
+    r"\d{1,12}(?:\.\d{1,9})?\s?"
+    r"(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)"
+)
+_PARTS = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)\s?(ms|milli|[smhd])[a-z]*", re.IGNORECASE)
+_DURATION = re.compile(rf"{_PART}(?:\s?{_PART}){{0,4}}", re.IGNORECASE)
+_IN_WORDS = re.compile(
+    rf"(?:(?:try|again|retry|reset|resets|available)\b[^.\n]{{0,30}}?\b(?:in|after)|\bwait)"
+    rf"(?:\s+(?:for|at least|about))?\s+({_PART}(?:\s?{_PART}){{0,4}})(?![a-z])",
+    re.IGNORECASE,
+)
+"""Such as "Please try again in 7.6s", "retry after 5 seconds", "wait 1m30s"."""
+_IN_FIELDS = re.compile(r"""["']retryDelay["']\s*:\s*["'](\d{1,9}(?:\.\d{1,9})?)s["']""")
+"""Google's field, where a body came as text."""
+_FIELDS = frozenset({"retrydelay", "retry_after", "retryafter", "retry_after_seconds"})
+
+
+def seconds_to_wait(
+    headers: Mapping[str, str], body: Any = None, *, now: float | None = None
+) -> float | None:
+    """Return the wait that a reply asks for, in seconds, or None.
+
+    Headers come first: ``retry-after-ms``, and ``retry-after`` as seconds, a duration (``3s``) or
+    an HTTP date (RFC 9110, 10.2.3). Then a field of `body` (``retryDelay``, ``retry_after``) and
+    words in it ("try again in 7.6s"); last the reset of a limit of which nothing remains. `now` is
+    the present in seconds since 1970.
+    """
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    text = headers.get("retry-after")
+    found = _seconds(text)
+    if found is None and text is not None:
+        found = _until(text, now=time.time() if now is None else now)
+    if found is None:
+        found = next(_in_body(body), None)
+    return _until_reset(headers) if found is None else found
+
+
+def _number(text: str | None) -> float | None:
+    """Return a number from 0 to `_LONGEST_WISH`, or None for what is none."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*", text or "")
+    return min(float(match[1]), _LONGEST_WISH) if match else None
+
+
+def _seconds(text: object) -> float | None:
+    """Read a number of seconds, or a duration such as ``1m2.5s`` or ``350ms``."""
+    if isinstance(text, int | float) and not isinstance(text, bool):
+        return min(float(text), _LONGEST_WISH) if text >= 0 else None
+    if not isinstance(text, str):
+        return None
+    number = _number(text)
+    if number is not None or not _DURATION.fullmatch(text.strip()):
+        return number
+    parts = ((float(n), unit.lower()) for n, unit in _PARTS.findall(text))
+    total = sum(n * _UNITS["ms" if unit == "milli" else unit] for n, unit in parts)
+    return min(total, _LONGEST_WISH)
+
+
+def _until(text: str, *, now: float) -> float | None:
+    try:
+        then = parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, min(then - now, _LONGEST_WISH))
+
+
+def _in_body(body: Any, depth: int = 0) -> Iterator[float]:
+    """Yield the waits that fields of `body` name, then those that its texts do."""
+    if isinstance(body, str):
+        for found in (_IN_FIELDS.search(body), _IN_WORDS.search(body)):
+            if found and (seconds := _seconds(found[1])) is not None:
+                yield seconds
+    elif isinstance(body, Mapping) and depth < _MAX_DEPTH:
+        named = (_seconds(value) for name, value in body.items() if str(name).lower() in _FIELDS)
+        yield from (seconds for seconds in named if seconds is not None)
+        # The nested fields before any words, which are less exact.
+        for value in sorted(body.values(), key=lambda one: isinstance(one, str)):
+            yield from _in_body(value, depth + 1)
+    elif isinstance(body, list) and depth < _MAX_DEPTH:
+        for value in body[:100]:
+            yield from _in_body(value, depth + 1)
+
+
+def _until_reset(headers: Mapping[str, str]) -> float | None:
+    """Return when the limits reset of which nothing remains, as OpenAI and Groq say it."""
+    waits = [
+        seconds
+        for kind in ("requests", "tokens")
+        if _number(headers.get(f"x-ratelimit-remaining-{kind}")) == 0.0
+        and (seconds := _seconds(headers.get(f"x-ratelimit-reset-{kind}"))) is not None
+    ]
+    return max(waits, default=None)

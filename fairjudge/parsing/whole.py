@@ -1,0 +1,50 @@
+"""Whether a text looks whole: asked of replies whose server does not say that they are."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+
+from fairjudge.parsing._clean import without_reasoning
+
+_FENCE = re.compile(r"```[a-zA-Z]{0,20}\s*")
+_GOES_ON = frozenset(",;:\u060c\u061b\u3001\uff0c\uff1a\uff1b")
+_SHORT_LINE = 40
+"""Characters of a last line that may well have no full stop: "Score: 4", "Verdict: Summary 2"."""
+
+
+def is_whole(text: str) -> bool:
+    """Say whether `text` looks like all of a reply.
+
+    JSON is whole where it closes. Prose is whole where it ends as a sentence does, in any script,
+    or in a line that is short.
+    """
+    said = without_reasoning(text).strip()
+    fences = said.count("```")
+    if fences % 2 == 1:
+        return False
+    bare = _FENCE.sub("", said).strip()
+    if bare[:1] in {"{", "["}:
+        return _closes(bare)
+    opening = bare.find("{")
+    if opening >= 0 and '"' in bare[opening:] and not _closes(bare[opening:]):
+        return False
+    return _ends(bare)
+
+
+def _closes(text: str) -> bool:
+    """Say whether the JSON that `text` begins with closes; broken JSON may end in a bracket."""
+    try:
+        json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
+        return text.endswith(("}", "]"))
+    return True
+
+
+def _ends(text: str) -> bool:
+    last = text[-1:]
+    if not last or last in _GOES_ON:
+        return False
+    closes = unicodedata.category(last) in {"Po", "Pe", "Pf"} or last == '"'
+    return closes or len(text.rpartition("\n")[2]) <= _SHORT_LINE
