@@ -28,7 +28,7 @@ from fairjudge.errors import (
     ContextTooLongError,
     RefusedError,
 )
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Completion,
     CompletionRequest,
     DecisionRequest,

@@ -15,7 +15,7 @@ from typing import Any
 from fairjudge.domain import JudgeTask, Undefined, Unscored, Verdict
 from fairjudge.parsing import locate_verdict
 from fairjudge.parsing.outcomes import is_cut_off
-from fairjudge.protocols import Completion, Distribution, TokenAlternatives
+from fairjudge.ports import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import Position, Scale, to_verdict
 
 
