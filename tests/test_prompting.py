@@ -50,7 +50,7 @@ def test_every_released_template_is_locked_under_its_own_hash():
 
 
 def test_loading_a_template_that_does_not_exist_names_those_that_do():
-    with pytest.raises(PromptError, match=r"no prompt judge/nothing\.v1.*judge/repair\.v1"):
+    with pytest.raises(PromptError, match=r"no prompt judge/nothing\.v1.*judge/repair\.v2"):
         load_template("judge", "nothing")
 
 

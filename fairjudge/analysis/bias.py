@@ -42,6 +42,7 @@ from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.records.matching import with_ids_of
 from fairjudge.scorers.people import PeopleFinder, load_people_finder
 from fairjudge.text.counting import pluralize
+from fairjudge.text.stop_words import GLASGOW_STOP_WORDS
 
 Representation: TypeAlias = Literal["counts", "dense", "both"]
 R = TypeVar("R", bound=Record)
@@ -125,7 +126,7 @@ def measure_distinguishability(
         texts,
         embed=None if embedder is None else embedder.embed,
         embedder=None if embedder is None else embedder.fingerprint,
-        stop_words=_english_stop_words() if drop_stop_words else (),
+        stop_words=GLASGOW_STOP_WORDS if drop_stop_words else (),
         options=options,
     )
     return replace(report, notes=(*notes, *report.notes))
@@ -314,9 +315,3 @@ def _people_in(
         cluster.eid: people_from_names([name for _ in mine for name in next(found)], guess)
         for cluster, mine in zip(clusters, texts, strict=True)
     }
-
-
-def _english_stop_words() -> frozenset[str]:
-    from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-
-    return frozenset(ENGLISH_STOP_WORDS)

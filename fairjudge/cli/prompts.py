@@ -27,17 +27,20 @@ def list_() -> None:
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(help="Such as judge/coverage-single.v1, or without .v1.")],
+    name: Annotated[
+        str, typer.Argument(help="Such as judge/coverage-single.v2; the newest without .v2.")
+    ],
 ) -> None:
     """Print one template as it stands."""
     from fairjudge.errors import PromptError
-    from fairjudge.prompting import load_template
+    from fairjudge.prompting import load_template, released_templates
 
     task, _, rest = name.partition("/")
     base, dot, version = rest.partition(".v")
     if dot and not version.isdigit():
         raise PromptError(f"{version!r} is not a version: write {task}/{base}.v1")
-    template = load_template(task, base, int(version) if dot else 1)
+    released = [t.version for t in released_templates() if (t.task, t.name) == (task, base)]
+    template = load_template(task, base, int(version) if dot else max(released, default=1))
     for role, body in template.parts:
         typer.echo(f"## {role}\n\n{body}\n")
 

@@ -95,11 +95,10 @@ class _Candidate:
 
 @dataclass(frozen=True, slots=True)
 class _Cluster:
-    """The sentences of a cluster in order, the article that each is of, and their vectors."""
+    """The sentences of a cluster in order, and the article that each is of."""
 
     sentences: tuple[Sentence, ...]
     aids: tuple[str, ...]
-    vectors: NDArray[np.float32]
     n_articles: int
     topics: Mapping[str, str]
 
@@ -165,14 +164,16 @@ class LocalReferences:
     def _worked_out(self, articles: Sequence[Article]) -> tuple[_Answers, _Answers]:
         cluster = self._read_cluster(articles)
         candidates = _candidates(cluster)
-        answered = self._answers(candidates, cluster)
+        others = [_other_places(candidate, cluster) for candidate in candidates]
+        vectors = self._vectors(cluster, candidates, others)
+        answered = self._answers(candidates, others, cluster, vectors)
         valued: list[tuple[float, _Candidate, tuple[_Found, ...]]] = []
         vain: list[tuple[int, str, tuple[_Found, ...]]] = []
         for candidate, found in zip(candidates, answered, strict=True):
             n_sources = len(cluster.sources(one.place for one in found))
             if n_sources < _at_least(cluster.n_articles):
                 vain.append((-n_sources, candidate.question, found))
-            elif self._differ(candidate, found, cluster):
+            elif self._differ(candidate, found, cluster, vectors):
                 share = n_sources / cluster.n_articles
                 vague = candidate.key[0] == SAID_OF
                 telling = _SAID_BY_ANYONE if vague else _TELLING[candidate.kind]
@@ -191,22 +192,41 @@ class LocalReferences:
         return _Cluster(
             sentences=tuple(sentence for some in parsed for sentence in some),
             aids=tuple(one.aid for one, some in zip(articles, parsed, strict=True) for _ in some),
-            vectors=self.embedder.embed([text for some in texts for text in some]),
             n_articles=len(articles),
             topics=topics_of(parsed, self.embedder),
         )
 
+    def _vectors(
+        self,
+        cluster: _Cluster,
+        candidates: Sequence[_Candidate],
+        others: Sequence[Sequence[int]],
+    ) -> NDArray[np.float32]:
+        """Return a vector a sentence; zeros for those that are not compared with anything."""
+        by_clause = {place for candidate in candidates for place, _ in candidate.by_clause}
+        compared = sorted(by_clause.union(*others))
+        if not compared:
+            return np.zeros((len(cluster.sentences), 1), dtype=np.float32)
+        found = self.embedder.embed([cluster.sentences[place].text for place in compared])
+        vectors = np.zeros((len(cluster.sentences), found.shape[1]), dtype=np.float32)
+        vectors[compared] = found
+        return vectors
+
     def _answers(
-        self, candidates: Sequence[_Candidate], cluster: _Cluster
+        self,
+        candidates: Sequence[_Candidate],
+        others: Sequence[Sequence[int]],
+        cluster: _Cluster,
+        vectors: NDArray[np.float32],
     ) -> list[tuple[_Found, ...]]:
         """Return what the reader confirms or finds of each candidate."""
         if not candidates:
             return []
-        vectors = self.embedder.embed([one.question for one in candidates])
+        questions = self.embedder.embed([one.question for one in candidates])
         asked = [
             (candidate, place)
-            for candidate, vector in zip(candidates, vectors, strict=True)
-            for places in [_places(candidate, cluster, cluster.vectors @ vector)]
+            for candidate, beside, question in zip(candidates, others, questions, strict=True)
+            for places in [_places(candidate, cluster, beside, vectors[beside] @ question)]
             if len(cluster.sources(places)) >= _at_least(cluster.n_articles)
             for place in places
         ]
@@ -217,13 +237,19 @@ class LocalReferences:
             found[candidate.question].extend([one] if one else [])
         return [tuple(found[one.question]) for one in candidates]
 
-    def _differ(self, candidate: _Candidate, found: Sequence[_Found], cluster: _Cluster) -> bool:
+    def _differ(
+        self,
+        candidate: _Candidate,
+        found: Sequence[_Found],
+        cluster: _Cluster,
+        vectors: NDArray[np.float32],
+    ) -> bool:
         """Whether two of the answers are not the same, or have other numbers."""
         spans = [cluster.sentences[one.place].text[one.start : one.end] for one in found]
         if candidate.kind == "number":
             return len({numbers_in(span) for span in spans}) > 1
         places = {span: one.place for span, one in zip(spans, found, strict=True)}
-        pairs = _most_unlike(list(places), cluster.vectors[list(places.values())])
+        pairs = _most_unlike(list(places), vectors[list(places.values())])
         asked = [(candidate.question, one, other) for one, other in pairs]
         return any(
             (self.models.same_answer(asked[start : start + PAIRS_AT_ONCE]) < SAME).any()
@@ -300,16 +326,30 @@ def topics_of(parsed: Sequence[Sequence[Sentence]], embedder: Embedder) -> dict[
     return {word: name for word, name in topic.items() if len(members[name]) >= enough}
 
 
-def _places(candidate: _Candidate, cluster: _Cluster, closeness: NDArray[np.float32]) -> list[int]:
-    """Return the sentences to read: those of clauses, and the nearest others that may answer."""
+def _other_places(candidate: _Candidate, cluster: _Cluster) -> list[int]:
+    """Return the sentences that may answer though none of their clauses does."""
+    by_clause = {place for place, _ in candidate.by_clause}
+    return [
+        place
+        for place, sentence in enumerate(cluster.sentences)
+        if _may_answer(candidate, sentence) and place not in by_clause
+    ]
+
+
+def _places(
+    candidate: _Candidate,
+    cluster: _Cluster,
+    others: Sequence[int],
+    closeness: NDArray[np.float32],
+) -> list[int]:
+    """Return the sentences to read: those of clauses, and in each article the nearest `others`."""
     chosen = dict.fromkeys(place for place, _ in candidate.by_clause)
     n_read: Counter[str] = Counter()
-    for place in np.argsort(-closeness, kind="stable").tolist():
-        article = cluster.aids[place]
-        new = place not in chosen and n_read[article] < NEAREST
-        if new and _may_answer(candidate, cluster.sentences[place]):
+    for nearest in np.argsort(-closeness, kind="stable").tolist():
+        article = cluster.aids[others[nearest]]
+        if n_read[article] < NEAREST:
             n_read[article] += 1
-            chosen[place] = None
+            chosen[others[nearest]] = None
     return list(chosen)
 
 
@@ -317,9 +357,8 @@ def _may_answer(candidate: _Candidate, sentence: Sentence) -> bool:
     """Whether a sentence whose clauses do not answer is of the kind asked for, and names it."""
     kind, key = candidate.kind, candidate.key
     if key[0] == "count":
-        return any(is_count(t) and _counts(t, key[1]) for t in sentence.doc)
-    timed = kind == "time" and set(key[1:]) <= sentence.keys
-    return timed and any(t.ent_type_ in ("DATE", "TIME") for t in sentence.doc)
+        return any(_counts(number, key[1]) for number in sentence.counts)
+    return kind == "time" and sentence.timed and set(key[1:]) <= sentence.keys
 
 
 def _counts(number: Token, noun: str) -> bool:

@@ -55,6 +55,10 @@ class Sentence:
     clauses: tuple[Clause, ...]
     keys: frozenset[str]
     """What its words are compared by (`fairjudge.references.phrases.head_key`)."""
+    counts: tuple[Token, ...]
+    """Its plain numbers of things (`is_count`)."""
+    timed: bool
+    """Whether a date or a time stands in it."""
 
 
 @cache
@@ -81,6 +85,8 @@ def parse(texts: Sequence[str]) -> tuple[Sentence, ...]:
                 if token.pos_ in ("VERB", "AUX") and token.dep_ not in ("aux", "auxpass")
             ),
             keys=frozenset(map(head_key, doc)),
+            counts=tuple(filter(is_count, doc)),
+            timed=any(entity.label_ in ("DATE", "TIME") for entity in doc.ents),
         )
         for text, doc in zip(texts, load_parser().pipe(flat, batch_size=64), strict=True)
     )
