@@ -10,7 +10,7 @@ from typing import Any
 from fairjudge.backends.finish_reasons import checked_finish
 from fairjudge.backends.http import one_line
 from fairjudge.backends.parameter_support import is_strict
-from fairjudge.backends.reply_bodies import check_reply, first_choice
+from fairjudge.backends.reply_bodies import check_reply, finish_reason_of, first_choice
 from fairjudge.backends.usage import read_usage
 from fairjudge.errors import EmptyReplyError, RefusedError, ServerError
 from fairjudge.ports import (
@@ -74,7 +74,7 @@ def read_chat(reply: Any, *, stop: Sequence[str], where: str = "the server") -> 
     refusal = _refusal(message)
     if refusal:
         raise RefusedError(f"the model declined: {one_line(refusal)}").with_usage(usage)
-    reason = choice.get("finish_reason")
+    reason = finish_reason_of(choice)
     finish = checked_finish(reason, where=where, usage=usage)
     text = cut_at(_text(message.get("content")), stop)
     if not text.strip():

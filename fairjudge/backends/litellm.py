@@ -11,7 +11,7 @@ from typing import Any
 import openai
 
 from fairjudge.backends.chat_wire import chat_body, read_chat
-from fairjudge.backends.failures import failure
+from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import (
     DEFAULT_TIMEOUT_SECONDS,
@@ -28,6 +28,7 @@ from fairjudge.errors import (
     ContextTooLongError,
     RefusedError,
 )
+from fairjudge.parsing.whole import is_whole
 from fairjudge.ports import (
     Completion,
     CompletionRequest,
@@ -98,12 +99,16 @@ class LiteLLMClient:
         if isinstance(error, openai.APIStatusError) and "Connection error" in said:
             return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
         status = getattr(error, "status_code", None)
+        response: Any = getattr(error, "response", None)
+        body = getattr(response, "text", "") or getattr(error, "message", str(error))
+        if isinstance(status, str) or (status == 422 and body == said):
+            # So litellm says an error inside a reply of status 200.
+            named = {"message": said, "code": status if isinstance(status, str) else None}
+            return failure_within({"error": named}, where=where)
         unsent = isinstance(error, openai.APIConnectionError)  # timeouts too
         if isinstance(error, openai.APIError) and isinstance(status, int) and not unsent:
-            response: Any = getattr(error, "response", None)
             headers = dict(getattr(response, "headers", None) or {})
             headers |= dict(getattr(error, "litellm_response_headers", None) or {})
-            body = getattr(response, "text", "") or getattr(error, "message", str(error))
             return failure(status, body, where=where, headers=headers, secrets=secrets)
         return map_sdk_error(error, sdk=openai, where=where, secrets=secrets)
 
@@ -121,11 +126,9 @@ class LiteLLMBackend(LiteLLMClient):
         try:
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
-                return read_chat(
-                    reply.model_dump(warnings=False),
-                    stop=request.stop,
-                    where=self.target.base_url or self.target.model,
-                )
+                where = self.target.base_url or self.target.model
+                found = read_chat(reply.model_dump(warnings=False), stop=request.stop, where=where)
+                return _doubting_stop(found)
         except Exception as error:
             raise self._mapped(error) from None
 
@@ -140,6 +143,17 @@ class LiteLLMBackend(LiteLLMClient):
             "max_retries": 0,
             "drop_params": True,
         }
+
+
+def _doubting_stop(reply: Completion) -> Completion:
+    """Return `reply` as broken off where its JSON does not close.
+
+    litellm says "stop" also of replies whose server says nothing.
+    """
+    begins_json = reply.text.lstrip()[:1] in {"{", "["}
+    if reply.finish_reason == "stop" and begins_json and not is_whole(reply.text):
+        return reply.model_copy(update={"finish_reason": "error"})
+    return reply
 
 
 class LiteLLMDecisionsBackend(LiteLLMClient):

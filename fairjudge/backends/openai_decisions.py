@@ -6,12 +6,14 @@ import asyncio
 import warnings
 from typing import Any
 
+import httpx2
 import openai
 from langchain_core.messages import HumanMessage
 
 from fairjudge.backends.http import check_target, one_line
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.openai import OWN_URL
+from fairjudge.backends.reply_bodies import check_reply, read_json
 from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.systemone_wire import distribution
 from fairjudge.backends.usage import read_messages_usage
@@ -57,14 +59,24 @@ class OpenAIDecisionsBackend(ServerClient[Any]):
 
     def _connect(self) -> Any:
         warnings.filterwarnings("ignore", message="The class `OpenAIDecisions` is in beta")
+        client = sdk_http_client(openai, self._url, warn=self._warn)
+        # LangChain hands on nothing of a body that is no reply.
+        client.event_hooks = {"response": [self._check_body]}
         return api.OpenAIDecisions(
             model=self.target.model,
             api_key=self._key,
             base_url=self._url,
             max_retries=0,
             timeout=self._timeout_seconds,
-            http_async_client=sdk_http_client(openai, self._url, warn=self._warn),
+            http_async_client=client,
         )
+
+    async def _check_body(self, response: httpx2.Response) -> None:
+        """Raise the failure that a reply of status 200 names in place of answers."""
+        if response.status_code == 200:
+            content, charset = await response.aread(), response.charset_encoding
+            body = read_json(content, where=self._url, charset=charset)
+            check_reply(body, "answers", where=self._url)
 
     async def _close(self, connection: Any) -> None:
         await connection.http_async_client.aclose()

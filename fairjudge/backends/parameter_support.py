@@ -34,9 +34,9 @@ _SIGNS: Mapping[str, re.Pattern[str]] = {
     "max_completion_tokens": re.compile(r"\bmax_completion_tokens\b"),
     "max_tokens": re.compile(r"\bmax_tokens\b"),
     "logprobs": re.compile(r"logprobs", re.IGNORECASE),
-    "top_p": re.compile(r"\btop_p\b"),
-    "temperature": re.compile(r"\btemperature\b"),
-    "seed": re.compile(r"\bseed\b"),
+    "top_p": re.compile(r"\btop_p\b", re.IGNORECASE),
+    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
     "stop": re.compile(r"\bstop\b"),
     "cache_control": re.compile(r"\bcache_control\b"),
 }

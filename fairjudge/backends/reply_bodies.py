@@ -81,7 +81,15 @@ def first_choice(reply: Mapping[str, Any], *, where: str) -> Mapping[str, Any]:
     choice = next(numbered, choices[0] if choices else None)
     if choice is None:
         raise ServerError(f"{where} answered 200 with no choice in the reply")
-    if choice.get("error"):
+    own = choice.get("provider_specific_fields") or {}  # of litellm
+    error = choice.get("error") or own.get("error")
+    if error:
         usage = read_usage(reply["usage"]) if reply.get("usage") else None
-        raise failure_within(choice, where=where).with_usage(usage)
+        raise failure_within({"error": error}, where=where).with_usage(usage)
     return choice
+
+
+def finish_reason_of(choice: Mapping[str, Any]) -> Any:
+    """Return why a choice ended, in the server's own word where litellm put another for it."""
+    own = choice.get("provider_specific_fields") or {}
+    return own.get("native_finish_reason") or choice.get("finish_reason")

@@ -85,8 +85,7 @@ class Retrying(Middleware):
 
     A key that is not accepted ends the run too, before the first answer. After it, no single item
     does: a request that is denied raises `DeniedError`, and only ten denied in a row, none answered
-    between, raise `AuthenticationError`. ``answered`` says that an earlier start was answered: then
-    a 403 is one item's from the beginning.
+    between, raise `AuthenticationError`.
     """
 
     def __init__(
@@ -94,7 +93,6 @@ class Retrying(Middleware):
         *,
         policy: RetryPolicy | None = None,
         ends_unmet: bool = False,
-        answered: bool = False,
         sleep: Sleep = asyncio.sleep,
         retried: Callable[[BackendError], None] = lambda _: None,
         warn: Warn | None = None,
@@ -102,7 +100,7 @@ class Retrying(Middleware):
         self._policy = policy or RetryPolicy()
         self._met = not ends_unmet
         self._answered = False
-        self._answered_before = answered
+        self._answered_before = False
         self._n_denied = 0
         self._sleep = sleep
         self._retried = retried
@@ -111,6 +109,10 @@ class Retrying(Middleware):
         self._backoff = wait_random_exponential(
             multiplier=self._policy.first_wait_seconds, max=self._policy.longest_wait_seconds
         )
+
+    def note_answered_before(self) -> None:
+        """Note that an earlier start was answered: a 403 is one item's from the beginning then."""
+        self._answered_before = True
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""

@@ -77,6 +77,7 @@ class Models:
     _model: Model
     _ledger: _Ledger | None = None
     _cache: AnyCache | None = None
+    _retrying: Retrying | None = None
     _embedder: Embedder | None = field(default=None)
     _entailment: EntailmentModel | None = field(default=None)
     _trained: TrainedModels | None = field(default=None)
@@ -109,6 +110,11 @@ class Models:
         """Force the replies kept so far to disk."""
         if self._cache is not None:
             self._cache.sync()
+
+    def note_answered_before(self) -> None:
+        """Note that an earlier start of the run was answered; see `Retrying`."""
+        if self._retrying is not None:
+            self._retrying.note_answered_before()
 
     def spent(self) -> Spent | None:
         """Return what was asked so far, None for the embedded default."""
@@ -216,7 +222,9 @@ async def open_models(
         llm = _llm(backend, target, model)
         try:
             with answering_first(limiter, tell=print_note):
-                yield Models(llm=llm, _model=model, _ledger=ledger, _cache=cache)
+                yield Models(
+                    llm=llm, _model=model, _ledger=ledger, _cache=cache, _retrying=retrying
+                )
             if ledger.retries:
                 print_note(f"{target}: {retries_text(ledger.retries)}")
         finally:

@@ -101,6 +101,8 @@ async def build_loaded(
         builder = make_builder(models, settled)
         with opened as run:
             book = BuildBook(run, loaded.records)
+            if book.done:
+                models.note_answered_before()
             progress.begin(len(loaded.records))
             for eid in book.done:
                 progress.end(eid)

@@ -213,6 +213,8 @@ async def _judge(
         from fairjudge.run.ray_engine import judge_on_ray
 
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
+    if any(one.unscored is None for one in book.ratings):
+        models.note_answered_before()
     with noting_spent(book.run, model, models.spent), seldom_collecting():
         await judge_tasks(
             book,

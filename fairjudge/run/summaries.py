@@ -115,6 +115,8 @@ async def summarize_loaded(
             with own_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
                 kept = {(one.eid, one.system): one for one in rows}
+            if kept:
+                models.note_answered_before()
 
             async def write(summarizer: Summarizer, cluster: Cluster) -> Summary | Failed:
                 found = kept.get((cluster.eid, summarizer.name))

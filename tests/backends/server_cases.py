@@ -13,6 +13,7 @@ from fairjudge.errors import (
     BackendError,
     BadRequestError,
     ContextTooLongError,
+    NoReplyError,
     NotFoundError,
     RateLimitError,
     RefusedError,
@@ -369,3 +370,107 @@ BY_STATUS = {
     }.items()
     for name, case in cases.items()
 }
+
+
+def _within(error: type[BackendError], /, **body: Any) -> Case:
+    return Case(status=200, body=body, error=error)
+
+
+WITHIN_200 = {
+    "openrouter 429": _within(
+        RateLimitError,
+        error={
+            "message": "Provider returned error",
+            "code": 429,
+            "metadata": {"raw": "temporarily rate-limited upstream"},
+        },
+    ),
+    "openrouter 502": _within(
+        ServerError, error={"message": "Upstream error: worker request limit reached", "code": 502}
+    ),
+    "a wait in words": Case(
+        status=200,
+        body={"error": {"message": "Rate limited. Try again in 4s.", "code": 429}},
+        error=RateLimitError,
+        wait_seconds=4.0,
+    ),
+    "anthropic's overload": _within(
+        ServerError, type="error", error={"type": "overloaded_error", "message": "Overloaded"}
+    ),
+    "anthropic's rate": _within(
+        RateLimitError, type="error", error={"type": "rate_limit_error", "message": "slow"}
+    ),
+    "a code in words": _within(
+        RateLimitError, error={"message": "slow", "code": "rate_limit_exceeded"}
+    ),
+    "an internal error": _within(ServerError, error={"message": "oops", "type": "server_error"}),
+    "an error that is a word": _within(ServerError, error="upstream connect error"),
+    "a list": Case(
+        status=200, body=[{"error": {"code": 503, "message": "unavailable"}}], error=ServerError
+    ),
+    "vllm's object": _within(
+        ContextTooLongError,
+        object="error",
+        message="This model's maximum context length is 4096 tokens.",
+        type="BadRequestError",
+        code=400,
+    ),
+    "a timeout": _within(RequestTimeoutError, error={"message": "late", "code": 408}),
+    "too long": _within(
+        ContextTooLongError, error={"message": "context length exceeded", "code": 400}
+    ),
+    "moderated": _within(
+        RefusedError, error={"message": "your input was flagged", "code": 403, "metadata": {}}
+    ),
+    "filtered": _within(RefusedError, error={"message": "no", "code": "content_filter"}),
+    "a wrong key": _within(AuthenticationError, error={"message": "bad key", "code": 401}),
+    "no credit": _within(AuthenticationError, error={"message": "add credits", "code": 402}),
+    "lm studio's path": _within(
+        NotFoundError, error="Unexpected endpoint or method. (POST /chat/completions)"
+    ),
+    "minimax's rate": _within(
+        RateLimitError,
+        base_resp={"status_code": 1002, "status_msg": "rate limit"},
+        error={"code": "rate_limit", "message": "rate limit"},
+    ),
+    "qwen's throttling": _within(
+        RateLimitError, code="Throttling.RateQuota", message="Requests rate limit exceeded"
+    ),
+    "cloudflare's errors": _within(
+        ServerError, success=False, errors=[{"code": 10000, "message": "internal error"}]
+    ),
+    "another format": _within(NoReplyError, response="Score: 3", done=True),
+    "nothing": _within(NoReplyError),
+    "a page": Case(status=200, body=b"<html>Checking your browser</html>", error=NoReplyError),
+    "an empty body": Case(status=200, body=b"", error=NoReplyError),
+    "white space": Case(status=200, body=b"\n\n  \n", error=NoReplyError),
+    "half of a body": Case(status=200, body=b'{"choices": [{"mess', error=NoReplyError),
+    "a word": Case(status=200, body=b'"ok"', error=NoReplyError),
+    "null": Case(status=200, body=b"null", error=NoReplyError),
+}
+"""In every wire format."""
+
+NO_CHOICE = {
+    "choices are null": _within(ServerError, id=None, choices=None, error=None),
+    "choices are empty": _within(
+        ServerError, id="gen", choices=[], usage={"prompt_tokens": 10, "completion_tokens": 0}
+    ),
+    "a choice that failed": _within(
+        ServerError,
+        id="gen",
+        choices=[
+            {
+                "index": 0,
+                "finish_reason": "error",
+                "error": {"code": 502, "message": "Upstream idle"},
+                "message": {"role": "assistant", "content": ""},
+            }
+        ],
+    ),
+    "a blocked prompt": _within(RefusedError, promptFeedback={"blockReason": "SAFETY"}, choices=[]),
+    "a sensitive prompt": _within(RefusedError, choices=None, input_sensitive=True),
+    "no words and no end": _within(
+        ServerError, choices=[{"index": 0, "message": {"content": ""}, "finish_reason": None}]
+    ),
+}
+"""In the chat completions format."""

@@ -15,6 +15,7 @@ from fairjudge.errors import (
     ConfigurationError,
     ConnectionFailedError,
     ContextTooLongError,
+    DeniedError,
     EmptyReplyError,
     NotFoundError,
     RateLimitError,
@@ -117,3 +118,58 @@ async def test_broken_connections_beside_an_answer_are_asked_again(ask):
     assert (await backend.complete(ask(TARGET, seed=1))).text == "hello"
     answered.set()
     assert (await slow).text == "later"
+
+
+def denied(status):
+    error = AuthenticationError(f"http://h/v1 answered {status}: no")
+    error.status = status
+    return error
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+@pytest.mark.parametrize(
+    "before",
+    [[], [RefusedError("flagged")], [ContextTooLongError("long")], [BadRequestError("400")]],
+)
+async def test_a_denial_before_the_first_answer_ends_the_run(ask, status, before):
+    backend, _ = answering(*before, denied(status))
+    for error in before:
+        with pytest.raises(type(error)):
+            await backend.complete(ask(TARGET))
+    with pytest.raises(AuthenticationError):
+        await backend.complete(ask(TARGET))
+
+
+@pytest.mark.parametrize("status", [401, 402, 403])
+async def test_a_denial_after_an_answer_is_one_items(ask, status):
+    backend, inner = answering("hello", denied(status), "later", *[denied(status)] * 9, "last")
+    assert (await backend.complete(ask(TARGET))).text == "hello"
+    with pytest.raises(DeniedError, match=f"answered {status}"):
+        await backend.complete(ask(TARGET))
+    assert (await backend.complete(ask(TARGET))).text == "later"
+    for _ in range(9):
+        with pytest.raises(DeniedError):
+            await backend.complete(ask(TARGET))
+    assert (await backend.complete(ask(TARGET))).text == "last"
+    assert len(inner.requests) == 13  # none is asked again
+
+
+async def test_ten_denials_in_a_row_end_the_run(ask):
+    backend, _ = answering("hello", *[denied(401)] * 10)
+    await backend.complete(ask(TARGET))
+    for _ in range(9):
+        with pytest.raises(DeniedError):
+            await backend.complete(ask(TARGET))
+    with pytest.raises(AuthenticationError):
+        await backend.complete(ask(TARGET))
+
+
+async def test_of_a_run_that_was_answered_before_a_403_is_one_items_at_once(ask):
+    inner = ScriptedBackend(lambda r: denied(401 if r.seed == 1 else 403))
+    retrying = Retrying(ends_unmet=True)
+    retrying.note_answered_before()
+    backend = Pipeline(inner, retrying)
+    with pytest.raises(DeniedError):
+        await backend.complete(ask(TARGET))
+    with pytest.raises(AuthenticationError):
+        await backend.complete(ask(TARGET, seed=1))

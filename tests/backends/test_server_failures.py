@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from server_cases import BY_STATUS
+from server_cases import BY_STATUS, NO_CHOICE, WITHIN_200
 from test_contract import KINDS, WRAPPED, asked, given
 
 from fairjudge.backends import open_backend, resolve_target
-from fairjudge.errors import BackendError
+from fairjudge.errors import BackendError, ServerError
 
 pytestmark = pytest.mark.filterwarnings("default")
 
@@ -38,6 +38,8 @@ async def failing(stub, provider):
     return failing
 
 
+CHATS = given("openai", "litellm", "langchain")
+"""Those that speak the chat completions format here."""
 LITELLMS = {
     "too long: groq 413": "RateLimitError",
     "passing: cloudflare's page": "RequestTimeoutError",
@@ -55,3 +57,40 @@ async def test_each_failure_is_of_its_kind(failing, provider):
     asked_for = {n: case.wait_seconds for n, case in BY_STATUS.items() if case.wait_seconds}
     waits = {name: found[name].retry_after_seconds for name in asked_for}
     assert waits == pytest.approx(asked_for)
+
+
+LANGCHAINS = {
+    "an error that is a word",
+    "lm studio's path",
+    "a list",
+    "a word",
+    "null",
+    "no words and no end",
+}
+"""What LangChain raises as it raises errors of a caller; these are not asked again in one run."""
+
+
+def check(found, cases, provider):
+    """Compare kinds; where a wrapping package loses the body, it is enough to be asked again."""
+    kinds = {name: type(error) for name, error in found.items()}
+    right = {}
+    for name, case in cases.items():
+        kind = kinds[name]
+        lost = provider in WRAPPED and issubclass(kind, ServerError)
+        lost |= provider == "langchain" and name in LANGCHAINS and kind is BackendError
+        # litellm says "stop" where the server said nothing.
+        lost |= provider == "litellm" and name == "no words and no end"
+        right[name] = kind if lost else case.error
+    assert kinds == right
+
+
+@pytest.mark.parametrize("provider", given(*KINDS))
+async def test_a_failure_inside_a_status_of_200_is_what_it_names(failing, provider):
+    found = await failing({name: case.fault for name, case in WITHIN_200.items()})
+    check(found, WITHIN_200, provider)
+
+
+@pytest.mark.parametrize("provider", CHATS)
+async def test_a_reply_without_a_choice_is_the_servers_failure(failing, provider):
+    found = await failing({name: case.fault for name, case in NO_CHOICE.items()})
+    check(found, NO_CHOICE, provider)

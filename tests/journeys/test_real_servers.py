@@ -1,0 +1,144 @@
+"""Judging from the command line on a server that misbehaves item by item, as real ones do.
+
+Each item ends with its own reason, the run goes on, and the next start asks only for what may be
+asked again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from cli_tools import judging, reference, summary, text_of, write_jsonl
+from stub_server import Call, Fault, Reply, StubServer
+
+from fairjudge.engine import models
+
+GOOD = Reply(text='{"reasoning": "All of it is there.", "verdict": "4"}')
+HALF = '{"reasoning": "The text says that 84 people", "verdict": 1'
+
+
+def said(status: int, message: str, **fields: object) -> Fault:
+    body = {"error": {"message": message, **fields}}
+    return Fault(status=status, body=json.dumps(body).encode())
+
+
+def body(**fields: object) -> Fault:
+    return Fault(body=json.dumps(fields).encode())
+
+
+LASTING = {
+    "moderated": (
+        said(
+            403,
+            "The chosen model requires moderation and your input was flagged",
+            code=403,
+            metadata={"reasons": ["violence"], "flagged_input": "84 passengers"},
+        ),
+        "refused",
+    ),
+    "filtered by azure": (
+        said(400, "filtered due to the content management policy", code="content_filter"),
+        "refused",
+    ),
+    "filtered by deepseek": (said(400, "Content Exists Risk"), "refused"),
+    "filtered by anthropic": (said(400, "Output blocked by content filtering policy"), "refused"),
+    "stopped by gemini": (Reply(text=HALF, finish_reason="SAFETY"), "refused"),
+    "stopped without text": (Reply(text=None, finish_reason="PROHIBITED_CONTENT"), "refused"),
+    "refused in a part": (
+        body(choices=[{"message": {"content": [{"type": "refusal", "refusal": "I can't."}]}}]),
+        "refused",
+    ),
+    "too long": (said(400, "the request exceeds the available context size"), "too_long"),
+    "too long by 500": (
+        said(500, "input is too large to process. increase the physical batch size", code=500),
+        "too_long",
+    ),
+    "cut off by its limit": (Reply(text=HALF, finish_reason="model_length"), "unparseable"),
+}
+"""What stays so when it is asked again: the run ends with this reason for good."""
+PASSING = {
+    "overloaded inside 200": (body(error={"message": "Provider error", "code": 429}), "backend"),
+    "a bad gateway inside 200": (body(error={"message": "Upstream", "code": 502}), "backend"),
+    "overloaded as anthropic": (body(type="error", error={"type": "overloaded_error"}), "backend"),
+    "no choices": (body(choices=None), "backend"),
+    "an empty list": (body(choices=[]), "backend"),
+    "a page": (Fault(broken="garbage"), "backend"),
+    "an empty body": (Fault(body=b""), "backend"),
+    "out of resources": (
+        Reply(text=HALF, finish_reason="insufficient_system_resource"),
+        "backend",
+    ),
+    "aborted": (Reply(text=HALF, finish_reason="abort"), "backend"),
+    "never ended": (Reply(text=HALF, finish_reason=None), "backend"),
+    "forbidden for this item": (said(403, "You may not do this"), "backend"),
+    "credits for less": (said(402, "can only afford 600 tokens"), "backend"),
+    "not to its liking": (said(400, "the prompt is odd"), "backend"),
+    "a conflict": (said(409, "request being processed"), "backend"),
+}
+"""What may be otherwise when it is asked again."""
+FATES = LASTING | PASSING
+REASONS = {name: reason for name, (_, reason) in FATES.items()}
+
+
+@pytest.fixture(autouse=True)
+def no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let retries follow one another at once."""
+    retrying = functools.partial(models.Retrying, sleep=lambda seconds: asyncio.sleep(0))
+    monkeypatch.setattr(models, "Retrying", retrying)
+
+
+def name_of(call: Call) -> str:
+    text = text_of(call)
+    if "84 people" in text:  # the attempt to have a reply that was cut off mended
+        return "cut off by its limit"
+    return next((name for name in FATES if f"Story of {name}." in text), "good")
+
+
+@pytest.fixture
+def material() -> None:
+    names = ["good", *FATES]
+    write_jsonl(Path("references.jsonl"), [reference(f"e{n}") for n in range(len(names))])
+    write_jsonl(
+        Path("summaries.jsonl"),
+        [{**summary("s", f"e{n}"), "text": f"Story of {name}."} for n, name in enumerate(names)],
+    )
+
+
+def reasons() -> dict[str, str | None]:
+    rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    names = ["good", *FATES]
+    return {names[int(row["eid"][1:])]: row["unscored"] for row in rows}
+
+
+def asked(server: StubServer) -> Counter[str]:
+    return Counter(name_of(call) for call in server.calls)
+
+
+def test_each_item_ends_with_its_reason_and_only_some_are_asked_again(cli, server, material):
+    server.answer = lambda call: FATES[name_of(call)][0] if name_of(call) in FATES else GOOD
+    # One after the other, so that the good item is the first to be answered.
+    first = cli(*judging(server, concurrency=1))
+    assert first.code == 3, first.err
+    assert reasons() == {"good": None, **REASONS}
+    calls = asked(server)
+    assert {name: calls[name] for name in LASTING if name != "cut off by its limit"} == {
+        name: 1 for name in LASTING if name != "cut off by its limit"
+    }
+
+    server.calls.clear()
+    again = cli(*judging(server, concurrency=1))
+    assert again.code == 3, again.err
+    assert set(asked(server)) == set(PASSING)
+    assert reasons() == {"good": None, **REASONS}
+
+    server.calls.clear()
+    server.answer = lambda call: GOOD
+    last = cli(*judging(server))
+    assert last.code == 3  # refused, too long and cut off stay
+    assert asked(server) == dict.fromkeys(PASSING, 1)
+    assert reasons() == {"good": None, **REASONS, **dict.fromkeys(PASSING)}
