@@ -238,6 +238,7 @@ class Judgement(_Target):
     scale to its probability where the judge gives them. ``checklist`` holds what the value of that
     protocol is made of, ``sources`` what a balance is. ``repeat`` numbers judgements of the same
     item from 0, under one prompt; ``variant`` names the prompt where an item was judged by several.
+    ``without_probabilities`` says why a value that was to come from token probabilities does not.
     """
 
     order: Order | None = None
@@ -252,6 +253,7 @@ class Judgement(_Target):
     sources: tuple[SourceCovered, ...] | None = None
     repeat: int | None = Field(default=None, ge=0)
     variant: Annotated[str, BeforeValidator(_id_from_number)] | None = None
+    without_probabilities: str | None = None
     signature: str = ""
 
     @model_validator(mode="after")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -70,6 +70,13 @@ class JudgeResult(Sequence[Judgement]):
 
         asked = [row for row in self.judgements if "derived_from" not in (row.model_extra or {})]
         return missing_of(asked, n_not_applicable=self.n_not_applicable)
+
+    @property
+    def without_probabilities(self) -> Mapping[str, int]:
+        """Values that do not come from the token probabilities asked for, by the reason why."""
+        from fairjudge.scores.missing import without_probabilities
+
+        return without_probabilities(self.judgements)
 
     @checks_arguments
     def leaderboard(self, *, seed: Seed = 0, n_resamples: Resamples = 2000) -> Table:

@@ -108,6 +108,7 @@ class _JudgedAspect:
                 reasons=outcome.missing.reasons,
                 by_default=any(one.scored_by == "embedding" for one in outcome.ratings),
                 n_level=n_level(scores),
+                without_probabilities=outcome.without_probabilities,
             )
         )
 
@@ -128,6 +129,9 @@ class _JudgedAspect:
             "n_judgements": len(outcome.judgements),
             "n_unscored": outcome.n_unscored,
             "missing": outcome.missing.to_json(),
+            **(
+                {"without_probabilities": mixed} if (mixed := outcome.without_probabilities) else {}
+            ),
             "systems": {
                 score.system: _score_json(score)
                 | {"ranks": list(ranks.get(score.system, ())) or None}

@@ -13,10 +13,14 @@ from itertools import pairwise
 from typing import Any
 
 from fairjudge.domain import JudgeTask, Undefined, Unscored, Verdict
+from fairjudge.judges.token_places import spans_from_end
 from fairjudge.parsing import locate_verdict
 from fairjudge.parsing.outcomes import is_cut_off
 from fairjudge.protocols import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import Position, Scale, to_verdict
+
+_UNKNOWN_LOGPROB = -9999.0
+"""What servers write for a token that is not among those whose probability they know."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +100,7 @@ def from_tokens(
 
     Of the alternatives that the server gave there, those that stand for no answer, and the mass
     that it did not list, are off the scale. ``Undefined`` where there are no token probabilities,
-    the reply has no verdict, its tokens do not add up to its text, or one answer begins with
+    the reply has no verdict, no token can be told to stand there, or one answer begins with
     another ("1" and "10"), so that one token does not tell them apart.
     """
     if completion.tokens is None:
@@ -107,8 +111,8 @@ def from_tokens(
     if isinstance(reading, Unscored):
         return Undefined(why=f"no verdict to look at: {reading.detail}")
     token = _verdict_token(completion.tokens, completion.text, reading.start, reading.end, scale)
-    if token is None:
-        return Undefined(why="no token stands at the verdict")
+    if isinstance(token, Undefined):
+        return token
     masses = dict.fromkeys(scale.answers, 0.0)
     listed = 0.0
     for alternative, logprob in token.logprobs.items():
@@ -147,18 +151,27 @@ def _shares_of(verdict: float | Position, scale: Scale) -> dict[str, float]:
 
 def _verdict_token(
     tokens: Sequence[TokenAlternatives], text: str, start: int, end: int, scale: Scale
-) -> TokenAlternatives | None:
-    """Return the first token within the verdict that stands for an answer ("2" of "Summary 2")."""
-    joined = "".join(token.token for token in tokens)
-    if joined.strip() != text.strip():
-        return None
-    place = -(len(joined) - len(joined.lstrip())) + (len(text) - len(text.lstrip()))
-    for token in tokens:
-        after = place + len(token.token)
-        if place < end and after > start and scale.answer_of_token(token.token) is not None:
-            return token
-        place = after
-    return None
+) -> TokenAlternatives | Undefined:
+    """Return the first token within the verdict that stands for an answer ("2" of "Summary 2").
+
+    Only what stands after the verdict need add up to the text, not what was before it.
+    """
+    found: TokenAlternatives | None = None
+    reached = False
+    for index, first, after in spans_from_end([one.token for one in tokens], text):
+        reached = first <= start
+        if first < end and after > start and scale.answer_of_token(tokens[index].token) is not None:
+            found = tokens[index]
+        if reached:
+            break
+    if found is None:
+        why = (
+            "no token stands at the verdict" if reached else "the tokens do not add up to the text"
+        )
+        return Undefined(why=why)
+    if found.logprobs.get(found.token, 0.0) <= _UNKNOWN_LOGPROB:
+        return Undefined(why="the verdict's own token has no probability")
+    return found
 
 
 def graded_fields(found: ScoreDistribution, scale: Scale, task: JudgeTask) -> dict[str, Any]:

@@ -102,7 +102,8 @@ class LlmJudge(WritingModel):
     ``max_output_tokens`` must leave room for the reasons that come before the verdict. With
     ``token_probabilities`` the score is the mean over the answers' probabilities at the verdict's
     token, where the server gives them. Without them, ``samples`` above 1 are drawn, and the score
-    is their mean. Both judge by a distribution (`fairjudge.judges.distributions`).
+    is their mean, or the verdict of the one reply; the judgement says so, and why. Both judge by a
+    distribution (`fairjudge.judges.distributions`).
 
     ``variants`` are the criterion under several wordings of its prompt, `criterion` the first of
     them: each task is answered, and its row signed, by the one that the task's ``variant`` names.
@@ -164,9 +165,12 @@ class LlmJudge(WritingModel):
                     masses=found.probabilities,
                     off_scale=found.off_scale,
                 )
+            return await self._sample(task, first, why_no_masses=found.why)
         return await self._sample(task, first)
 
-    async def _sample(self, task: JudgeTask, first: Completion) -> Reply | Unscored:
+    async def _sample(
+        self, task: JudgeTask, first: Completion, *, why_no_masses: str | None = None
+    ) -> Reply | Unscored:
         """Draw the other samples; one that could not be had leaves the item for another try."""
         asked = (self._question(task, place) for place in range(1, self.samples))
         others = await asyncio.gather(*(complete_or_unscored(self.backend, one) for one in asked))
@@ -178,7 +182,12 @@ class LlmJudge(WritingModel):
                 return one
             else:
                 samples.append(None)
-        return Reply(text=first.text, cut_off=is_cut_off(first), others=tuple(samples))
+        return Reply(
+            text=first.text,
+            cut_off=is_cut_off(first),
+            why_no_masses=why_no_masses,
+            others=tuple(samples),
+        )
 
     def _question(self, task: JudgeTask, place: int) -> CompletionRequest:
         criterion = self.variants[task.variant or ""] if self.variants else self.criterion
@@ -195,16 +204,18 @@ class LlmJudge(WritingModel):
         scale = self.criterion.scale
         verdict = read_verdict(reply.text, scale, aspect=task.aspect, cut_off=reply.cut_off)
         found = self._distribution(reply, verdict, aspect=task.aspect)
+        why = reply.why_no_masses
+        told = {} if why is None else {"without_probabilities": why}
         if isinstance(found, ScoreDistribution):
             texts = [reply.text, *(None if one is None else one.text for one in reply.others)]
-            kept = {"samples": texts} if reply.others else {}
+            kept = {**told, **({"samples": texts} if reply.others else {})}
             return self._judgement(
                 task, raw=reply.text, **graded_fields(found, scale, task), **kept
             )
         if isinstance(verdict, Unscored):
             return saying_cut_off(verdict) if reply.cut_off else verdict
         value = to_verdict(verdict, task.order or "ab") if isinstance(verdict, str) else verdict
-        return self._judgement(task, value=value, raw=reply.text)
+        return self._judgement(task, value=value, raw=reply.text, **told)
 
     def _distribution(
         self, reply: Reply, verdict: float | Position | Unscored, *, aspect: str

@@ -20,12 +20,14 @@ class Reply(Sample):
     """What a model wrote, before it is read. JSON through and through, for checkpoints.
 
     ``masses`` and ``off_scale`` are the probabilities of the scale's answers where the server gave
-    them for each token; ``others`` the further samples of the same prompt, None where one failed.
+    them for each token, ``why_no_masses`` says why they were asked for and could not be had;
+    ``others`` the further samples of the same prompt, None where one failed.
     """
 
     repaired: bool = False
     masses: Mapping[str, float] | None = None
     off_scale: float = 0.0
+    why_no_masses: str | None = None
     others: tuple[Sample | None, ...] = ()
 
 

@@ -7,7 +7,7 @@ on, then what to do next.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fairjudge.domain import Estimate
 from fairjudge.reports.figures import named
@@ -27,7 +27,8 @@ class Board:
 
     ``systems`` are those ranked, best first, of which the first ``n_level`` share the best score;
     ``as_good`` are the others that may be no worse than the first, None where no intervals say so.
-    ``reasons`` counts items without a score by reason.
+    ``reasons`` counts items without a score by reason, ``without_probabilities`` scores that do not
+    come from the token probabilities that were asked for.
     """
 
     aspect: str
@@ -39,6 +40,7 @@ class Board:
     reasons: Mapping[str, int]
     by_default: bool
     n_level: int = 1
+    without_probabilities: Mapping[str, int] = field(default_factory=dict)
 
 
 def board_findings(board: Board) -> tuple[str, ...]:
@@ -49,11 +51,27 @@ def board_findings(board: Board) -> tuple[str, ...]:
 
 
 def standing(board: Board) -> tuple[str, ...]:
-    """Return who leads, and who is not compared."""
-    if not board.not_ranked:
-        return (_leads(board),)
-    others = named(board.not_ranked, _MAX_NAMED)
-    return _leads(board), f"Judged on fewer clusters, and not compared: {others}."
+    """Return who leads, who is not compared, and whether scores of two kinds stand together."""
+    said = [_leads(board)]
+    if board.not_ranked:
+        others = named(board.not_ranked, _MAX_NAMED)
+        said.append(f"Judged on fewer clusters, and not compared: {others}.")
+    if board.without_probabilities:
+        n_scored = board.n_items - sum(board.reasons.values())
+        said.append(two_kinds(board.without_probabilities, n_scored))
+    return tuple(said)
+
+
+def two_kinds(without_probabilities: Mapping[str, int], n_scored: int) -> str:
+    """Say how many scores do not come from token probabilities, and what that does to means."""
+    n = sum(without_probabilities.values())
+    why = ", ".join(f"{count} {reason}" for reason, count in without_probabilities.items())
+    if n >= n_scored:
+        return f"No score comes from token probabilities: {why}."
+    return (
+        f"{n} of {pluralize(n_scored, 'score')} {'does' if n == 1 else 'do'} not come from token "
+        f"probabilities, so that means are of both kinds: {why}."
+    )
 
 
 def of_leaderboard(found: Leaderboard) -> Board:
@@ -75,6 +93,7 @@ def of_leaderboard(found: Leaderboard) -> Board:
         reasons=found.missing.reasons,
         by_default=bool(found.n_by_default),
         n_level=n_level(one.score for one in ranked),
+        without_probabilities=found.without_probabilities,
     )
 
 

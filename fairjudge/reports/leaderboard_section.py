@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 from fairjudge.records.results import figure
 from fairjudge.reports.figures import Json, forest, row
-from fairjudge.reports.findings import board_findings, of_leaderboard
+from fairjudge.reports.findings import board_findings, of_leaderboard, two_kinds
 from fairjudge.reports.parts import Group, Heading, Paragraph, Part
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import Column, TextTable
@@ -61,6 +61,9 @@ def _cautions(board: Leaderboard) -> Iterator[str]:
         yield f"{pluralize(n, 'document')}: intervals that rest on so few are too narrow."
     if beside := not_ranked(one.score for one in board.standings):
         yield beside
+    if board.without_probabilities:
+        n_scored = board.missing.n_items - board.missing.n
+        yield two_kinds(board.without_probabilities, n_scored)
     if board.n_by_default:
         yield weak_judge(board.aspect)
 

@@ -47,7 +47,7 @@ from fairjudge.run.judges import (
 from fairjudge.run.material import Material
 from fairjudge.scores.aggregate import SystemScore, system_scores
 from fairjudge.scores.leaderboards import rank_ranges
-from fairjudge.scores.missing import Missing, missing_of
+from fairjudge.scores.missing import Missing, missing_of, without_probabilities
 from fairjudge.scores.ratings import Rating
 from fairjudge.text.usable import ArticleLeftOut
 
@@ -146,6 +146,11 @@ class JudgeOutcome(RunOutcome):
         if all(one.repeat is None and one.variant is None for one in self.ratings):
             return None
         return stability_report(self.judgements)
+
+    @property
+    def without_probabilities(self) -> Mapping[str, int]:
+        """Scores that do not come from the token probabilities asked for, by the reason why."""
+        return without_probabilities(self.ratings)
 
     @property
     def n_unscored(self) -> int:

@@ -137,6 +137,9 @@ def _row(members: Sequence[Judgement], rule: JuryRule) -> Judgement:
         "agreement": None if isinstance(verdict.agreement, Undefined) else verdict.agreement,
         "split": verdict.split,
     }
+    told = {row.judge: row.without_probabilities for row in members if row.unscored is None}
+    if why := "; ".join(f"{judge}: {said}" for judge, said in told.items() if said):
+        fields["without_probabilities"] = why
     return Judgement.model_validate(fields)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.balance import BALANCE
 from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
 from fairjudge.scores.aggregate import SystemScore, cluster_means, system_scores
-from fairjudge.scores.missing import Missing, missing_of
+from fairjudge.scores.missing import Missing, missing_of, without_probabilities
 from fairjudge.scores.ratings import Rated
 from fairjudge.stats.bootstrap import bootstrap_many, divide
 
@@ -73,8 +73,9 @@ class Leaderboard:
     ``unit`` is what was judged: summary, sentence, article or answer. ``scale_range`` is None where
     a value lies outside the protocol's usual range, so that the scale is not known.
     ``missing`` are the items without a score; ``n_by_default`` of the judgements are the embedded
-    default's. ``derived``: they say what checklists do under this protocol, and nobody was asked
-    for them.
+    default's; ``without_probabilities`` counts values that were to come from token probabilities,
+    by the reason why they do not. ``derived``: they say what checklists do under this protocol, and
+    nobody was asked for them.
     """
 
     judge: str
@@ -86,6 +87,7 @@ class Leaderboard:
     n_judgements: int
     missing: Missing
     n_by_default: int = 0
+    without_probabilities: Mapping[str, int] = field(default_factory=dict)
     derived: bool = False
 
     @property
@@ -187,6 +189,7 @@ def _leaderboard(
         scale_range=span,
         n_judgements=len(rows),
         missing=missing_of(rows),
+        without_probabilities=without_probabilities(rows),
         n_by_default=sum(row.scored_by == "embedding" for row in rows),
         derived=is_derived(rows[0]),
     )

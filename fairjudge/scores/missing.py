@@ -84,3 +84,9 @@ def _kind_of(reason: str) -> Kind:
     if reason == NOT_APPLICABLE:
         return "not applicable"
     return next((kind for name, kind in _KINDS.items() if name == reason), "failed")
+
+
+def without_probabilities(rows: Iterable[Rated]) -> dict[str, int]:
+    """Count by its reason what has a value, but not from the token probabilities asked for."""
+    reasons = (row.without_probabilities for row in rows if row.unscored is None)
+    return dict(Counter(why for why in reasons if why is not None).most_common())

@@ -30,6 +30,7 @@ class Rating:
     probabilities: Mapping[str, float] | None
     repeat: int | None = None
     variant: str | None = None
+    without_probabilities: str | None = None
 
 
 Rated: TypeAlias = Judgement | Rating

@@ -1,0 +1,143 @@
+"""``judge --expected`` over HTTP: token lists as servers send them, and rows that have none."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from math import exp
+from pathlib import Path
+
+import pytest
+from cli_tools import judging
+from stub_server import Reply
+
+TEXT = '{"reasoning":"ok","verdict":"4"}'
+VERDICT = [("4", -0.69), ("3", -0.92), ("5", -2.3)]
+BEFORE, AFTER = ('{"', "reasoning", '":"', "ok", '","', "verdict", '":"'), ('"}',)
+EXPECTED = sum(int(a) * exp(p) for a, p in VERDICT) / sum(exp(p) for _, p in VERDICT)
+
+
+def place(token, alternatives=None):
+    listed = alternatives or [(token, -0.01)]
+    top = [{"token": a, "logprob": p, "bytes": list(a.encode())} for a, p in listed]
+    return {"token": token, "logprob": listed[0][1], "top_logprobs": top}
+
+
+def reply(before=BEFORE, after=AFTER, *, text=TEXT, alternatives=VERDICT) -> Reply:
+    verdict = place(alternatives[0][0], alternatives)
+    return Reply(text=text, logprobs=[*map(place, before), verdict, *map(place, after)])
+
+
+EMOJI = TEXT.replace("ok", "ok 😀")
+SERVERS = {
+    "plain": reply(),
+    "end token": reply(after=('"}', "<|im_end|>")),
+    "two end tokens and a line": reply(after=('"}\n', "<|eot_id|>", "")),
+    "escaped bytes": reply(
+        (*BEFORE[:3], "ok ", "\\xf0\\x9f\\x98", "\\x80", *BEFORE[4:]), text=EMOJI
+    ),
+    "undecoded bytes": reply((*BEFORE[:3], "ok ", "\ufffd", "\ufffd", *BEFORE[4:]), text=EMOJI),
+    "sentencepiece bytes": reply(
+        (*BEFORE[:3], "ok ", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>", *BEFORE[4:]), text=EMOJI
+    ),
+    "reasoning first": reply(("<think>", "maybe 3", "</think>", "\n\n", *BEFORE)),
+    "harmony": reply(
+        ("<|channel|>", "analysis", "<|message|>", "maybe ", "3", "<|end|>", "<|start|>", *BEFORE),
+        ('"}', "<|return|>"),
+    ),
+    "glued": reply(BEFORE[:-1], (), alternatives=[(f'":"{a}"}}', p) for a, p in VERDICT]),
+    "bytes after the verdict": reply(
+        ("Verdict: ",), (" ", "\ufffd", "\ufffd"), text="Verdict: 4 😀"
+    ),
+}
+SILENT = {
+    "other tokens": (reply(text=TEXT.replace("}", " }")), "do not add up to the text"),
+    "one token": (Reply(text=TEXT, logprobs=[place(TEXT)]), "no token stands at the verdict"),
+    "ids": (Reply(text=TEXT, logprobs=[place("token_id:90"), place("token_id:19")]), "add up"),
+    "sentinel": (
+        reply(alternatives=[("4", -9999.0), ("3", -0.92), ("5", -2.3)]),
+        "the verdict's own token has no probability",
+    ),
+    "none": (Reply(text=TEXT), "the backend gave no token probabilities"),
+}
+
+
+def judged() -> list[dict]:
+    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+def test_the_value_is_the_mean_over_the_probabilities(cli, references, summaries, server, kind):
+    """exp(-0.69), exp(-0.92), exp(-2.3) on 4, 3, 5 are 0.502, 0.399, 0.100: 3.70 over their sum."""
+    server.answer = lambda _: SERVERS[kind]
+    done = cli(*judging(server), "--expected", "--json", "out.json")
+    assert done.code == 0, done.err
+    assert pytest.approx(3.702, abs=1e-3) == EXPECTED
+    assert [row["value"] for row in judged()] == [pytest.approx(EXPECTED)] * 6
+    assert all("without_probabilities" not in row for row in judged())
+    assert "token probabilities" not in done.out
+    assert "without_probabilities" not in json.loads(Path("out.json").read_text())
+
+
+@pytest.mark.parametrize("kind", SILENT)
+def test_a_row_without_them_says_so_and_why(cli, references, summaries, server, kind):
+    said, why = SILENT[kind]
+    server.answer = lambda _: said
+    done = cli(*judging(server), "--expected", "--json", "out.json")
+    assert done.code == 0, done.err
+    assert [row["value"] for row in judged()] == [4] * 6
+    (reason,) = {row["without_probabilities"] for row in judged()}
+    assert why in reason
+    assert f"No score comes from token probabilities: 6 {reason}." in " ".join(done.out.split())
+    assert json.loads(Path("out.json").read_text())["without_probabilities"] == {reason: 6}
+
+
+def test_a_mean_over_both_kinds_says_so_everywhere(cli, references, summaries, server):
+    import fairjudge as fj
+
+    turn = itertools.count()
+    server.answer = lambda _: SERVERS["plain"] if next(turn) % 3 else SILENT["none"][0]
+    done = cli(*judging(server), "--expected", "--json", "out.json")
+    said = (
+        "2 of 6 scores do not come from token probabilities, so that means are of both kinds: "
+        "2 the backend gave no token probabilities."
+    )
+    assert said in " ".join(done.out.split())
+    assert said in json.loads(Path("out.json").read_text())["findings"]
+    assert cli("report", "judgements.jsonl", "-o", "report.html").code == 0
+    assert said in Path("report.html").read_text("utf-8")
+    model = fj.Model("openai:stub-model", base_url=server.v1)
+    judge = fj.Judge(model, aspect="coverage", protocol="likert", token_probabilities=True)
+    result = judge(references, summaries)
+    assert result.without_probabilities == {"the backend gave no token probabilities": 2}
+    assert said in " ".join(str(result).split())
+
+
+def test_samples_stand_in_and_say_so(cli, references, summaries, server):
+    server.answer = lambda _: Reply(text=TEXT)
+    done = cli(*judging(server), "--expected", "--samples", "3")
+    assert done.code == 0, done.err
+    assert {row["without_probabilities"] for row in judged()} == {
+        "the backend gave no token probabilities"
+    }
+    assert all(len(row["samples"]) == 3 for row in judged())
+
+
+def test_a_jury_of_both_kinds_says_who_gave_none(cli, references, summaries, server):
+    def by_model(call):
+        return SERVERS["plain"] if call.body["model"] == "one" else SILENT["none"][0]
+
+    server.answer = by_model
+    members = ("--backend", "openai:one", "--backend", "openai:two")
+    done = cli(*judging(server), *members, "--expected")
+    assert done.code == 0, done.err
+    why = "openai:two: the backend gave no token probabilities"
+    first = [row for row in judged() if row["judge"].startswith("jury")]
+    assert {row["without_probabilities"] for row in first} == {why}
+    assert why in " ".join(done.out.split())
+
+
+def test_without_expected_nothing_is_said(cli, references, summaries, server):
+    server.answer = lambda _: Reply(text=TEXT)
+    assert "token probabilities" not in cli(*judging(server)).out
+    assert all("without_probabilities" not in row for row in judged())

@@ -1,0 +1,69 @@
+"""Tokens aligned with the text from its end: places worked out by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from fairjudge.judges.token_places import spans_from_end
+
+
+def found(tokens, text):
+    """Return the texts at the spans, in the order of the tokens."""
+    return [text[start:end] for _, start, end in reversed(list(spans_from_end(tokens, text)))]
+
+
+def test_tokens_that_add_up_to_the_text_all_have_their_place():
+    assert list(spans_from_end(["Score", ": ", "4"], "Score: 4")) == [
+        (2, 7, 8),
+        (1, 5, 7),
+        (0, 0, 5),
+    ]
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        "<|im_end|>", "</s>", "<eos>", "<|eot_id|>", "<end_of_turn>", "<|return|>", "[EOS]", "",
+        "<｜end▁of▁sentence｜>", "\n", "<|END_OF_TURN_TOKEN|>", "<seed:eos>",
+    ],
+)  # fmt: skip
+def test_an_end_token_that_the_text_lacks_is_no_obstacle(end):
+    assert found(["Score: ", "4", end], "Score: 4") == ["Score: ", "4"]
+
+
+def test_an_end_token_that_the_text_has_is_part_of_it():
+    assert found(["4", "</s>"], "4</s>") == ["4", "</s>"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text", "there"),
+    [
+        (["ok ", "\\xf0\\x9f\\x98", "\\x80", " 4"], "ok 😀 4", ["ok ", " 4"]),
+        (["ok ", "\ufffd", "\ufffd", " 4"], "ok 😀 4", ["ok ", " 4"]),
+        (["4", " ", "<0xF0>", "<0x9F>", "<0x98>", "<0x80>"], "4 😀", ["4", " "]),
+        (["4", "é", "\ufffd", "\ufffd"], "4é😀", ["4", "é"]),  # the fewest characters that fit
+        (["4", "\ufffd", "\ufffd", "\ufffd", "."], "4😀😀.", ["4", "."]),
+        (["\ufffd", "4"], "𠮷4", ["4"]),
+    ],
+)
+def test_tokens_of_parts_of_characters_stand_for_these(tokens, text, there):
+    assert found(tokens, text) == there
+
+
+def test_reasoning_before_the_text_ends_the_search():
+    tokens = ["<think>", "maybe 3", "</think>", "Score: ", "4"]
+    assert found(tokens, "Score: 4") == ["Score: ", "4"]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "text"),
+    [
+        (["Score: ", "5"], "Score: 4"),
+        (["4", " or so"], "4"),
+        (["4", "\ufffd"], "4"),  # no character that could be it
+        (["token_id:90", "token_id:19"], '{"verdict":"4"}'),
+        ([], "4"),
+    ],
+)
+def test_what_is_not_in_the_text_has_no_place(tokens, text):
+    assert found(tokens, text) == []
