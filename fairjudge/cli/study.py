@@ -106,7 +106,7 @@ def _run(asked: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: boo
 
     def tell(one: StepResult) -> None:
         if not silent and one.seconds is not None:
-            shown.console.print(f"{one.name}: {one.done.with_retry_bar}", markup=False, highlight=False)
+            shown.console.print(f"{one.name}: {one.done.told}", markup=False, highlight=False)
 
     with display.bars(quiet=quiet) as shown:
         asked = asked.asking(shown.with_retry_bar)
