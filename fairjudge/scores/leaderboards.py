@@ -44,7 +44,7 @@ MEANING: Mapping[str, str] = {
 }
 """Of a system's score by each protocol; in words for readers."""
 FEWEST_CLUSTERS = 5
-"""Clusters below which there are no ranks and intervals: those say next to nothing."""
+"""Clusters below which there are no ranks and intervals: too few to estimate them."""
 
 
 def weak_judge(aspect: str) -> str:
