@@ -7,7 +7,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "design" / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "design" / "README.md",
+    *sorted((ROOT / "docs").glob("**/*.md")),
+]
 NAME = re.compile(r"`(fairjudge(?:\.\w+)+)`")
 LINK = re.compile(r"\]\((?!https?://)([^)#]+)")
 
@@ -26,3 +31,13 @@ def test_names_and_links_lead_somewhere(page: Path) -> None:
     text = page.read_text("utf-8")
     assert [name for name in sorted(set(NAME.findall(text))) if not exists(name)] == []
     assert [link for link in LINK.findall(text) if not (page.parent / link).exists()] == []
+
+
+def test_the_tests_that_the_security_page_names_are_there():
+    text = (ROOT / "docs" / "security.md").read_text("utf-8")
+    named = set(re.findall(r"`(?:tests/)?([\w/]+\.py)`", text))
+    there = [path.relative_to(ROOT / "tests").as_posix() for path in ROOT.glob("tests/**/*.py")]
+    tests = {name for name in named if "test_" in name or name == "hostile_cases.py"}
+    assert len(tests) > 10
+    for name in sorted(tests):
+        assert any(f"/{path}".endswith(f"/{name}") for path in there), f"no {name} in tests"
