@@ -293,7 +293,7 @@ async def achecks(
     aspect: str = "coverage",
     run: str | Path | None = None,
 ) -> Findings:
-    """Check what must hold of any judge, whatever the right verdicts are.
+    """Run metamorphic (consistency) tests, which need no right verdicts.
 
     ``await achecks(...)`` in code that awaits; ``checks(...)`` in other code, notebooks too.
 
