@@ -66,7 +66,7 @@ class LabelPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanPoint:
-    """Half-widths that a number of labels buys."""
+    """Half-widths by number of labels."""
 
     n_labels: int
     with_judge: float

@@ -134,7 +134,7 @@ def _leads(board: Board) -> str:
 
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
-    """Say that several systems share the first place, and who may be as good."""
+    """Say that several systems share the first place, and which do not differ significantly."""
     said = f"{together(level)} stand level in {board.aspect}"
     if board.as_good is None:
         n_clusters = pluralize(board.n_clusters, "cluster")
