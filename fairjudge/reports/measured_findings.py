@@ -263,7 +263,7 @@ def _rank(report: Json) -> Iterator[str]:
 def _place_helps(group: Json) -> Iterator[str]:
     if side := _side(group["position_effect"]):
         place = "first" if side > 0 else "second"
-        yield f"Being shown {place} has a significant effect; the ranking is adjusted for it."
+        yield f"Being shown {place} helps significantly; the ranking is adjusted for it."
 
 
 def _words(report: Json) -> Iterator[str]:

@@ -155,7 +155,7 @@ def test_the_first_rank_is_claimed_where_no_other_may_have_it():
     )
     assert ranked(1, 1, 1, n_level=2)[0].endswith("the difference to c is not significant (95 %).")
     assert ranked(1, 1, n_level=2) == ("a and b stand level for j in coverage.",)
-    assert "Standing second helps" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
+    assert "Being shown second helps significantly" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
 
 
 def fair(measure, p_value=0.01, n=6, difference=0.1, excluded=()):
