@@ -99,8 +99,8 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
 def test_rows_are_read_again_by_their_places_also_when_the_run_is_closed(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         places = [run.append("rows", {"n": n, "text": "ä" * n}) for n in range(5)]
-        assert [place for place, _ in run.placed("rows")] == places
-    rows = run.at("rows", [places[3], places[0]])
+        assert [place for place, _ in run.rows_with_offsets("rows")] == places
+    rows = run.rows_at("rows", [places[3], places[0]])
     assert rows == [{"n": 3, "text": "äää"}, {"n": 0, "text": ""}]
     with pytest.raises(RunError, match="not as the run wrote it"):
-        run.at("rows", [places[1] + 1])
+        run.rows_at("rows", [places[1] + 1])
