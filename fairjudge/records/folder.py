@@ -169,12 +169,20 @@ class RunFolder(RunStore):
         file = self._file(name)
         if not file.exists():
             return
+        place, all_sound = 0, True
         with self._reading(file) as lines:
-            all_sound = all(line.endswith(b"\n") and _row(line) is not None for line in lines)
-        if not all_sound:
-            self._take_out_unsound(file)
-        place = 0
-        with self._reading(file) as lines:
+            for line in lines:
+                row = _row(line) if line.endswith(b"\n") else None
+                if row is None:
+                    all_sound = False
+                    break
+                yield place, row
+                place += len(line)
+        if all_sound:
+            return
+        self._take_out_unsound(file)
+        with self._reading(file) as lines:  # what was yielded stands where it stood
+            lines.seek(place)
             for line in lines:
                 if (row := _row(line)) is not None:
                     yield place, row
