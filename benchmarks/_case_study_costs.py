@@ -8,7 +8,7 @@ from statistics import median
 from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study, best_protocol
 
 from fairjudge.backends.pricing import load_prices
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 from fairjudge.reports.tables import TextTable, columns, to_markdown
 
 MODEL = ModelRef(provider="openai", model="gpt-3.5-turbo")

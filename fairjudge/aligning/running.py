@@ -40,6 +40,7 @@ from fairjudge.judges.criteria import Criterion
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.parsing.outcomes import complete_or_unscored
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import RunFolder, RunStore, write_atomically
 from fairjudge.run.judges import criterion_of
 from fairjudge.run.judging import judge_material
@@ -301,7 +302,7 @@ class _Work:
 def base_criterion(judging: JudgeOptions) -> Criterion:
     """Return the prompt and the scale that are to be improved."""
     plan = judging.plan()
-    if plan.protocol == "checklist":
+    if PROTOCOLS[plan.protocol].itemized:
         raise ConfigurationError("align improves prompts of --protocol likert, binary or pairwise")
     return criterion_of(plan, prompt=judging.prompt, scale=judging.scale)
 

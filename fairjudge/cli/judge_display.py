@@ -146,10 +146,11 @@ class _JudgedAspect:
 
 
 def _meaning(protocol: str, low: float, high: float) -> str:
-    from fairjudge.scores.leaderboards import MEANING
+    from fairjudge.protocols import PROTOCOLS
 
-    span = f"{low:g} to {high:g}" if protocol == "likert" else "0 to 1"
-    return f"Score: {MEANING[protocol]}, {span}"
+    asked = PROTOCOLS[protocol]
+    span = f"{low:g} to {high:g}" if asked.graded else "0 to 1"
+    return f"Score: {asked.score_meaning}, {span}"
 
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:

@@ -22,8 +22,8 @@ from fairjudge.judges.checklist import (
 from fairjudge.judges.llm import EMPTY_SUMMARY, WritingModel
 from fairjudge.judges.ports import Reply, Sample
 from fairjudge.parsing.outcomes import saying_cut_off
+from fairjudge.ports import Message
 from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.protocols import Message
 from fairjudge.records.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 4096

@@ -18,6 +18,7 @@ from fairjudge.judges.asking import (
     Thresholds,
 )
 from fairjudge.options.declaring import Opt
+from fairjudge.protocols import PROTOCOLS
 
 if TYPE_CHECKING:
     from fairjudge.judges.tasks import JudgingPlan
@@ -130,7 +131,7 @@ class JudgeOptions:
             text_unit=self.text_unit,
             preset=self.preset,
         )
-        if self.derive and plan.protocol != "checklist":
+        if self.derive and not PROTOCOLS[plan.protocol].itemized:
             raise ConfigurationError("--derive takes its verdicts from --protocol checklist")
         return plan
 

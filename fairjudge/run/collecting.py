@@ -27,6 +27,7 @@ from fairjudge.files import read_file
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.address import StoreAddress
 from fairjudge.records.folder import CHANGED
 from fairjudge.records.postgres import StoredRun
@@ -71,7 +72,7 @@ def collect(
     parts: Sequence[Sequence[Summary]] = [summaries]
     if probes:
         parts = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)
-        if protocol != "pairwise":  # every summary once
+        if not PROTOCOLS[protocol].paired:  # every summary once
             parts = [list({(s.eid, s.system): s for pair in parts for s in pair}.values())]
     tasks = tuple(
         task

@@ -35,6 +35,7 @@ from fairjudge.judges.ports import Judge
 from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import RunStore, own_rows
 from fairjudge.run.judges import (
     first_options,
@@ -134,7 +135,7 @@ class JudgeOutcome(RunOutcome):
         """Return who is covered by each system where judgements say so; a group a system."""
         from fairjudge.auditing.reports import covered_report
 
-        if self.plan.protocol != "checklist" and self.plan.aspect != BALANCE:
+        if not PROTOCOLS[self.plan.protocol].itemized and self.plan.aspect != BALANCE:
             return []
         lists = [row for row in self.judgements if row.checklist or row.sources]
         return covered_report(lists, self.references)["groups"] if lists else []

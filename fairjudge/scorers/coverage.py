@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Cluster, Summary
 from fairjudge.fairness.support import Support
-from fairjudge.protocols import Embedder, EntailmentModel
+from fairjudge.ports import Embedder, EntailmentModel
 from fairjudge.text.chunks import CHUNK_WORDS, chunks
 from fairjudge.text.sentences import split_sentences
 

@@ -17,8 +17,8 @@ from fairjudge.errors import ConfigurationError
 from fairjudge.judges.criteria import fence_articles
 from fairjudge.parsing import without_reasoning
 from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.ports import Backend, CompletionRequest, ModelRef
 from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.text.scripts import count_words
 from fairjudge.text.spellings import spellings_of
 from fairjudge.text.tokens import named_words

@@ -10,7 +10,7 @@ from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.errors import ConfigurationError, ContextTooLongError, RefusedError
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 from fairjudge.run.sweeping import settings_of
 from fairjudge.summaries.writing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
 
