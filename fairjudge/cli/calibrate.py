@@ -140,7 +140,7 @@ def apply(
     output: opt.Output,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Put calibrated scores in the place of a judge's own, which are kept as 'uncalibrated'.
+    """Replace a judge's scores by calibrated ones; the originals are kept as 'uncalibrated'.
 
     fairjudge apply calibrator.json judgements.jsonl -o calibrated.jsonl
     """

@@ -38,7 +38,7 @@ class Standing:
 WEIGHTING = "items weigh the same in a cluster, and clusters the same"
 """Of every mean over systems; in words for readers."""
 FEWEST_CLUSTERS = 5
-"""Clusters below which there are no ranks and intervals: those say next to nothing."""
+"""Clusters below which there are no ranks and intervals: too few to estimate them."""
 
 
 def weak_judge(aspect: str) -> str:
