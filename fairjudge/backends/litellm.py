@@ -126,7 +126,12 @@ class LiteLLMBackend(LiteLLMClient):
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
                 where = self.target.base_url or self.target.model
-                found = read_chat(reply.model_dump(warnings=False), stop=request.stop, where=where)
+                found = read_chat(
+                    reply.model_dump(warnings=False),
+                    stop=request.stop,
+                    schema=request.response_schema,
+                    where=where,
+                )
                 return _doubting_stop(found)
         except Exception as error:
             raise self._mapped(error) from None

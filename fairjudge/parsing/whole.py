@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 
-from fairjudge.parsing._clean import without_reasoning
+from fairjudge.parsing._thoughts import without_reasoning
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,20}\s*")
 _GOES_ON = frozenset(",;:\u060c\u061b\u3001\uff0c\uff1a\uff1b")
