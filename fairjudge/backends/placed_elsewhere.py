@@ -94,8 +94,8 @@ def _texts(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         function = call.get("function_call") or call.get("function")
         if isinstance(function, Mapping):
             arguments = function.get("arguments")
-            whole = isinstance(arguments, str)
-            yield "tool_calls", arguments if whole else json.dumps(arguments, ensure_ascii=False)
+            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+            yield "tool_calls", text
 
 
 def _objects(values: Any) -> list[Mapping[str, Any]]:
