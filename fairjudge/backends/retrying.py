@@ -86,8 +86,9 @@ class Retrying(Middleware):
     that says no, or that stumbles, was met.
 
     A key that is not accepted ends the run too, before the first answer. After it, no single item
-    does: a request that is denied raises `DeniedError`, and only ten denied in a row, none answered
-    between, raise `AuthenticationError`.
+    does: a request that is denied raises `DeniedError`. Only ten of status 401 or 402 in a row,
+    none answered between, raise `AuthenticationError`; a 403 may be about texts, of which many that
+    stand together can be alike.
     """
 
     def __init__(
@@ -192,9 +193,10 @@ class Retrying(Middleware):
 
     def _is_one_items(self, error: AuthenticationError) -> bool:
         """Say whether a denial is of one request, and not of the key."""
+        if error.status in {403, 451}:
+            return self._answered or self._answered_before
         self._n_denied += 1
-        forbidden = self._answered_before and error.status == 403
-        return (self._answered or forbidden) and self._n_denied < _DENIALS_IN_A_ROW
+        return self._answered and self._n_denied < _DENIALS_IN_A_ROW
 
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep
