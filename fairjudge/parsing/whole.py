@@ -6,7 +6,7 @@ import json
 import re
 import unicodedata
 
-from fairjudge.parsing._clean import without_reasoning
+from fairjudge.parsing._thoughts import without_reasoning
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,20}\s*")
 _SENTENCE_END = re.compile(r"[.!?]\s")
