@@ -15,7 +15,7 @@ from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 class Built:
     """One cluster's outcome.
 
-    ``unused`` names the articles that took no part, with the reason; ``why_none`` says why there
+    ``unused`` names the articles that were excluded, with the reason; ``why_none`` says why there
     is no question, where there is none; ``problems`` are failed calls; ``dropped_answers`` say why
     and how many.
     """
@@ -118,5 +118,7 @@ def _unused(row: Mapping[str, Any], cluster: Cluster) -> tuple[tuple[str, str], 
 
 
 def _answering(row: Mapping[str, Any]) -> frozenset[str]:
-    groups = (one["answer_groups"] for one in row.get("question_answers", []))
+    groups = (
+        question_answer["answer_groups"] for question_answer in row.get("question_answers", [])
+    )
     return frozenset(answer["aid"] for some in groups for group in some for answer in group)

@@ -56,8 +56,8 @@ def _coverage(report: Json) -> Iterator[Part]:
 
 
 def _over_and_under(found: Json) -> str:
-    said = [f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how)]
-    named = f"{'; '.join(said).capitalize()} (filled squares). " if said else ""
+    sentences = [f"{how}-represented: {found[how]}" for how in ("over", "under") if found.get(how)]
+    named = f"{'; '.join(sentences).capitalize()} (filled squares). " if sentences else ""
     return f"{named}At 0 a value is covered as the mean is."
 
 
@@ -183,7 +183,7 @@ def bias_parts(content: Content) -> Iterator[Part]:
     for panel in content.of_kind(*_BIAS):
         yield from panel_parts(panel, *_BIAS[panel.kind])
         yield from notes(panel.report["notes"])
-        yield Paragraph("Signature: ", "note", panel.report["signature"])
+        yield Paragraph("Settings (for reproducibility): ", "note", panel.report["signature"])
 
 
 def _word_lists(report: Json) -> Iterator[Part]:

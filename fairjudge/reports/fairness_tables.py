@@ -17,9 +17,9 @@ from fairjudge.text.counting import pluralize
 
 Family: TypeAlias = FairnessMeasures[Any, Any, Any]
 
-_EXCLUDED = {
+EXCLUDED = {
     "no_values": "no document has a value",
-    "one_value": "one value only",
+    "one_value": "all their documents share one value",
     "no_text": "no text in any document that has a value",
     "empty_summary": "empty summary",
     "no_support": "no document supports the summary",
@@ -33,6 +33,11 @@ _COUNTED = {
     "extreme assignment of values has p of 0.05 or more.",
 }
 """Notes on samples that are fair by definition."""
+
+
+def settings_note(report: Json) -> str:
+    """Return the signature, by which a figure can be reproduced."""
+    return f"Settings (for reproducibility): {report['signature']}"
 
 
 def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
@@ -49,7 +54,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
             " | 95 % interval> {row:bounds.4} | p (Holm)> {p_holm:p} | : {side}",
             values,
-            notes=[f"Signature: {report['signature']}"],
+            notes=[settings_note(report)],
         ),
     )
 
@@ -71,7 +76,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
             "system: {system} | value: {of} | summaries> {under:interval.1}"
             " | shortfall> {shortfall:interval}",
             values,
-            notes=[f"Signature: {report['signature']}"],
+            notes=[settings_note(report)],
         ),
     )
 
@@ -112,7 +117,7 @@ def _why_none(system: Json, measures: Family) -> str:
 def _directions(measures: Family, systems: Collection[Json]) -> Iterator[str]:
     """Name the measures of which higher values are fairer: the title says that 0 is."""
     for measure in measures.shown:
-        if measure.direction == "higher" and any(measure.key in one for one in systems):
+        if measure.direction == "higher" and any(measure.key in system for system in systems):
             yield f"{measure.label}: higher is fairer."
 
 
@@ -168,7 +173,7 @@ def _left_out(report: Json) -> Iterator[str]:
     for one in report["excluded"]:
         by_reason.setdefault(one["reason"], []).append(one["eid"])
     for reason, eids in sorted(by_reason.items()):
-        yield f"Left out, {_EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
+        yield f"Excluded, {EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
 
 
 def sweep_table(systems: Mapping[str, Json]) -> TextTable:
@@ -180,7 +185,7 @@ def sweep_table(systems: Mapping[str, Json]) -> TextTable:
         rows=tuple(
             (
                 number(tau),
-                *(interval(one["sweep"][place], digits=1) for one in systems.values()),
+                *(interval(system["sweep"][place], digits=1) for system in systems.values()),
             )
             for place, tau in enumerate(taus)
         ),
@@ -257,7 +262,7 @@ def changes_table(
         title=title,
         columns=columns("measure", *heads, numbers=heads),
         rows=tuple(rows),
-        notes=(*(f"No change known: {said}." for said in reasons), *notes),
+        notes=(*(f"No change known: {reason}." for reason in reasons), *notes),
     )
 
 
@@ -274,16 +279,19 @@ def _change_notes(report: Json) -> Iterator[str]:
     unpaired = sorted(
         system
         for system, changes in report["systems"].items()
-        if any(one["n_unpaired"] for one in changes.values())
+        if any(change["n_unpaired"] for change in changes.values())
     )
     if unpaired:
         yield f"Samples that only one has were left out: {', '.join(unpaired)}."
     for measure, by_system in report["excluded"].items():
         for system, reasons in by_system.items():
             if reasons:
-                yield f"Left out of {measure}, {system}: {tally(reasons, _EXCLUDED)}."
+                yield f"Excluded from {measure}, {system}: {tally(reasons, EXCLUDED)}."
     yield from map(sentence, report["notes"])
-    yield from (f"Signature of {name}: {text}" for name, text in report["signatures"].items())
+    yield from (
+        f"Settings of {name} (for reproducibility): {text}"
+        for name, text in report["signatures"].items()
+    )
 
 
 def chunk_size_table(report: Json) -> TextTable:
@@ -306,7 +314,7 @@ def chunk_size_table(report: Json) -> TextTable:
         ),
         notes=(
             *map(sentence, report["notes"]),
-            f"Signature: {report['signature']}",
+            settings_note(report),
         ),
     )
 
@@ -322,8 +330,8 @@ def oracle_table(report: Json) -> TextTable:
         notes=(
             f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
             "or as many as there are.",
-            *((f"Sets left out: {excluded}.",) if excluded else ()),
+            *((f"Sets excluded: {excluded}.",) if excluded else ()),
             *map(sentence, report["notes"]),
-            f"Signature: {report['signature']}",
+            settings_note(report),
         ),
     )

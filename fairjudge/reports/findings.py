@@ -99,7 +99,7 @@ def of_leaderboard(found: Leaderboard) -> Board:
 
 def n_level(scores: Iterable[SystemScore]) -> int:
     """Return how many systems share the best mean."""
-    means = {one.system: one.mean for one in scores if isinstance(one.mean, float | int)}
+    means = {score.system: score.mean for score in scores if isinstance(score.mean, float | int)}
     return len(leaders(means))
 
 
@@ -118,27 +118,33 @@ def _leads(board: Board) -> str:
         return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
         return (
-            f"{first} comes first in {board.aspect}, but {pluralize(board.n_clusters, 'cluster')} "
-            "cannot tell systems apart."
+            f"{first} has the highest mean in {board.aspect}; "
+            f"{pluralize(board.n_clusters, 'cluster')} cannot tell systems apart."
         )
     if not board.as_good:
-        return f"{first} leads in {board.aspect}, ahead of every other system beyond chance."
+        return (
+            f"{first} has the highest mean in {board.aspect}; the difference to every other system "
+            "is significant (95 %)."
+        )
     others = named(board.as_good, _MAX_NAMED)
-    return f"{first} comes first in {board.aspect}, but {others} may be as good."
+    return (
+        f"{first} has the highest mean in {board.aspect}; the difference to {others} is not "
+        "significant (95 %)."
+    )
 
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
-    """Say that several systems share the first place, and who may be as good."""
-    said = f"{together(level)} stand level in {board.aspect}"
+    """Say that several systems share the first place, and which do not differ significantly."""
+    sentence = f"{together(level)} stand level in {board.aspect}"
     if board.as_good is None:
         n_clusters = pluralize(board.n_clusters, "cluster")
-        return f"{said}; {n_clusters} cannot tell systems apart."
+        return f"{sentence}; {n_clusters} cannot tell systems apart."
     if len(level) == len(board.systems):
-        return f"{said}."
+        return f"{sentence}."
     others = [name for name in board.as_good if name not in level]
     if not others:
-        return f"{said}, ahead of every other system beyond chance."
-    return f"{said}, but {named(others, _MAX_NAMED)} may be as good."
+        return f"{sentence}; the difference to every other system is significant (95 %)."
+    return f"{sentence}; the difference to {named(others, _MAX_NAMED)} is not significant (95 %)."
 
 
 def together(names: Sequence[str]) -> str:

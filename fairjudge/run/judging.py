@@ -27,7 +27,7 @@ from fairjudge.engine.runs import (
     open_run,
     relaxed_gc,
 )
-from fairjudge.errors import ConfigurationError
+from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.checklist import derive
@@ -101,12 +101,16 @@ class JudgeOutcome(RunOutcome):
         parts = []
         for plan in options.plans():
             span = range_of(criteria[plan.aspect].scale)
-            ratings = tuple(one for one in self.ratings if one.aspect == plan.aspect)
+            ratings = tuple(rating for rating in self.ratings if rating.aspect == plan.aspect)
             parts.append(
                 replace(
                     self,
                     plan=plan,
-                    judgements=tuple(one for one in self.judgements if one.aspect == plan.aspect),
+                    judgements=tuple(
+                        judgement
+                        for judgement in self.judgements
+                        if judgement.aspect == plan.aspect
+                    ),
                     ratings=ratings,
                     scale_range=span,
                     scores=system_scores(ratings, scale_range=span),
@@ -132,7 +136,7 @@ class JudgeOutcome(RunOutcome):
         }
 
     def covered(self) -> list[dict[str, Any]]:
-        """Return who is covered by each system where judgements say so; a group a system."""
+        """Return the coverage by each system where judgements say so; a group a system."""
         from fairjudge.auditing.reports import covered_report
 
         if not PROTOCOLS[self.plan.protocol].itemized and self.plan.aspect != BALANCE:
@@ -141,12 +145,15 @@ class JudgeOutcome(RunOutcome):
         return covered_report(lists, self.references)["groups"] if lists else []
 
     def stability(self) -> dict[str, Any] | None:
-        """Return what `stability_report` says of repeats; None where each item was judged once."""
+        """Return what `stability_report` says of repeats; None where no item has two scores."""
         from fairjudge.auditing.stability import stability_report
 
-        if all(one.repeat is None and one.variant is None for one in self.ratings):
+        if all(rating.repeat is None and rating.variant is None for rating in self.ratings):
             return None
-        return stability_report(self.judgements)
+        try:
+            return stability_report(self.judgements)
+        except InputError:  # each item was asked several times, and none was scored twice
+            return None
 
     @property
     def without_probabilities(self) -> Mapping[str, int]:
@@ -156,7 +163,7 @@ class JudgeOutcome(RunOutcome):
     @property
     def n_unscored(self) -> int:
         """How many judgements have no score."""
-        return sum(one.unscored is not None for one in self.ratings)
+        return sum(rating.unscored is not None for rating in self.ratings)
 
 
 async def judge_material(
@@ -213,7 +220,7 @@ async def _judge(
         from fairjudge.run.ray_engine import judge_on_ray
 
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
-    if any(one.unscored is None for one in book.ratings):
+    if any(rating.unscored is None for rating in book.ratings):
         models.note_answered_before()
     with noting_spent(book.run, model, models.spent), relaxed_gc():
         await judge_tasks(

@@ -1,4 +1,4 @@
-"""What a study would ask, step by step, before it asks: its real steps, over stand-ins."""
+"""A dry run of a study, step by step: its real steps, with simulated replies."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ class _Planner:
 
     def _twin(self, asked: Study, name: str) -> Step:
         """Return the same step in the folder of stand-ins."""
-        by_name: Mapping[str, Step] = {one.name: one for one in steps_of(asked, self.scratch)}
+        by_name: Mapping[str, Step] = {step.name: step for step in steps_of(asked, self.scratch)}
         return by_name[name]
 
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
-from server_cases import BY_STATUS, NO_CHOICE, WITHIN_200
+from server_cases import BY_STATUS, NO_CHOICE, PASSING, WAITS, WITHIN_200
 from test_contract import KINDS, WRAPPED, asked, given
 
 from fairjudge.backends import open_backend, resolve_target
+from fairjudge.backends.failures import failure
+from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.reply_bodies import check_reply, read_json
+from fairjudge.backends.retrying import TRANSIENT, Retrying
 from fairjudge.errors import BackendError, ServerError
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -43,6 +50,7 @@ CHATS = given("openai", "litellm", "langchain")
 LITELLMS = {
     "too long: groq 413": "RateLimitError",
     "passing: cloudflare's page": "RequestTimeoutError",
+    "bad: a request that is repeated": "RefusedError",
 }
 """Where litellm tells by words of its own, and hands on neither status nor body."""
 
@@ -94,3 +102,54 @@ async def test_a_failure_inside_a_status_of_200_is_what_it_names(failing, provid
 async def test_a_reply_without_a_choice_is_the_servers_failure(failing, provider):
     found = await failing({name: case.fault for name, case in NO_CHOICE.items()})
     check(found, NO_CHOICE, provider)
+
+
+@pytest.mark.parametrize("provider", given(*KINDS))
+async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provider):
+    """Before the first answer too: none of it is taken for a key that is not accepted."""
+    stub.keeps_open = provider != "langchain"
+    target = resolve_target(f"{provider}:{WRAPPED.get(provider, '')}judge", base_url=stub.v1)
+    client = open_backend(target, timeout_seconds=60)
+    cases = {"passing " + n: case for n, case in PASSING.items()}
+    cases |= {"wait " + n: case for n, case in WAITS.items()}
+    if provider not in WRAPPED:
+        inside = {n: c for n, c in WITHIN_200.items() if issubclass(c.error, TRANSIENT)}
+        cases |= {"inside " + n: case for n, case in inside.items()}
+    waits = []
+
+    async def sleep(seconds):
+        waits.append(seconds)
+
+    for name, case in cases.items():
+        waits.clear()
+        stub.calls.clear()
+        stub.fail(case.fault)
+        await asked(Pipeline(client, Retrying(ends_unmet=True, sleep=sleep)), target)
+        assert (name, len(stub.calls), len(waits)) == (name, 2, 1)
+        assert waits[0] >= (case.wait_seconds or 0.0) - 1e-9, name
+    await client.aclose()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<script" * 2_000_000,
+        b"<" * 10_000_000,
+        b'{"error": {"message": "' + b"prompt " * 2_000_000 + b'"}}',
+        b'{"errors": [' + b'{"message": "input tokens "},' * 300_000 + b'{"code": 1}]}',
+        b"[" * 1_000_000,
+        b'{"error": ' * 100_000,
+        b"try again in 1" * 1_000_000,
+    ],
+    ids=["scripts", "tags", "words", "errors", "lists", "objects", "waits"],
+)
+@pytest.mark.parametrize("status", [200, 400, 429, 500])
+def test_megabytes_of_an_error_take_a_moment(body, status):
+    """Measured in the time of this process: .1 to .3 s each, most of it in reading JSON."""
+    began = time.process_time()
+    if status == 200:
+        with contextlib.suppress(BackendError):
+            check_reply(read_json(body, where="a server"), "choices", where="a server")
+    else:
+        assert len(str(failure(status, body, where="a server"))) < 1_000
+    assert time.process_time() - began < 10
