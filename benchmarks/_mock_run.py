@@ -27,7 +27,7 @@ from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.engine import models
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import Completion, CompletionRequest
+from fairjudge.ports import Completion, CompletionRequest
 from fairjudge.run.jury import judge_files
 
 SYSTEMS = 10

@@ -55,7 +55,7 @@ from fairjudge.judges.balance import balance_of, mean_covered
 from fairjudge.judges.trained import TrainedSupport, unit_of
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.syntax import parse
 from fairjudge.run.builders import make_builder
 from fairjudge.scorers.embedding import load_embedder

@@ -42,7 +42,7 @@ from fairjudge.domain import Answer, Unscored
 from fairjudge.engine.models import open_models
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.models import Model
-from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.asker import Asker
 from fairjudge.references.consolidation import equivalence, p_same, partition, sentence_around
 from fairjudge.references.grouping import LlmGrouper

@@ -26,7 +26,7 @@ from fairjudge.backends.caching import Caching
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.cache.disk import ReplyCache
-from fairjudge.protocols import CompletionRequest, Message, ModelRef
+from fairjudge.ports import CompletionRequest, Message, ModelRef
 
 SMALL, LARGE = 1_000, 10_000
 OTHERS = (

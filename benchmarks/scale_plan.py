@@ -43,7 +43,7 @@ from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 from fairjudge.records.address import StoreAddress
 from fairjudge.records.server import Server
 from fairjudge.reports.tables import TextTable, columns, to_markdown

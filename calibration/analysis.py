@@ -1,4 +1,4 @@
-"""Everything that can be said of judges from their judgements and people's labels."""
+"""The full calibration analysis: agreement, errors, calibrators, PPI, fairness."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ from fairjudge.calibration.replaceability import (
 from fairjudge.calibration.scales import Scale, rescale
 from fairjudge.calibration.temperature import DistributionReport, distribution_report
 from fairjudge.domain import Cluster, Judgement, Label, Summary, Undefined
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
@@ -219,7 +220,7 @@ def _report(
             joined.present,
             annotators=joined.annotators,
             epsilon=settings.epsilon,
-            alignment="accuracy" if joined.protocol == "binary" else "rmse",
+            alignment="accuracy" if PROTOCOLS[joined.protocol].yes_no else "rmse",
             documents=joined.documents,
         ),
         fairness=_fairness(joined, mapped if calibrated is None else calibrated, given, settings),
@@ -287,13 +288,13 @@ def _fairness(
 ) -> dict[str, tuple[GroupError, ...]]:
     level = settings.resampling.level
     groupings: dict[str, Sequence[str | None]] = {"system": joined.systems}
-    if settings.families and joined.protocol != "pairwise":
+    if settings.families and not PROTOCOLS[joined.protocol].paired:
         groupings["family"] = [_family(name, settings.families) for name in joined.systems]
     for name, of_document in given.documents.items():
         groupings[name] = [of_document.get(eid) for eid in joined.documents]
     counts = [given.words.get((key[0], key[1])) for key in joined.keys]
     known = [count for count in counts if count is not None]
-    if joined.protocol != "pairwise" and known:
+    if not PROTOCOLS[joined.protocol].paired and known:
         bins = iter(quantile_groups(known, unit="words"))
         groupings["length"] = [None if count is None else next(bins) for count in counts]
     return {
@@ -312,7 +313,7 @@ def _comparisons(
 ) -> tuple[Comparison, ...]:
     by_aspect: dict[str, list[Joined]] = defaultdict(list)
     for joined in groups:
-        if joined.protocol != "pairwise":
+        if not PROTOCOLS[joined.protocol].paired:
             by_aspect[joined.aspect].append(joined)
     found = (
         _comparison(aspect, some, settings.resampling, rng)

@@ -20,6 +20,7 @@ from fairjudge.calibration.labels import (
 )
 from fairjudge.calibration.length import VerbosityBias, verbosity_bias
 from fairjudge.domain import Estimate, Judgement, Order, Undefined, Verdict
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats.clustered import clustered_mean
 from fairjudge.stats.intervals import clustered_wilson
 
@@ -118,7 +119,7 @@ def audit_position(
     return tuple(
         _position(judge, aspect, rows, quality or {}, close_within, level=level)
         for (judge, aspect, protocol), rows in by_group(judgements).items()
-        if protocol == "pairwise"
+        if PROTOCOLS[protocol].paired
     )
 
 
@@ -256,7 +257,7 @@ def _collect(rows: Sequence[Judgement]) -> tuple[list[BothOrders], Counter[str]]
 
 def _verbosity(group: GroupKey, rows: Sequence[Judgement], level: float) -> VerbosityAudit:
     judge, aspect, protocol = group
-    preferences = _pair_preferences if protocol == "pairwise" else _preferences
+    preferences = _pair_preferences if PROTOCOLS[protocol].paired else _preferences
     found, n_unmatched, n_unscored = preferences(rows)
     return VerbosityAudit(
         judge=judge,

@@ -18,6 +18,7 @@ from fairjudge.calibration.items import Joined
 from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Judgement, Label
+from fairjudge.protocols import PROTOCOLS
 
 LONGEST_REASON = 2000
 """Characters of a reason that are kept."""
@@ -175,7 +176,7 @@ def causes_of(
         holds = {
             "people_differ": bool(np.ptp(labels) >= half) if labels.size > 1 else False,
             "judge_unsure": unsure.get(key, False),
-            **_recorded(rows[key], paired=joined.protocol == "pairwise"),
+            **_recorded(rows[key], paired=PROTOCOLS[joined.protocol].paired),
             **lengths.get(key, {}),
         }
         found[key] = tuple(cause for cause in WORDS if holds.get(cause))

@@ -16,6 +16,7 @@ import numpy as np
 from fairjudge.calibration.comparison import compare_judges
 from fairjudge.domain import Estimate, ProtocolName, Undefined
 from fairjudge.errors import ConfigurationError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import BoolArray, FloatArray, same_length
 from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.stats.correlation import correlation
@@ -48,7 +49,7 @@ class Anchors:
     @property
     def measure(self) -> DriftMeasure:
         """How agreement is measured: Spearman's correlation, or the share of the same answer."""
-        return "agreement" if self.protocol in ("binary", "pairwise") else "spearman"
+        return "agreement" if PROTOCOLS[self.protocol].categorical else "spearman"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +151,7 @@ def _correlations(anchors: Anchors, *, rng: np.random.Generator, level: float) -
 
 def _shares(anchors: Anchors, *, level: float) -> _Change:
     """Take 1 less the distance from the mean label: the expected share of the same answer."""
-    width = 2.0 if anchors.protocol == "pairwise" else 1.0
+    width = 2.0 if PROTOCOLS[anchors.protocol].paired else 1.0
     before, after = (
         1.0 - np.abs(values - anchors.human) / width for values in (anchors.before, anchors.after)
     )
@@ -164,12 +165,12 @@ def _shift(anchors: Anchors, *, level: float) -> Estimate | Undefined:
     """Estimate the mean change of the judge's values; answers of yes and no are a share."""
     moved = anchors.after - anchors.before
     found = clustered_mean(moved, anchors.documents, level=level, null=0.0)
-    return within(found, -1.0, 1.0) if anchors.protocol == "binary" else found
+    return within(found, -1.0, 1.0) if PROTOCOLS[anchors.protocol].yes_no else found
 
 
 def _rate(anchors: Anchors, among: BoolArray, *, level: float) -> Estimate | Undefined:
     """Estimate the change in the share of right answers among those that people answer one way."""
-    if anchors.protocol != "binary":
+    if not PROTOCOLS[anchors.protocol].yes_no:
         return Undefined(why="for answers of yes and no")
     rows = np.flatnonzero(among)
     nearer = np.abs(anchors.before - anchors.human) - np.abs(anchors.after - anchors.human)

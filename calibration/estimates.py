@@ -22,6 +22,7 @@ from fairjudge.calibration.planning import (
 from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, drawn_difference, sample_mean
 from fairjudge.calibration.scales import rescale
 from fairjudge.domain import Estimate, Undefined
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import FloatArray, IntArray, document_codes
 from fairjudge.stats.bootstrap import divide
 from fairjudge.stats.clustered import clustered_mean
@@ -73,7 +74,7 @@ class Planning:
 def system_estimates(joined: Joined, *, level: float) -> tuple[SystemEstimate, ...]:
     """Estimate each system's mean label and each pair's difference; for pairs, win rates."""
     series = _by_system(joined)
-    if joined.protocol == "pairwise":
+    if PROTOCOLS[joined.protocol].paired:
         names = {system_name(key): (key[1], key[2]) for key in (*joined.keys, *joined.rest)}
         wins = {name: _as_wins(one) for name, one in series.items()}
         return tuple(
@@ -183,7 +184,7 @@ def _by_system(joined: Joined) -> dict[str, PartlyLabelled]:
 def _mapped(joined: Joined) -> tuple[FloatArray, FloatArray]:
     """Return the judge's values of labelled and of other items on the labels' scale."""
     # Verdicts stay on -1 to 1, whatever the labels' differences span: they become wins.
-    scale = joined.judge_scale if joined.protocol == "pairwise" else joined.label_scale
+    scale = joined.judge_scale if PROTOCOLS[joined.protocol].paired else joined.label_scale
     return (
         rescale(joined.judged, joined.judge_scale, scale),
         rescale(joined.judged_rest, joined.judge_scale, scale),
@@ -193,7 +194,7 @@ def _mapped(joined: Joined) -> tuple[FloatArray, FloatArray]:
 def _differences(joined: Joined) -> dict[tuple[str, str], PartlyLabelled]:
     """Pair systems document by document; a document takes part where both have it."""
     names = tuple(dict.fromkeys(system_name(key) for key in (*joined.keys, *joined.rest)))
-    if joined.protocol == "pairwise" or len(names) > MAX_SYSTEMS_IN_PAIRS:
+    if PROTOCOLS[joined.protocol].paired or len(names) > MAX_SYSTEMS_IN_PAIRS:
         return {}
     mapped, mapped_rest = _mapped(joined)
     every = (*joined.keys, *joined.rest)

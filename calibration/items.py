@@ -25,6 +25,7 @@ from fairjudge.calibration.ppi import DRAWN_NOTE, chances_of
 from fairjudge.calibration.scales import Scale, infer_scale
 from fairjudge.domain import Judgement, Label, Order, ProtocolName, Undefined
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.stats._arrays import BoolArray, FloatArray
 
@@ -158,7 +159,7 @@ def _join_group(
     judged = _collect(rows, protocol, labels)
     notes = []
     table: _Table = labels.single
-    if protocol == "pairwise":
+    if PROTOCOLS[protocol].paired:
         table = labels.for_pairs(judged.items)
         width = 1.0 if labels.paired else label_scale[1] - label_scale[0]
         label_scale = (-width, width)
@@ -175,7 +176,7 @@ def _join_group(
     if not table:
         notes.append(f"no labels for aspect {aspect!r}")
     labelled: Iterable[ItemKey] = table
-    if protocol == "pairwise" and not table:  # pairs that no two labels fit: single ones tell why
+    if PROTOCOLS[protocol].paired and not table:  # no two labels fit a pair: single ones tell why
         labelled = labels.single
     values = judged.values
     keys = tuple(key for key in values if key in table)
@@ -232,12 +233,12 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
         key, sign = item_key(row)
         if row.unscored is not None:
             unscored[row.unscored] += 1
-        elif isinstance(row.value, str) is not (protocol == "pairwise"):
+        elif isinstance(row.value, str) is not PROTOCOLS[protocol].paired:
             mistyped += 1
         else:
             value = SIGNS[row.value] if isinstance(row.value, str) else float(row.value or 0.0)
             found[key, order_by_name(row, sign)].append(sign * value)
-            if row.probabilities is not None and protocol != "pairwise":
+            if row.probabilities is not None and not PROTOCOLS[protocol].paired:
                 probabilities[key] = row.probabilities
     scale = infer_scale(np.array([v for some in found.values() for v in some]), protocol)
     kept = {where: [v for v in some if scale[0] <= v <= scale[1]] for where, some in found.items()}
@@ -257,7 +258,7 @@ def _collect(rows: Sequence[Judgement], protocol: ProtocolName, labels: Labels) 
             repeated=sum(len(some) - 1 for some in found.values()),
             mistyped=mistyped,
             off_scale=sum(len(found[where]) - len(kept[where]) for where in found),
-            one_order=one_order if protocol == "pairwise" else 0,
+            one_order=one_order if PROTOCOLS[protocol].paired else 0,
             repeated_labels=labels.repeated,
             adjudicated_labels=labels.adjudicated,
         ),

@@ -14,6 +14,7 @@ import numpy as np
 from fairjudge.calibration.scales import Scale, infer_scale, off_scale, refuse_mixed
 from fairjudge.domain import Judgement, Label, Order, ProtocolName
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.counting import pluralize
 
 ItemKey: TypeAlias = tuple[str, str, str, str]
@@ -117,7 +118,7 @@ class Labels:
             for key, rating in self.single.items()
             for who, value in rating.items()
         ]
-        kind: ProtocolName = "likert" if protocol == "pairwise" else protocol
+        kind: ProtocolName = "likert" if PROTOCOLS[protocol].paired else protocol
         values = np.array([value for value, *_ in rows])
         if given is None:
             refuse_mixed(values, [who for _, who, _ in rows], kind)

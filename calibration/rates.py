@@ -21,6 +21,7 @@ from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.ppi import PartlyLabelled, PpiMean, sample_mean
 from fairjudge.domain import Estimate, Undefined
 from fairjudge.errors import StatisticsError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import FloatArray, check_level, codes, same_length, totals, vector
 from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.stats.intervals import clustered_wilson
@@ -89,7 +90,8 @@ def group_rates(joined: Joined, *, level: float = 0.95) -> RatesReport | None:
     left out and counted, as are items whose repeats differ. The error rates are those of all
     systems together, also where one system's prevalence is corrected.
     """
-    if joined.protocol != "binary" or (joined.judge_scale, joined.label_scale) != (YES_OR_NO,) * 2:
+    scales = joined.judge_scale, joined.label_scale
+    if not PROTOCOLS[joined.protocol].yes_no or scales != (YES_OR_NO, YES_OR_NO):
         return None
     rows = np.flatnonzero((joined.human != 0.5) & np.isin(joined.judged, YES_OR_NO))
     rest = np.flatnonzero(np.isin(joined.judged_rest, YES_OR_NO))

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairjudge.domain import ProtocolName
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.stats._arrays import FloatArray, codes
 
 Scale: TypeAlias = tuple[float, float]
@@ -24,9 +25,9 @@ def infer_scale(values: FloatArray, protocol: ProtocolName, *, max_off: float = 
 
     Likert tries 1 to 5 first, binary 0 to 1; a pair's verdicts lie on -1 (b) to 1 (a).
     """
-    if protocol == "pairwise":
+    if PROTOCOLS[protocol].paired:
         return (-1.0, 1.0)
-    order = sorted(_KNOWN, key=lambda scale: (scale != (0, 1)) if protocol == "binary" else 0)
+    order = sorted(_KNOWN, key=lambda scale: (scale != (0, 1)) if PROTOCOLS[protocol].yes_no else 0)
     for low, high in order:
         if not values.size or np.mean((values < low) | (values > high)) <= max_off:
             return (float(low), float(high))

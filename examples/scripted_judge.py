@@ -18,7 +18,7 @@ from fairjudge.graphs.judge import JudgeDeps, build_judge_graph
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.tasks import plan_tasks, resolve_plan
-from fairjudge.protocols import CompletionRequest, ModelRef
+from fairjudge.ports import CompletionRequest, ModelRef
 from fairjudge.scores.aggregate import system_scores
 from fairjudge.text.sentences import sentence_texts
 

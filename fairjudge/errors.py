@@ -102,7 +102,7 @@ class StatisticsError(FairJudgeError):
 class BackendError(FairJudgeError):
     """A model call failed; `fairjudge.parsing.outcomes` turns it into ``Unscored``.
 
-    ``usage`` is what the server counted (`fairjudge.protocols.Usage`) where it answered all the
+    ``usage`` is what the server counted (`fairjudge.ports.Usage`) where it answered all the
     same, as by a refusal; None where nothing is known. ``status`` is the HTTP status, or the one
     that a body of status 200 names; ``said`` what the server said, taken apart.
     """

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.errors import PromptError
-from fairjudge.protocols import Message, Role, clean_text
+from fairjudge.ports import Message, Role, clean_text
 
 _FRONT = re.compile(r"\A\+\+\+\r?\n(.*?)\r?\n\+\+\+\r?\n(.*)\Z", re.DOTALL)
 _PART = re.compile(r"^## (system|user|assistant)[ \t]*$", re.MULTILINE)

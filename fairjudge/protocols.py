@@ -1,262 +1,109 @@
-"""The ports: what the core asks of models, caches and judges. One method each.
+"""Protocols: what a judge is shown, in which orders, and what its verdicts mean.
 
-Wire values (requests and replies) are pydantic: they are hashed, cached and recorded.
+Files, options and signatures name a protocol; whoever must know what follows from the name asks its
+`Protocol` here. Which answers there are is the business of `fairjudge.scales`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, Protocol, TypeAlias
+from itertools import combinations
+from types import MappingProxyType
+from typing import Literal, TypeAlias, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from fairjudge.domain import Order, ProtocolName
 
-from fairjudge.domain import replace_lone_surrogates
-
-Role: TypeAlias = Literal["system", "user", "assistant"]
-FinishReason: TypeAlias = Literal["stop", "length", "error", "refusal", "other"]
-"""``length``: the limit on tokens cut the reply off; ``error``: the server did, by its own word."""
-
-
-def clean_text(text: object) -> object:
-    """Drop NUL and replace each lone surrogate by U+FFFD; what is not text is returned as it is.
-
-    Neither can be sent as JSON to every server or kept in SQLite, so they go before a request is
-    hashed: the key is that of what was really sent.
-    """
-    text = replace_lone_surrogates(text)
-    return text.replace("\0", "") if isinstance(text, str) else text
+_Item = TypeVar("_Item")
+VerdictKind: TypeAlias = Literal["rating", "yes_no", "preference", "items"]
+"""A number on a scale, yes or no, the better of two summaries, or a verdict an answer group."""
+BOTH_ORDERS: tuple[Order, Order] = ("ab", "ba")
 
 
-CleanText = Annotated[str, BeforeValidator(clean_text)]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """One way to ask a judge for a verdict.
 
-
-class Wire(BaseModel):
-    """A value that crosses a process edge: frozen, no unknown fields, no inf or nan."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class ModelRef(Wire):
-    """Which model answers: ``provider:model``, and the server if not the provider's own."""
-
-    provider: str
-    model: str
-    base_url: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.provider}:{self.model}"
-
-
-class Message(Wire):
-    """One chat message.
-
-    ``fences`` are the places in ``content`` of the two marks around each piece of untrusted text,
-    which `fairjudge.prompting.seal` replaces before the message is sent. ``shared`` is how many
-    characters, from the first on, other requests on the same material are likely to begin with
-    too; it changes no reply and no key.
+    ``prompt`` ends the names of its prompts. ``shown`` counts the summaries of one task.
+    ``score_range`` holds the lowest and the highest score of a system, on the scale that judges use
+    unless told otherwise; ``score_meaning`` says what a system's score is, in words for readers.
     """
 
-    role: Role
-    content: CleanText
-    fences: tuple[tuple[int, int], ...] = ()
-    shared: int = Field(default=0, ge=0)
-
-    def to_json(self) -> dict[str, str]:
-        """Return role and content: what servers take."""
-        return {"role": self.role, "content": self.content}
-
-
-class CompletionRequest(Wire):
-    """All that can change a reply, and nothing else: the cache key is a hash of this value.
-
-    ``response_schema`` is a JSON schema that the reply should follow where the provider can
-    enforce it. ``sample_index`` tells repeated samples of one prompt apart. ``top_logprobs`` asks
-    for that many alternatives a token. ``max_output_tokens`` counts tokens.
-    """
-
-    target: ModelRef
-    messages: tuple[Message, ...] = Field(min_length=1)
-    response_schema: Mapping[str, Any] | None = None
-    temperature: float = 0.0
-    top_p: float | None = None
-    max_output_tokens: int = Field(default=1024, gt=0)
-    seed: int | None = None
-    stop: tuple[CleanText, ...] = ()
-    top_logprobs: int | None = Field(default=None, ge=0)
-    sample_index: int = Field(default=0, ge=0)
-
-
-class Usage(Wire):
-    """Tokens as the server counted them; None where it did not say.
-
-    ``input_tokens`` are all of the prompt. Of them, ``cached_input_tokens`` were known to the
-    provider from an earlier prompt, and ``written_input_tokens`` are now kept for later ones.
-    """
-
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_input_tokens: int | None = None
-    written_input_tokens: int | None = None
-
-
-class TokenAlternatives(Wire):
-    """One generated token and the log-probabilities (nats) of the likeliest tokens at its place."""
-
-    token: CleanText
-    logprobs: Mapping[CleanText, float]
-
-
-class Completion(Wire):
-    """What a model replied. ``text`` is never empty and never a refusal: those are errors."""
-
-    text: CleanText = Field(min_length=1)
-    finish_reason: FinishReason = "stop"
-    usage: Usage = Usage()
-    served_model: str | None = None
-    tokens: tuple[TokenAlternatives, ...] | None = None
-
-
-class Backend(Protocol):
-    """Generates text. Pipelines of middlewares are backends too."""
-
-    async def complete(self, request: CompletionRequest) -> Completion:
-        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-
-
-class Question(Wire):
-    """One typed question to a decision model: a yes/no, a choice, or a described scale.
-
-    ``options`` maps each allowed answer to its description; for ``"predicate"`` they are
-    ``"yes"`` and ``"no"``, for ``"score"`` the levels in ascending order.
-    """
-
-    name: str
-    kind: Literal["predicate", "choice", "score"]
-    text: CleanText
-    options: Mapping[CleanText, CleanText] = Field(min_length=2)
-
-
-class DecisionRequest(Wire):
-    """Questions about one text; like `CompletionRequest`, its hash is the cache key."""
-
-    target: ModelRef
-    messages: tuple[Message, ...] = Field(min_length=1)
-    questions: tuple[Question, ...] = Field(min_length=1)
-    sample_index: int = Field(default=0, ge=0)
-
-
-class Distribution(Wire):
-    """The probability of every option of one question; sums to 1 within rounding."""
-
-    probabilities: Mapping[str, float]
-
-
-class DecisionRefusal(Wire):
-    """A question that the model declined to answer."""
-
-    why: str
-
-
-class Decisions(Wire):
-    """The answer to each question, by name."""
-
-    answers: Mapping[str, Distribution | DecisionRefusal]
-    usage: Usage = Usage()
-    served_model: str | None = None
+    name: ProtocolName
+    verdict: VerdictKind
+    prompt: str = "single"
+    shown: Literal[1, 2] = 1
+    score_range: tuple[float, float] = (0.0, 1.0)
+    score_meaning: str
 
     @property
-    def refused(self) -> tuple[str, ...]:
-        """The names of the questions that the model declined to answer."""
-        return tuple(n for n, a in self.answers.items() if isinstance(a, DecisionRefusal))
-
-
-class DecisionBackend(Protocol):
-    """Answers typed questions with probabilities and writes nothing."""
-
-    async def decide(self, request: DecisionRequest) -> Decisions:
-        """Answer `request`, or raise a `fairjudge.errors.BackendError`."""
-
-
-class Embedder(Protocol):
-    """Maps texts to unit vectors."""
-
-    fingerprint: str
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return shape (n, d): one row of unit L2 norm a text, in the order given."""
-
-
-class EntailmentModel(Protocol):
-    """Says whether a premise entails, contradicts or leaves open a hypothesis."""
-
-    fingerprint: str
-
-    def classify(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return shape (n, 3): P(entail), P(neutral), P(contradict) for (premise, hypothesis)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What a reader makes of a passage: P(it answers), and the characters that do (end excluded).
-
-    The span is the likeliest there is, however small `answered`.
-    """
-
-    answered: float
-    start: int
-    end: int
-
-
-class TrainedModels(Protocol):
-    """Small models of our own for pairs of texts; all probabilities are calibrated.
-
-    What is longer than the models' window is cut at the passage's end: give them passages of a few
-    sentences.
-    """
+    def paired(self) -> bool:
+        """Whether judgements say which of two summaries is better."""
+        return self.verdict == "preference"
 
     @property
-    def identity(self) -> str:
-        """Return the weights' name and digest, for signatures."""
+    def graded(self) -> bool:
+        """Whether judgements are numbers on a scale of several levels."""
+        return self.verdict == "rating"
 
-    def supported(
-        self, pairs: Sequence[tuple[str, str]], lacking: Sequence[int]
-    ) -> NDArray[np.float64]:
-        """Return shape (n,): P(supported) of (passage, statement).
+    @property
+    def yes_no(self) -> bool:
+        """Whether judgements are 1 for yes and 0 for no."""
+        return self.verdict == "yes_no"
 
-        `lacking` counts the statement's names and numbers that no source has.
-        """
+    @property
+    def itemized(self) -> bool:
+        """Whether judgements list a verdict on each group of answers."""
+        return self.verdict == "items"
 
-    def covered(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return shape (n,): P(covered) of (passage of a summary, unit)."""
+    @property
+    def categorical(self) -> bool:
+        """Whether verdicts are few, so that judges and people agree when they give the same one."""
+        return self.yes_no or self.paired
 
-    def read(self, pairs: Sequence[tuple[str, str]]) -> Sequence[Reading]:
-        """Return the best answer of each (question, passage), and how surely there is one."""
+    @property
+    def judges_parts(self) -> bool:
+        """Whether one text is judged by itself, so that it may be a sentence of a summary."""
+        return self.graded or self.yes_no
 
-    def same_answer(self, triples: Sequence[tuple[str, str, str]]) -> NDArray[np.float64]:
-        """Return shape (n,): P(same) of (question, answer, answer); their order does not matter."""
+    @property
+    def orders(self) -> tuple[Order | None, ...]:
+        """The orders in which summaries are shown; None where there is but one."""
+        return BOTH_ORDERS if self.shown > 1 else (None,)
+
+    def sides(self, summaries: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
+        """Yield those of one cluster's `summaries` that are shown together."""
+        return combinations(summaries, self.shown)
+
+    def n_tasks(self, n_summaries: int) -> int:
+        """Return how many tasks a judge has on the summaries of one cluster, in all orders."""
+        return len(self.orders) * sum(1 for _ in self.sides(range(n_summaries)))
 
 
-class Cache(Protocol):
-    """Keeps JSON values by key."""
-
-    def get(self, key: str) -> Mapping[str, Any] | None:
-        """Return the value kept under `key`, or None."""
-
-    def put(self, key: str, value: Mapping[str, Any]) -> None:
-        """Keep `value` under `key`."""
-
-
-class SharedCache(Cache, Protocol):
-    """A cache of several machines, in which one of them claims a key before it asks."""
-
-    def claim(self, key: str, *, ticket: str) -> bool:
-        """Say whether the caller, who names himself by `ticket`, is to ask for `key`."""
-
-    def release(self, key: str) -> None:
-        """End the claim on `key` without a value; `put` ends it with one."""
-
-    def check(self) -> None:
-        """Raise where what is put now would be lost."""
+PROTOCOLS: Mapping[str, Protocol] = MappingProxyType(
+    {
+        protocol.name: protocol
+        for protocol in (
+            Protocol(
+                name="likert",
+                verdict="rating",
+                score_range=(1.0, 5.0),
+                score_meaning="mean rating",
+            ),
+            Protocol(name="binary", verdict="yes_no", score_meaning="share of yes"),
+            Protocol(
+                name="pairwise",
+                prompt="pairwise",
+                verdict="preference",
+                shown=2,
+                score_meaning="win rate (a tie is half a win)",
+            ),
+            Protocol(
+                name="checklist",
+                verdict="items",
+                score_meaning="share of answer groups covered (one covered in part is a half)",
+            ),
+        )
+    }
+)
+"""Every protocol by its name in files."""

@@ -19,8 +19,8 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 from fairjudge.domain import Order, ProtocolName, Verdict
 from fairjudge.errors import InputError
 from fairjudge.files import read_toml
+from fairjudge.ports import Question
 from fairjudge.prompting import json_object
-from fairjudge.protocols import Question
 
 Position: TypeAlias = Literal["first", "second", "tie"]
 """A pairwise verdict in terms of what stood first and second in the prompt."""

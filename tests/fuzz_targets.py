@@ -62,8 +62,8 @@ from fairjudge.judges.promises import read_cascade
 from fairjudge.judges.units import read_units as read_units_of_a_reply
 from fairjudge.parsing import locate_verdict
 from fairjudge.parsing.refusals import looks_like_refusal
+from fairjudge.ports import CompletionRequest, DecisionRequest, Message, ModelRef, Question
 from fairjudge.prompting import load_template_file
-from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, ModelRef, Question
 from fairjudge.records.folder import RunFolder
 from fairjudge.records.sealed import seal, unseal
 from fairjudge.references.replies import (

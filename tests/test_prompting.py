@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from fairjudge.backends.keys import request_key
 from fairjudge.errors import PromptError
+from fairjudge.ports import CompletionRequest, Message, ModelRef
 from fairjudge.prompting import (
     Fenced,
     load_template,
@@ -22,7 +23,6 @@ from fairjudge.prompting import (
     render,
     seal,
 )
-from fairjudge.protocols import CompletionRequest, Message, ModelRef
 
 GOOD = b"""+++
 task = "t"

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from fairjudge.judges.passages import Vectoriser, passages_of
-from fairjudge.protocols import Embedder
+from fairjudge.ports import Embedder
 from fairjudge.scorers.trained_models import TrainedModels, logistic
 from fairjudge.text.particulars import vocabulary_of
 from fairjudge.text.statements import statement_texts

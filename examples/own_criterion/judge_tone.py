@@ -23,8 +23,8 @@ from fairjudge.judges.criteria import Criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.tasks import plan_tasks, resolve_plan
+from fairjudge.ports import CompletionRequest, ModelRef
 from fairjudge.prompting import load_template_file
-from fairjudge.protocols import CompletionRequest, ModelRef
 from fairjudge.scales import load_scale
 from fairjudge.text.sentences import sentence_texts
 

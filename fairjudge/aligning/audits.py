@@ -19,6 +19,7 @@ from fairjudge.calibration.labels import system_name
 from fairjudge.calibration.rates import group_rates
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.fairness.values import label_corpus
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import to_json
 from fairjudge.stats._arrays import FloatArray
 from fairjudge.text.counting import pluralize
@@ -93,7 +94,7 @@ def _named(sides: Sides) -> tuple[tuple[str, Joined], ...]:
 
 
 def _position(test: Sides, *, level: float) -> dict[str, Any]:
-    if test.old.protocol != "pairwise":
+    if not PROTOCOLS[test.old.protocol].paired:
         why = "one summary is judged at a time: there is no place to prefer"
         return {"why": why, "old": None, "new": None}
     old, new = (_position_of(rows, level=level) for rows in test.judged)
@@ -137,7 +138,7 @@ def _group_errors(
     calibrators = fit_both(development.paired)
     if isinstance(calibrators, Undefined):
         return {"why": calibrators.why, "groups": [], "notes": []}
-    tables = _pair_tables if test.old.protocol == "pairwise" else _rating_tables
+    tables = _pair_tables if PROTOCOLS[test.old.protocol].paired else _rating_tables
     found = {
         (one.kind, one.attribute): list(_rows(one, level=level))
         for one in tables(test, calibrators, grouping)

@@ -19,6 +19,7 @@ from fairjudge.aligning.decision import spread_over
 from fairjudge.aligning.wording import wording_of, worth
 from fairjudge.judges.criteria import SUPPORT_RULE, Criterion
 from fairjudge.parsing import read_list
+from fairjudge.ports import CompletionRequest, Message, ModelRef, clean_text
 from fairjudge.prompting import (
     Fenced,
     Template,
@@ -27,7 +28,7 @@ from fairjudge.prompting import (
     parse_template,
     render,
 )
-from fairjudge.protocols import CompletionRequest, Message, ModelRef, clean_text
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Level, Scale
 from fairjudge.text.counting import pluralize
 
@@ -209,7 +210,7 @@ def other_scales(base: Criterion) -> Iterator[Candidate]:
 
     A scale of yes and no has no other, nor has one for pairs.
     """
-    if base.scale.protocol != "likert":
+    if not PROTOCOLS[base.scale.protocol].graded:
         return
     n = len(base.scale.levels)
     if n < _TEN:

@@ -13,6 +13,7 @@ from fairjudge.aligning.measures import PAIRS, RATINGS
 from fairjudge.calibration.items import Joined, join
 from fairjudge.calibration.labels import ItemKey, item_key
 from fairjudge.domain import Judgement, Label
+from fairjudge.protocols import PROTOCOLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +77,7 @@ def sides_of(
             n_labelled=len(labelled),
             n_without_old=len(labelled - before.keys()),
             n_without_new=len(labelled - after.keys()),
-            measure=PAIRS if one.protocol == "pairwise" else RATINGS,
+            measure=PAIRS if PROTOCOLS[one.protocol].paired else RATINGS,
         ),
     )
 
@@ -93,7 +94,7 @@ def _in_both_orders(rows: Iterable[Judgement]) -> Iterator[Judgement]:
         if row.unscored is None:
             scored.setdefault(item_key(row)[0], set()).add(shown)
     for row in every:
-        whole = row.protocol != "pairwise" or row.unscored is not None
+        whole = not PROTOCOLS[row.protocol].paired or row.unscored is not None
         if whole or len(scored[item_key(row)[0]]) == 2:
             yield row
 

@@ -32,6 +32,7 @@ from fairjudge.engine.runs import digest
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.criteria import fence_articles, fence_questions
 from fairjudge.options.judging import JudgeOptions
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import Match, match, with_ids_of
 from fairjudge.run.material import Sources
 
@@ -62,7 +63,7 @@ class AlignOptions:
             raise ConfigurationError(f"candidates: expected some of {KINDS}, found {self.kinds!r}")
         if not 1 <= self.rewordings <= 10:
             raise ConfigurationError(f"rewordings: expected 1 to 10, found {self.rewordings}")
-        if self.judging.plan().protocol == "pairwise":
+        if PROTOCOLS[self.judging.plan().protocol].paired:
             self._check_pairs()
 
     def _check_pairs(self) -> None:
@@ -79,7 +80,8 @@ def kinds_tried(asked: Iterable[Any] | None, judging: JudgeOptions) -> tuple[Any
     """Return the kinds of candidates that are `asked` for, or else all that fit the protocol."""
     if asked is not None:
         return tuple(dict.fromkeys(asked))
-    return tuple(kind for kind in KINDS if kind != "scale" or judging.plan().protocol != "pairwise")
+    paired = PROTOCOLS[judging.plan().protocol].paired
+    return tuple(kind for kind in KINDS if kind != "scale" or not paired)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +146,7 @@ class AlignMaterial:
 
     def rated(self) -> tuple[RatedItem, ...]:
         """Return the items of the examples part with people's mean rating and notes."""
-        if self.protocol == "pairwise":
+        if PROTOCOLS[self.protocol].paired:
             examples = self.labels_of("examples"), self.summaries_of("examples")
             return preferred(*examples, self._materials(), self._articles())
         values: dict[Item, list[float]] = defaultdict(list)
@@ -224,12 +226,12 @@ def prepare(
     labelled = [(label.eid, name) for label in taken for name in systems_of(label)]
     joined = match(labelled, here, names=("labelled summary", "summary"), complete=("left",))
     joined.check(path=labels.path)
-    if protocol == "pairwise":
+    if PROTOCOLS[protocol].paired:
         taken = preferences(taken, here)
     else:
         taken = tuple(label for label in taken if (label.eid, label.system) in here)
     if not taken:
-        what = "a pair of summaries" if protocol == "pairwise" else "a whole summary"
+        what = "a pair of summaries" if PROTOCOLS[protocol].paired else "a whole summary"
         raise InputError(
             f"no label of {what} on {judging.aspect!r} fits the summaries here (aspects: "
             f"{', '.join(sorted(Counter(label.aspect for label in labels))) or 'none'})",

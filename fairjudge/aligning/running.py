@@ -33,13 +33,14 @@ from fairjudge.aligning.record import (
 )
 from fairjudge.domain import Judgement, Unscored
 from fairjudge.engine.models import Llm, Models, Spent, open_models, spent_together
-from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import digest, make_folder, noting_spent, recording_spending
 from fairjudge.errors import ConfigurationError, RunError
 from fairjudge.judges.criteria import Criterion
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.parsing.outcomes import complete_or_unscored
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import RunFolder, RunStore, write_atomically
 from fairjudge.run.judges import criterion_of
 from fairjudge.run.judging import judge_material
@@ -71,7 +72,7 @@ async def align_loaded(
     options: AlignOptions,
     model: Model,
     folder: Path | None = None,
-    progress: Counters = lambda _what: untold,
+    progress: Counters = lambda _what: no_progress,
 ) -> AlignOutcome:
     """Try candidates on development, and the best of them on the sealed test, once.
 
@@ -301,7 +302,7 @@ class _Work:
 def base_criterion(judging: JudgeOptions) -> Criterion:
     """Return the prompt and the scale that are to be improved."""
     plan = judging.plan()
-    if plan.protocol == "checklist":
+    if PROTOCOLS[plan.protocol].itemized:
         raise ConfigurationError("align improves prompts of --protocol likert, binary or pairwise")
     return criterion_of(plan, prompt=judging.prompt, scale=judging.scale)
 

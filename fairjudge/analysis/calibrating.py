@@ -12,7 +12,8 @@ from fairjudge.datasets import read_json
 from fairjudge.domain import Cluster, JudgeTask, Summary, Undefined, Unscored
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.trained import TrainedSupport
-from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.ports import Embedder, TrainedModels
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_output
 
 _FILE = "fairjudge_calibrators"
@@ -62,7 +63,7 @@ def fitted_calibrators(analysis: Analysis) -> tuple[list[Calibrator], list[str]]
     fitted, refused = [], []
     for group in analysis.groups:
         found, joined = group.calibration.calibrator, group.joined
-        if joined.protocol == "pairwise":
+        if PROTOCOLS[joined.protocol].paired:
             continue
         if isinstance(found, Undefined):
             refused.append(f"{joined.judge}, {joined.aspect}, {joined.protocol}: {found.why}")

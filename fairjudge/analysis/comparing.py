@@ -13,6 +13,7 @@ from fairjudge.calibration.comparison import compare_runs
 from fairjudge.calibration.labels import SIGNS, ItemKey, by_group, item_key
 from fairjudge.domain import Judgement
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import match, no_match, with_ids_of
 from fairjudge.records.results import to_json
 
@@ -44,7 +45,7 @@ def comparison_report(
             "protocol": protocol,
             "first": names[0],
             "second": names[1],
-            **_group(*runs, paired=protocol == "pairwise", level=level, seed=seed),
+            **_group(*runs, paired=PROTOCOLS[protocol].paired, level=level, seed=seed),
         }
         for aspect, protocol in one
         if (aspect, protocol) in other

@@ -17,6 +17,7 @@ from fairjudge.domain import Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.promises import promise_of
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import to_json
 
 
@@ -85,7 +86,7 @@ def guarantee_report(
             "judge": joined.judge,
             "aspect": joined.aspect,
             "protocol": joined.protocol,
-            "within": within if joined.protocol not in {"binary", "pairwise"} else None,
+            "within": within if not PROTOCOLS[joined.protocol].categorical else None,
             "n_unlabelled": len(rest),
             "joins": [joined.match.to_json()],
             "n_one_order": sum(one.one_order for one in found.values()),
@@ -100,7 +101,7 @@ def guarantee_report(
 
 
 def _agrees(answer: Answer, people: float, joined: Joined, within: float) -> bool:
-    if joined.protocol == "pairwise":
+    if PROTOCOLS[joined.protocol].paired:
         return bool(np.sign(people) == np.sign(answer.value))
     if joined.judge_scale != joined.label_scale:
         raise InputError(
@@ -109,4 +110,4 @@ def _agrees(answer: Answer, people: float, joined: Joined, within: float) -> boo
             field="value",
         )
     gap = abs(people - answer.value)
-    return gap < 0.5 if joined.protocol == "binary" else gap <= within + 1e-9
+    return gap < 0.5 if PROTOCOLS[joined.protocol].yes_no else gap <= within + 1e-9

@@ -11,6 +11,7 @@ from fairjudge.calibration.labels import by_group
 from fairjudge.calibration.ranking import Comparisons, rank_systems
 from fairjudge.domain import Judgement, Undefined
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import to_json
 
 _WINS = {"a": 1.0, "b": 0.0, "tie": 0.5}
@@ -28,7 +29,7 @@ def ranking_report(rows: Iterable[Judgement], *, level: float, seed: int) -> dic
     groups = [
         {"judge": judge, "aspect": aspect, **_group(some, level=level, seed=seed)}
         for (judge, aspect, protocol), some in by_group(rows).items()
-        if protocol == "pairwise"
+        if PROTOCOLS[protocol].paired
     ]
     if not groups:
         raise InputError("a ranking needs pairwise judgements, and there are none")

@@ -24,6 +24,7 @@ from fairjudge.auditing.reports import (
 from fairjudge.calibration.disagreements import WORDS
 from fairjudge.domain import Judgement, Reference
 from fairjudge.errors import FairJudgeError, InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import with_ids_of
 from fairjudge.reports.content import UNSCORED, Content, Panel
 from fairjudge.reports.report import Report
@@ -172,8 +173,7 @@ def _whole(board: Leaderboard, found: Inputs) -> Leaderboard:
     }
     judged = {row.eid for row in found.judgements if row.aspect == board.aspect}
     written = Counter(eid for eid, _ in found.summaries if eid in empty - judged)
-    pairs = board.protocol == "pairwise"
-    n = sum(n * (n - 1) if pairs else n for n in written.values())
+    n = sum(map(PROTOCOLS[board.protocol].n_tasks, written.values()))
     if not n:
         return board
     reasons = Counter(board.missing.reasons) + Counter({NOT_APPLICABLE: n})
@@ -212,7 +212,7 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
     yield "audit parse", lambda: parse_report(rows)
     if found.labels:
         yield "calibrate", lambda: _calibration(found, seed=seed)
-    if any(row.protocol == "pairwise" and not is_derived(row) for row in rows):
+    if any(PROTOCOLS[row.protocol].paired and not is_derived(row) for row in rows):
         yield "audit position", lambda: position_report(rows, labels=None, close_within=0.5)
         if found.summaries:
             yield "audit length", lambda: length_report(rows, found.summaries.values())
@@ -226,7 +226,7 @@ def _possible(found: Inputs, *, seed: int) -> Iterator[_Maker]:
 
 def names_its_voices(row: Judgement) -> bool:
     """Say whether a judgement tells whose answers or articles it is about."""
-    listed = row.protocol == "checklist" or bool(row.sources)
+    listed = PROTOCOLS[row.protocol].itemized or bool(row.sources)
     return listed or row.unit.startswith(("answer:", "article:"))
 
 

@@ -23,6 +23,7 @@ from fairjudge.annotation.planning import ItemKey, item_key, own_number
 from fairjudge.calibration.scales import infer_scale
 from fairjudge.domain import Judgement
 from fairjudge.errors import ConfigurationError, InputError
+from fairjudge.protocols import PROTOCOLS
 
 Floats = NDArray[np.float64]
 _SIGNS = {"a": 1.0, "b": 0.0, "tie": 0.5}
@@ -140,7 +141,7 @@ def _of_one_judge(rows: Mapping[ItemKey, Sequence[Judgement]]) -> dict[ItemKey, 
     values = {key: [_number(row) for row in some] for key, some in rows.items()}
     protocol = next(iter(rows.values()))[0].protocol
     everything = np.array([value for some in values.values() for value in some])
-    low, high = (0.0, 1.0) if protocol == "pairwise" else infer_scale(everything, protocol)
+    low, high = (0.0, 1.0) if PROTOCOLS[protocol].paired else infer_scale(everything, protocol)
     high = high if high > low else low + 1.0
     out = {}
     for key, some in rows.items():
@@ -155,7 +156,7 @@ def _number(row: Judgement) -> float:
     """Return a score, or 1, 1/2 or 0 for a pair in order of name."""
     if not isinstance(row.value, str):
         support = (row.model_extra or {}).get("support")
-        if row.protocol == "binary" and isinstance(support, list) and support:
+        if PROTOCOLS[row.protocol].yes_no and isinstance(support, list) and support:
             return float(np.mean(support))
         return float(row.value or 0.0)
     value = _SIGNS[row.value]

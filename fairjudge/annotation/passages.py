@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.annotation.items import Item
-from fairjudge.protocols import Embedder
+from fairjudge.ports import Embedder
 from fairjudge.text.sentences import Span
 from fairjudge.text.statements import split_statements
 from fairjudge.text.tokens import Normaliser

@@ -12,6 +12,7 @@ from fairjudge.annotation.moves import Place
 from fairjudge.annotation.passages import Mark, Marked, Marks
 from fairjudge.annotation.tasks import LabelTask
 from fairjudge.domain import Article
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, to_verdict
 
 PieceKind: TypeAlias = Mark | Literal[""]
@@ -90,7 +91,7 @@ def item_view(task: LabelTask, item: Item, place: Place, marks: Marks) -> ItemVi
 def choices(scale: Scale, *, chosen: int | None = None) -> Iterator[Choice]:
     """Yield the answers in the order of the buttons: yes before no, else as on the scale."""
     levels = list(enumerate(scale.levels))
-    yes_no = scale.protocol == "binary" and len(levels) == 2
+    yes_no = PROTOCOLS[scale.protocol].yes_no and len(levels) == 2
     for level, answer in reversed(levels) if yes_no else levels:
         yield Choice(
             level=level,

@@ -275,7 +275,7 @@ async def aorder(
             max_articles=max_articles,
             n_shuffles=n_shuffles,
             run=None if run is None else Path(run),
-            model=shown.told(asked),
+            model=shown.with_retry_bar(asked),
             progress=shown.counter("judging"),
         )
     return Findings("audit order", figures)
@@ -333,7 +333,7 @@ async def achecks(
             summaries,
             aspect=aspect,
             run=None if run is None else Path(run),
-            model=shown.told(asked),
+            model=shown.with_retry_bar(asked),
             progress=shown.counter("judging"),
         )
     return Findings("audit checks", figures)

@@ -22,6 +22,7 @@ from fairjudge.datasets import Loaded, read_clusters, read_labels, read_referenc
 from fairjudge.domain import Cluster, Estimate, Judgement, Summary, Undefined
 from fairjudge.errors import InputError
 from fairjudge.judges.balance import BALANCE
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import join_samples
 from fairjudge.records.results import figure, to_json
 from fairjudge.scores.coverage_slices import CoverageSlices, coverage_slices
@@ -47,7 +48,7 @@ def position_report(
     Where judgements carry distributions over both orders, ``shift`` is the mean graded bias. Raises
     InputError if there is no pairwise judgement.
     """
-    pairs = [row for row in rows if row.protocol == "pairwise" and not is_derived(row)]
+    pairs = [row for row in rows if PROTOCOLS[row.protocol].paired and not is_derived(row)]
     if not pairs:
         raise InputError("position bias needs pairwise judgements, and there are none")
     by_label, joins = _label_quality(labels, pairs)
@@ -191,7 +192,7 @@ def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> 
         for (judge, system), one in found.items()
         if one.n or one.n_sources
     ]
-    listed = [row for row in rows if row.protocol == "checklist"]
+    listed = [row for row in rows if PROTOCOLS[row.protocol].itemized]
     if not groups and listed:
         why = missing_of(listed).in_words()
         raise InputError(f"no checklist can be read: {len(listed)} judged, {why}")
@@ -239,7 +240,7 @@ def length_report(
     Lengths are in words. Groups (judge and aspect) with too little are listed with the reason.
     Raises InputError if there is no pairwise judgement.
     """
-    paired = [row for row in rows if row.protocol == "pairwise"]
+    paired = [row for row in rows if PROTOCOLS[row.protocol].paired]
     joins = []
     if paired:
         names = ("summary", "summary of a pair")
@@ -248,7 +249,7 @@ def length_report(
     words = {(one.eid, one.system): count_words(one.text) for one in summaries}
     pairs: dict[tuple[str, str], list[Judgement]] = defaultdict(list)
     for row in rows:
-        if row.protocol == "pairwise":
+        if PROTOCOLS[row.protocol].paired:
             pairs[row.judge, row.aspect].append(row)
     if not pairs:
         raise InputError("length-adjusted win rates need pairwise judgements; there are none")

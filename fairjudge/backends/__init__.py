@@ -19,7 +19,7 @@ from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_base_url
 from fairjudge.backends.ports import AnyBackend, Pipeline, Warn
 from fairjudge.cache.secret import new_secret
 from fairjudge.errors import ConfigurationError, MissingExtraError
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel

@@ -16,7 +16,7 @@ from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.backends.warming import shared_texts
 from fairjudge.errors import EmptyReplyError, RefusedError
-from fairjudge.protocols import Completion, CompletionRequest, Message, ModelRef
+from fairjudge.ports import Completion, CompletionRequest, Message, ModelRef
 
 _MARK = "cache_control"
 

@@ -15,7 +15,7 @@ from fairjudge.backends.ports import AnyRequest, counting
 from fairjudge.backends.pricing import PriceTable
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError, RunError
-from fairjudge.protocols import ModelRef, Usage
+from fairjudge.ports import ModelRef, Usage
 from fairjudge.records.spending import NOTHING, Spending, SpendingFile
 from fairjudge.text.counting import pluralize
 

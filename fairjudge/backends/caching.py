@@ -13,7 +13,7 @@ from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request
 from fairjudge.cache.claims import Claims
 from fairjudge.errors import CacheError
 from fairjudge.parsing.outcomes import is_broken_off
-from fairjudge.protocols import Cache, Completion, CompletionRequest, Decisions
+from fairjudge.ports import Cache, Completion, CompletionRequest, Decisions
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from fairjudge.backends.parameter_support import is_strict
 from fairjudge.backends.reply_bodies import check_reply, finish_reason_of, first_choice
 from fairjudge.backends.usage import read_usage
 from fairjudge.errors import EmptyReplyError, RefusedError, ServerError
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Completion,
     CompletionRequest,
     FinishReason,

@@ -13,7 +13,7 @@ from typing import Any
 
 from fairjudge.backends.http import one_line
 from fairjudge.errors import RefusedError, ServerError
-from fairjudge.protocols import FinishReason
+from fairjudge.ports import FinishReason
 
 _WHOLE = (
     "stop", "eos", "eos_token", "end_turn", "stop_sequence", "end_of_turn", "endoftext", "end",

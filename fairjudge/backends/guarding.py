@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request
-from fairjudge.prompting import seal
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Completion,
     CompletionRequest,
     DecisionRefusal,
     DecisionRequest,
     TokenAlternatives,
 )
+from fairjudge.prompting import seal
 
 Sent = TypeVar("Sent", CompletionRequest, DecisionRequest, AnyRequest)
 

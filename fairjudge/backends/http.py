@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from fairjudge.backends.guarding import holds_key
 from fairjudge.errors import ConfigurationError
-from fairjudge.protocols import CompletionRequest, DecisionRequest, ModelRef
+from fairjudge.ports import CompletionRequest, DecisionRequest, ModelRef
 
 DEFAULT_TIMEOUT_SECONDS = 300.0
 CONNECT_TIMEOUT_SECONDS = 10.0

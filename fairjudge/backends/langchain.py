@@ -38,7 +38,7 @@ from fairjudge.errors import (
     RequestTimeoutError,
     ServerError,
 )
-from fairjudge.protocols import Completion, CompletionRequest, ModelRef
+from fairjudge.ports import Completion, CompletionRequest, ModelRef
 
 _LIMITS = ("max_tokens", "max_output_tokens", "num_predict", "max_new_tokens")
 """What integrations call the most tokens of a reply."""

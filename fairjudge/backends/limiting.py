@@ -18,7 +18,7 @@ from fairjudge.errors import (
     RefusedError,
     ServerError,
 )
-from fairjudge.protocols import Completion, Decisions, SharedCache, Usage
+from fairjudge.ports import Completion, Decisions, SharedCache, Usage
 
 _NOT_BILLED = (RateLimitError, ServerError, BadRequestError, AuthenticationError, DeniedError)
 """Answered with an error status, for which no provider charges."""

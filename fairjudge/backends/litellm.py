@@ -29,7 +29,7 @@ from fairjudge.errors import (
     RefusedError,
 )
 from fairjudge.parsing.whole import is_whole
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Completion,
     CompletionRequest,
     DecisionRequest,

@@ -13,7 +13,7 @@ from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
 from fairjudge.backends.ports import asked_again
 from fairjudge.backends.server_client import ServerClient, post_json
-from fairjudge.protocols import Completion, CompletionRequest, ModelRef
+from fairjudge.ports import Completion, CompletionRequest, ModelRef
 
 OWN_URL = "https://api.openai.com/v1"
 

@@ -18,7 +18,7 @@ from fairjudge.backends.server_client import ServerClient
 from fairjudge.backends.systemone_wire import distribution
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.errors import ConfigurationError, MalformedReplyError
-from fairjudge.protocols import (
+from fairjudge.ports import (
     DecisionRefusal,
     DecisionRequest,
     Decisions,

@@ -13,7 +13,7 @@ from fairjudge.backends.limiting import Ending, Limit
 from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
-from fairjudge.protocols import Completion, Decisions
+from fairjudge.ports import Completion, Decisions
 
 _MINUTE_SECONDS = 60.0
 _NOTHING = 1e-9

@@ -14,7 +14,7 @@ from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyRequest
 from fairjudge.backends.token_counts import count_tokens, likely_input_tokens
 from fairjudge.backends.warming import block_key, shared_texts
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Cache,
     Completion,
     CompletionRequest,

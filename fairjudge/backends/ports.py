@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any, TypeAlias, TypeVar
 
 from fairjudge.errors import ConfigurationError
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Backend,
     Completion,
     CompletionRequest,

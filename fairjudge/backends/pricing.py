@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairjudge.errors import InputError
 from fairjudge.files import read_file
-from fairjudge.protocols import ModelRef, Usage
+from fairjudge.ports import ModelRef, Usage
 
 CACHED_FROM = 1024
 """Tokens from which on most providers keep what a prompt begins with."""

@@ -21,7 +21,7 @@ from fairjudge.errors import (
     ReplayMissError,
 )
 from fairjudge.files import GZIP_MAGIC, read_file, unpack
-from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
+from fairjudge.ports import Completion, CompletionRequest, DecisionRequest, Decisions, ModelRef
 
 Answer = Completion | Decisions | BackendError
 Wanted = TypeVar("Wanted", Completion, Decisions)
@@ -35,7 +35,7 @@ _ERRORS: Mapping[str, type[BackendError]] = {
 class ReplayBackend:
     """Gives the replies of a recording, which has one exchange a line.
 
-    A line is ``{"request", "reply"}``, both as JSON of `fairjudge.protocols`, or ``{"request",
+    A line is ``{"request", "reply"}``, both as JSON of `fairjudge.ports`, or ``{"request",
     "error", "message"}`` with the name of the error for a refusal or an empty reply.
     A request is found by its key, or else, whoever was asked then, by its prompt and parameters; if
     several models were recorded on one prompt, only the exact request is answered. A request

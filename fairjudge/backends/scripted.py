@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from fairjudge.backends.ports import AnyRequest
 from fairjudge.errors import EmptyReplyError
-from fairjudge.protocols import Completion, CompletionRequest, DecisionRequest, Decisions
+from fairjudge.ports import Completion, CompletionRequest, DecisionRequest, Decisions
 
 Scripted: TypeAlias = str | Completion | Exception
 Handler: TypeAlias = Callable[[CompletionRequest], Scripted | Awaitable[Scripted]]
@@ -36,7 +36,7 @@ class ScriptedBackend:
     Examples
     --------
     >>> import asyncio
-    >>> from fairjudge.protocols import Message, ModelRef
+    >>> from fairjudge.ports import Message, ModelRef
     >>> backend = ScriptedBackend(lambda request: f"You said {request.messages[-1].content!r}.")
     >>> request = CompletionRequest(
     ...     target=ModelRef(provider="scripted", model="echo"),

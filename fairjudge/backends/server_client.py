@@ -30,7 +30,7 @@ from fairjudge.errors import (
     MalformedReplyError,
     RequestTimeoutError,
 )
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 
 Connection = TypeVar("Connection")
 

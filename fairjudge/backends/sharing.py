@@ -9,7 +9,7 @@ from typing import Any
 from fairjudge.backends.caching import CallsUnderWay, SingleFlight, entry, is_kept, stored_reply
 from fairjudge.backends.keys import request_key
 from fairjudge.backends.ports import AnyRequest, Ask, Reply, Request, Warn
-from fairjudge.protocols import SharedCache
+from fairjudge.ports import SharedCache
 
 _FIRST_WAIT_SECONDS = 0.05
 _LONGEST_WAIT_SECONDS = 1.0

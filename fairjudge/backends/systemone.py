@@ -11,7 +11,7 @@ from fairjudge.backends.http import check_target
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.server_client import ServerClient, post_json
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
-from fairjudge.protocols import DecisionRequest, Decisions, ModelRef
+from fairjudge.ports import DecisionRequest, Decisions, ModelRef
 
 
 class SystemOneBackend(ServerClient[openai.AsyncOpenAI]):

@@ -15,7 +15,7 @@ from typing import Any
 from fairjudge.backends.reply_bodies import check_reply
 from fairjudge.backends.usage import read_messages_usage
 from fairjudge.errors import MalformedReplyError
-from fairjudge.protocols import (
+from fairjudge.ports import (
     DecisionRefusal,
     DecisionRequest,
     Decisions,

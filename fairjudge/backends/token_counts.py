@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fairjudge.backends.ports import AnyRequest
-from fairjudge.protocols import CompletionRequest, DecisionRequest
+from fairjudge.ports import CompletionRequest, DecisionRequest
 
 TOKENS_PER_MESSAGE = 4
 TOKENS_PER_REQUEST = 3

@@ -22,7 +22,7 @@ from fairjudge.errors import (
     ContextTooLongError,
     EmptyReplyError,
 )
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Completion,
     CompletionRequest,
     DecisionRequest,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from fairjudge.protocols import Usage
+from fairjudge.ports import Usage
 
 _MAX_TOKENS = 10**9
 """More than any call has: what a server counts beyond it is no count."""

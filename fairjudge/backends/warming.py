@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass, field
 
 from fairjudge.backends.ports import AnyRequest, Ask, Clock, Middleware, Reply, Request
-from fairjudge.protocols import CompletionRequest
+from fairjudge.ports import CompletionRequest
 
 LEAST_CHARACTERS = 4096
 """About 1,024 tokens: providers keep no shorter beginning."""

@@ -19,7 +19,7 @@ app.command("stability")(audit_stability.stability)
 
 
 @app.command("position")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
@@ -66,7 +66,7 @@ def position(
 
 
 @app.command("verbosity")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def verbosity(
     judgements: audit_opt.Judgements = None,
     *,
@@ -179,7 +179,7 @@ def length(
 
 
 @app.command("order")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def order(
     *,
     references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
@@ -216,7 +216,7 @@ def order(
 
 
 @app.command("checks")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def checks(
     *,
     references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],

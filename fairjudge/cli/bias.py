@@ -229,7 +229,7 @@ def making(
 
 
 @app.command("inputs")
-@opt.taking(how=making)
+@opt.with_options(how=making)
 def inputs(
     sources: Annotated[
         list[Path],

@@ -11,6 +11,7 @@ import typer
 from fairjudge.cli import display
 from fairjudge.cli import options as opt
 from fairjudge.cli.terminal import say
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.counting import pluralize
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def apply(
     output: opt.Output,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Put calibrated scores in the place of a judge's own, which are kept as 'uncalibrated'.
+    """Replace a judge's scores by calibrated ones; the originals are kept as 'uncalibrated'.
 
     fairjudge apply calibrator.json judgements.jsonl -o calibrated.jsonl
     """
@@ -174,7 +175,7 @@ def _page(report: Mapping[str, Any], rows: Sequence[Judgement]) -> str:
 
     position = (
         position_report(rows, labels=None, close_within=0.5)["groups"]
-        if any(row.protocol == "pairwise" for row in rows)
+        if any(PROTOCOLS[row.protocol].paired for row in rows)
         else ()
     )
     return calibration_page(report, position=position)

@@ -146,10 +146,11 @@ class _JudgedAspect:
 
 
 def _meaning(protocol: str, low: float, high: float) -> str:
-    from fairjudge.scores.leaderboards import MEANING
+    from fairjudge.protocols import PROTOCOLS
 
-    span = f"{low:g} to {high:g}" if protocol == "likert" else "0 to 1"
-    return f"Score: {MEANING[protocol]}, {span}"
+    asked = PROTOCOLS[protocol]
+    span = f"{low:g} to {high:g}" if asked.graded else "0 to 1"
+    return f"Score: {asked.score_meaning}, {span}"
 
 
 def _leaderboard(outcome: JudgeOutcome, ranks: Mapping[str, tuple[int, int]]) -> TextTable:
@@ -206,7 +207,7 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
         return ["Rank: what the 95 % intervals of the differences over clusters leave open."]
     from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 
-    return [f"No ranks: intervals over fewer than {FEWEST_CLUSTERS} clusters say next to nothing."]
+    return [f"Too few clusters (< {FEWEST_CLUSTERS}) for confidence intervals; no ranks shown."]
 
 
 def _by_default(outcome: JudgeOutcome) -> list[str]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairjudge.run.planning import Plan
 
 
-@opt.taking(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
+@opt.with_options(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
 def plan(
     clusters: Annotated[
         Path | None, typer.Argument(help="Clusters, to plan 'fairjudge build'.")

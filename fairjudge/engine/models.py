@@ -26,7 +26,7 @@ from fairjudge.cache.postgres import PostgresCache
 from fairjudge.engine.interrupts import answering_first, ending_well
 from fairjudge.errors import BackendError, CacheError
 from fairjudge.options.models import Model, Sampling
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Backend,
     DecisionBackend,
     Embedder,

@@ -21,7 +21,7 @@ from fairjudge.backends.pacing import Allowance
 from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import BudgetExceededError, ConfigurationError
-from fairjudge.protocols import ModelRef, Usage
+from fairjudge.ports import ModelRef, Usage
 
 Entered: TypeAlias = Reservation | str | None
 """What is set aside, or why nothing is; None for a worker that is to come again."""

@@ -15,6 +15,7 @@ from fairjudge.datasets.writers import json_line
 from fairjudge.domain import Judgement, Order
 from fairjudge.errors import InputError
 from fairjudge.exporting.targets import Exported, Request
+from fairjudge.protocols import PROTOCOLS
 
 
 def write(request: Request) -> tuple[Iterator[bytes], Exported]:
@@ -90,6 +91,6 @@ def _value(one: Judgement, order: Order) -> tuple[str, Any]:
         return "choices", ["tie"]
     if isinstance(one.value, str):
         return "pairwise", "left" if (one.value == "a") == (order == "ab") else "right"
-    if one.protocol == "binary" and one.value in {0, 1}:
+    if PROTOCOLS[one.protocol].yes_no and one.value in {0, 1}:
         return "choices", ["yes" if one.value else "no"]
     return "number", one.value

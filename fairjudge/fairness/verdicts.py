@@ -13,11 +13,14 @@ import numpy as np
 from fairjudge.domain import ChecklistEntry, Cluster, Judgement, Reference
 from fairjudge.errors import InputError
 from fairjudge.fairness.support import Support
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.usable import worth_reading
 
 Range: TypeAlias = tuple[float, float]
 
-RANGES: Mapping[str, Range] = MappingProxyType({"likert": (1.0, 5.0), "binary": (0.0, 1.0)})
+RANGES: Mapping[str, Range] = MappingProxyType(
+    {name: one.score_range for name, one in PROTOCOLS.items() if one.judges_parts}
+)
 """The ends of each protocol's scale, which become 0 and 1."""
 _PREFIX = "article:"
 _UNIT = "the whole summary"

@@ -21,6 +21,7 @@ from fairjudge.importing.records import (
 )
 from fairjudge.importing.scale_options import check_fits
 from fairjudge.parsing import read_verdict
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, to_verdict
 
 FIELDS = (
@@ -153,7 +154,7 @@ def _judgement(
     named = judge if judge is not None else given.get("judge")
     if named is None:
         raise InputError("missing; name the judge with --judge", field="judge")
-    pair = protocol == "pairwise"
+    pair = PROTOCOLS[protocol].paired
     order: Order = _order(given) if pair else "ab"
     reply = _reply(row, given, columns)
     read = read_verdict(reply or "", scale, aspect=str(given.get("aspect") or ""))

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 
 from fairjudge.domain import ProtocolName
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Level, Scale, binary, likert, load_scale, options, pairwise, stars
+
+_DEFAULTS: Mapping[str, Callable[[], Scale]] = {
+    "likert": likert,
+    "binary": binary,
+    "pairwise": pairwise,
+}
 
 
 def scale_from_options(
@@ -36,10 +44,8 @@ def scale_from_options(
         made = load_scale(scale)
     elif scale is not None or with_stars:
         made = stars() if scale is None else _from_range(scale)
-    elif protocol == "likert":
-        made = likert()
     else:
-        made = binary() if protocol == "binary" else pairwise()
+        made = _DEFAULTS[protocol]()
     check_fits(made, protocol)
     return made
 
@@ -48,9 +54,9 @@ def check_fits(scale: Scale, protocol: ProtocolName) -> None:
     """Raise `InputError` where answers on `scale` are none of `protocol`."""
     values = {level.value for level in scale.levels}
     fits = scale.kind != "pair"
-    if protocol == "pairwise":
+    if PROTOCOLS[protocol].paired:
         fits = not fits
-    elif protocol == "binary":
+    elif PROTOCOLS[protocol].yes_no:
         fits = values == {0, 1}
     if not fits:
         raise InputError(f"scale {scale.name!r} does not fit --protocol {protocol}")
@@ -71,9 +77,9 @@ def _from_answers(protocol: ProtocolName, answers: list[str]) -> Scale:
             f"--protocol {protocol} takes 2 to {limit} answers, found {len(answers)}",
             field="--options",
         )
-    if protocol == "pairwise":
+    if PROTOCOLS[protocol].paired:
         return pairwise(answers)
-    if protocol == "likert":
+    if PROTOCOLS[protocol].graded:
         return options(answers)
     no, yes = answers
     if {no.lower(), yes.lower()} in ({"yes", "no"}, {"true", "false"}):

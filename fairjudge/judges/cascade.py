@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fairjudge.domain import Judgement, JudgeTask, Unscored
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.ports import Judge, Reply, writing
+from fairjudge.protocols import PROTOCOLS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +72,7 @@ class CascadeJudge(Cascade):
 
     async def ask(self, task: JudgeTask) -> Reply | Judgement | Unscored:
         """See `fairjudge.judges.ports.Judge`."""
-        if task.protocol == "pairwise":
+        if PROTOCOLS[task.protocol].paired:
             raise ConfigurationError("a cascade routes single summaries; pairs have no threshold")
         quick = await self.first.ask(task)
         if isinstance(quick, Unscored) and quick.reason == "empty_input":

@@ -23,10 +23,11 @@ from fairjudge.domain import (
 from fairjudge.judges.asking import Derived
 from fairjudge.parsing import read_objects, whole_number
 from fairjudge.prompting import Fenced, json_object
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
-GROUPS_A_CALL = 25
+GROUPS_PER_CALL = 25
 """Groups of answers that one call asks about."""
 
 LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
@@ -93,7 +94,7 @@ Block: TypeAlias = tuple[Group, ...]
 """Groups that one call asks about."""
 
 
-def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_A_CALL) -> tuple[Block, ...]:
+def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple[Block, ...]:
     """Return `groups` in blocks of about the same size, each of `limit` at the most."""
     n_blocks = -(-len(groups) // limit)
     bounds = [round(place * len(groups) / n_blocks) for place in range(n_blocks + 1)]
@@ -252,13 +253,13 @@ def derive(rows: Sequence[Judgement], protocols: Sequence[Derived]) -> tuple[Jud
     Each row says so by ``derived_from``. Pairs come in both orders, of which none was asked; a pair
     with an unscored side is unscored for that side's reason.
     """
-    lists = [row for row in rows if row.protocol == "checklist" and row.system is not None]
+    lists = [row for row in rows if PROTOCOLS[row.protocol].itemized and row.system is not None]
     found: list[Judgement] = []
-    for row in lists if "likert" in protocols else ():
+    for row in lists if any(PROTOCOLS[name].graded for name in protocols) else ():
         value = likert_of(row.value) if isinstance(row.value, int | float) else None
         rating = {"system": row.system, "value": value, "unscored": row.unscored}
         found.append(_derived(row, "likert", rating))
-    if "pairwise" in protocols:
+    if any(PROTOCOLS[name].paired for name in protocols):
         meetings: dict[tuple[str, int | None], list[Judgement]] = {}
         for row in lists:
             meetings.setdefault((row.eid, row.repeat), []).append(row)

@@ -9,6 +9,7 @@ from fairjudge.domain import Answer, Article, Aspect, JudgeTask, ProtocolName, Q
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.balance import BALANCE
 from fairjudge.prompting import Fenced, Template, load_template
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale, binary, likert, pairwise
 
 _MAX_WORDINGS = 3
@@ -68,7 +69,7 @@ def builtin_criterion(aspect: Aspect, protocol: ProtocolName, *, per_answer: boo
 def _prompt(aspect: Aspect, protocol: ProtocolName, *, per_answer: bool) -> tuple[str, int]:
     if aspect == "coverage" and per_answer:
         return "coverage-answer", 1
-    return f"{aspect}-{'pairwise' if protocol == 'pairwise' else 'single'}", 2
+    return f"{aspect}-{PROTOCOLS[protocol].prompt}", 2
 
 
 WORDINGS = ("reworded", "reordered")
@@ -147,7 +148,7 @@ def builtin_scale(aspect: Aspect, protocol: ProtocolName) -> Scale:
 
 
 def _coverage_question(task: JudgeTask, scale: Scale) -> str:
-    yes_or_no = scale.protocol == "binary"
+    yes_or_no = PROTOCOLS[scale.protocol].yes_no
     if task.unit.startswith("answer:"):
         return f"{'does' if yes_or_no else 'how fully does'} the summary cover this answer?"
     if yes_or_no:

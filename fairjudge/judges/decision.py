@@ -15,13 +15,14 @@ from fairjudge.judges.criteria import Criterion, fence_articles, fence_questions
 from fairjudge.judges.distributions import ScoreDistribution, from_decision, graded_fields
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
 from fairjudge.parsing.outcomes import or_unscored
-from fairjudge.prompting import Fenced, Template, load_template, render
-from fairjudge.protocols import (
+from fairjudge.ports import (
     DecisionBackend,
     DecisionRefusal,
     DecisionRequest,
     ModelRef,
 )
+from fairjudge.prompting import Fenced, Template, load_template, render
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 
 MAX_QUESTIONS = 16
@@ -197,7 +198,7 @@ def _name(place: int) -> str:
 
 
 def _wording(task: JudgeTask, criterion: Criterion) -> str:
-    wordings = _YES_NO if criterion.scale.protocol == "binary" else _QUESTIONS
+    wordings = _YES_NO if PROTOCOLS[criterion.scale.protocol].yes_no else _QUESTIONS
     kind = "pair" if criterion.scale.kind == "pair" else task.unit.partition(":")[0]
     known = wordings.get(criterion.aspect, {})
     return known.get(kind) or known.get("summary") or "Which answer does the text above call for?"

@@ -16,7 +16,7 @@ from fairjudge.domain import JudgeTask, Undefined, Unscored, Verdict
 from fairjudge.judges.token_places import spans_from_end
 from fairjudge.parsing import locate_verdict
 from fairjudge.parsing.outcomes import is_cut_off
-from fairjudge.protocols import Completion, Distribution, TokenAlternatives
+from fairjudge.ports import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import Position, Scale, to_verdict
 
 _UNKNOWN_LOGPROB = -9999.0

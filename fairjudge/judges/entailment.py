@@ -15,7 +15,7 @@ from typing import Literal
 from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
 from fairjudge.judges.balance import statements_of
 from fairjudge.judges.trained import NO_ANSWER, NO_ARTICLE, NO_SENTENCE, by_source
-from fairjudge.protocols import EntailmentModel
+from fairjudge.ports import EntailmentModel
 from fairjudge.text.chunks import chunks
 from fairjudge.text.sentences import sentence_texts
 

@@ -19,8 +19,8 @@ from fairjudge.judges.distributions import (
 from fairjudge.judges.ports import Reply, Sample
 from fairjudge.parsing import PARSER_VERSION, read_verdict
 from fairjudge.parsing.outcomes import RETRYABLE, complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.ports import Backend, Completion, CompletionRequest, Message, ModelRef
 from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.protocols import Backend, Completion, CompletionRequest, Message, ModelRef
 from fairjudge.records.signature import signature
 from fairjudge.scales import REPLY_FORM, Position, to_verdict
 

@@ -21,6 +21,7 @@ from fairjudge.judges.checklist import NO_ANSWERS, Group, credited_entry, groups
 from fairjudge.judges.entailment import EntailmentSupport
 from fairjudge.judges.llm import EMPTY_SUMMARY, judgement_of
 from fairjudge.judges.trained import Asked, TrainedSupport
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 from fairjudge.text.closest import PassageFinder
 from fairjudge.text.quoting import find_quote
@@ -47,12 +48,12 @@ def verdict_of(protocol: ProtocolName, *supports: float) -> float | Verdict:
     for support in supports:
         if not 0 <= support <= 1:
             raise ValueError(f"expected a support from 0 to 1, got {support!r}")
-    if protocol == "pairwise":
+    if PROTOCOLS[protocol].paired:
         lead = supports[0] - supports[1]
         if abs(lead) < TIE_BELOW:
             return "tie"
         return "a" if lead > 0 else "b"
-    return 1 + 4 * supports[0] if protocol == "likert" else float(supports[0] >= YES_FROM)
+    return 1 + 4 * supports[0] if PROTOCOLS[protocol].graded else float(supports[0] >= YES_FROM)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +97,7 @@ class LocalJudge:
         """See `fairjudge.judges.ports.Judge`."""
         if not all(text.strip() for text in task.texts):
             return EMPTY_SUMMARY
-        if task.protocol == "checklist":
+        if PROTOCOLS[task.protocol].itemized:
             return self._checklist(task)
         if task.aspect == BALANCE:
             return self._balance(task)

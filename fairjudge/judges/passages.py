@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.protocols import Embedder
+from fairjudge.ports import Embedder
 from fairjudge.text.particulars import Vocabulary, vocabulary_of
 from fairjudge.text.statements import statement_texts
 from fairjudge.text.tokens import words
@@ -36,7 +36,7 @@ class Vectoriser:
     _rows: dict[str, Vectors] = field(default_factory=dict)
 
     def rows(self, texts: Sequence[str]) -> Vectors:
-        """Return shape (n, d), as `fairjudge.protocols.Embedder.embed`; n is 1 or more."""
+        """Return shape (n, d), as `fairjudge.ports.Embedder.embed`; n is 1 or more."""
         self.add(texts)
         return np.stack([self._rows[text] for text in texts])
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol, runtime_checkable
 
 from fairjudge.domain import Judgement, JudgeTask, Unscored
-from fairjudge.protocols import Wire
+from fairjudge.ports import Wire
 
 
 class Sample(Wire):

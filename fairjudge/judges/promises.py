@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fairjudge.calibration.answers import Answer, answers, max_answers
-from fairjudge.domain import Judgement, JudgeTask, Order, Unscored, Verdict
+from fairjudge.domain import Judgement, JudgeTask, Unscored, Verdict
 from fairjudge.errors import InputError
 from fairjudge.files import read_file
 from fairjudge.judges.asking import Promise, Thresholds
@@ -24,6 +24,7 @@ from fairjudge.judges.cascade import Cascade
 from fairjudge.judges.llm import EMPTY_SUMMARY
 from fairjudge.judges.ports import Judge, Reply, writing
 from fairjudge.parsing.outcomes import RETRYABLE
+from fairjudge.protocols import PROTOCOLS
 
 
 def promise_of(rows: Sequence[Judgement], *, threshold: float | None) -> Promise:
@@ -110,10 +111,10 @@ class PromisedCascade(Cascade):
         return found
 
     def _asked(self, task: JudgeTask) -> list[JudgeTask]:
-        orders: tuple[Order | None, ...] = ("ab", "ba") if task.protocol == "pairwise" else (None,)
         numbers: Sequence[int | None] = (
             range(self.promise.repeats) if self.promise.repeats > 1 else (None,)
         )
+        orders = PROTOCOLS[task.protocol].orders
         return [replace(task, order=order, repeat=one) for order in orders for one in numbers]
 
 
@@ -132,7 +133,7 @@ async def _settled(judge: Judge, task: JudgeTask) -> Judgement | Unscored:
 
 def _value(answer: Answer, task: JudgeTask) -> float | Verdict:
     """Return the answer in terms of the task: who is first by name need not be a."""
-    if task.protocol != "pairwise":
+    if not PROTOCOLS[task.protocol].paired:
         return answer.value
     if answer.value == 0.0:
         return "tie"

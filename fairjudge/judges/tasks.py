@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TypeAlias, get_args
 
 from fairjudge.domain import (
@@ -15,7 +14,6 @@ from fairjudge.domain import (
     Aspect,
     Cluster,
     JudgeTask,
-    Order,
     ProtocolName,
     QuestionAnswers,
     Reference,
@@ -24,6 +22,7 @@ from fairjudge.domain import (
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Preset, ReferenceUnit, TextUnit
 from fairjudge.judges.balance import BALANCE
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.usable import worth_reading
 
 SentenceSplitter: TypeAlias = Callable[[str], Sequence[str]]
@@ -112,18 +111,18 @@ def resolve_plan(
         raise ConfigurationError(
             f"{aspect} is judged against {' or '.join(known)}, not {plan.reference_unit!r}"
         )
-    if plan.protocol == "checklist" and (
+    if PROTOCOLS[plan.protocol].itemized and (
         plan.aspect != "coverage" or plan.reference_unit != "qa_pairs"
     ):
         raise ConfigurationError("a checklist is for coverage against all QA pairs (qa_pairs)")
     if plan.text_unit == "sentence" and (
-        plan.protocol in {"pairwise", "checklist"} or plan.reference_unit != "articles"
+        not PROTOCOLS[plan.protocol].judges_parts or plan.reference_unit != "articles"
     ):
         raise ConfigurationError(
             "single sentences are judged by likert or binary against all articles "
             f"(--reference-unit articles), not {plan.protocol} against {plan.reference_unit}"
         )
-    if plan.protocol == "pairwise" and plan.reference_unit == "qa_pair":
+    if PROTOCOLS[plan.protocol].paired and plan.reference_unit == "qa_pair":
         raise ConfigurationError("pairwise coverage is judged against all QA pairs (qa_pairs)")
     return plan
 
@@ -177,16 +176,11 @@ def _cluster_tasks(
     split_sentences: SentenceSplitter,
 ) -> Iterator[JudgeTask]:
     evidence = tuple(_evidence(cluster, plan))
-    if plan.protocol == "pairwise":
-        sides: Iterable[tuple[Summary, ...]] = combinations(summaries, 2)
-        orders: tuple[Order | None, ...] = ("ab", "ba")
-    else:
-        sides = ((summary,) for summary in summaries)
-        orders = (None,)
-    for side in sides:
+    protocol = PROTOCOLS[plan.protocol]
+    for side in protocol.sides(summaries):
         for unit, articles, questions in evidence:
             for text_unit, texts in _texts(side, plan.text_unit, split_sentences):
-                for order in orders:
+                for order in protocol.orders:
                     yield JudgeTask(
                         eid=cluster.eid,
                         systems=tuple(summary.system for summary in side),
@@ -207,7 +201,7 @@ def _evidence(
     articles = worth_reading(cluster.articles)
     questions = cluster.question_answers if isinstance(cluster, Reference) else ()
     # A checklist names the outlets, also of articles that say little else.
-    named = cluster.articles if plan.protocol == "checklist" else ()
+    named = cluster.articles if PROTOCOLS[plan.protocol].itemized else ()
     match plan.reference_unit:
         case "articles":
             if articles:

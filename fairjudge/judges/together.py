@@ -17,6 +17,7 @@ from fairjudge.judges.ports import Reply
 from fairjudge.parsing import PARSER_VERSION, read_verdict, read_verdicts
 from fairjudge.parsing.outcomes import saying_cut_off
 from fairjudge.prompting import Fenced, Template, json_object, load_template, render
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.signature import signature
 from fairjudge.scales import Scale
 
@@ -58,7 +59,7 @@ def stated_criterion(
 
     Refuse one that cannot be stated among others, or whose scale is of another protocol.
     """
-    if protocol not in {"likert", "binary"}:
+    if not PROTOCOLS[protocol].judges_parts:
         raise ConfigurationError(
             f"--together takes ratings or yes and no (likert, binary), not {protocol}"
         )

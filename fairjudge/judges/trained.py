@@ -7,7 +7,7 @@ stands in an article word for word is supported. Coverage: how surely some passa
 covers each answer, a group as its best covered answer, then the mean over groups. Balance: how
 surely the summary covers each statement of each article (`fairjudge.judges.balance`). Passages are
 chosen by embeddings (`fairjudge.judges.passages`) and read by the models of
-`fairjudge.protocols.TrainedModels`.
+`fairjudge.ports.TrainedModels`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from typing import Literal, TypeAlias
 from fairjudge.domain import Answer, Article, JudgeTask, SourceCovered, Unscored
 from fairjudge.judges.balance import statements_of
 from fairjudge.judges.passages import Passages, Vectoriser, passages_of
-from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.ports import Embedder, TrainedModels
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.statements import clauses_of, statement_texts
 
 Pair: TypeAlias = tuple[str, str, int]
@@ -107,7 +108,7 @@ class TrainedSupport:
         if sources is None:
             return NO_ARTICLE
         parts = [self._ask_in_parts(one, sources, reading) for one in statements]
-        return _least(parts) if task.protocol == "binary" else _mean(parts)
+        return _least(parts) if PROTOCOLS[task.protocol].yes_no else _mean(parts)
 
     def _covered(self, task: JudgeTask, text: str, reading: _Reading) -> _Later | Unscored:
         summary = self._of((text,))

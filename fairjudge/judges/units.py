@@ -8,8 +8,8 @@ from typing import Literal, TypeAlias
 from fairjudge.domain import Unscored
 from fairjudge.parsing import read_list, without_bullet
 from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.ports import Backend, CompletionRequest, ModelRef
 from fairjudge.prompting import Fenced, json_object, load_template, render
-from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 from fairjudge.text.scripts import UNSPACED
 from fairjudge.text.statements import statement_texts
 from fairjudge.text.tokens import words

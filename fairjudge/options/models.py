@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairjudge.backends.budgeting import Budget
     from fairjudge.backends.planning import PlanningBackend
     from fairjudge.backends.pricing import PriceTable
-    from fairjudge.protocols import ModelRef
+    from fairjudge.ports import ModelRef
 
 Engine: TypeAlias = Literal["local", "ray"]
 """Where items are worked on: in this process, or sharded over a Ray cluster."""

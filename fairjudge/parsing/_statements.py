@@ -25,6 +25,7 @@ from fairjudge.parsing._pairs import ranked
 from fairjudge.parsing._preferences import preferences, stating
 from fairjudge.parsing._stated import Rank, Statement, several
 from fairjudge.parsing._yes_no import is_contradicted, is_foreign, is_opposed
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scales import Scale
 
 
@@ -45,7 +46,7 @@ def statements(
         for match in pattern.finditer(small):
             yield from reader.worded(match, rank)
     for match in wording.SECOND_THOUGHT.finditer(small):
-        if scale.protocol != "binary" or not _NO.search(match[0]):
+        if not PROTOCOLS[scale.protocol].yes_no or not _NO.search(match[0]):
             yield from reader.worded(match, Rank.SAID, revises=True)
     for match in wording.BARE.finditer(small):
         yield from reader.bare(match.end())

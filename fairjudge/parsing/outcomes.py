@@ -16,7 +16,7 @@ from fairjudge.errors import (
     RefusedError,
 )
 from fairjudge.parsing.whole import is_whole
-from fairjudge.protocols import Backend, Completion, CompletionRequest
+from fairjudge.ports import Backend, Completion, CompletionRequest
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from fairjudge.domain import Unscored
 from fairjudge.parsing.outcomes import complete_or_unscored, is_cut_off, saying_cut_off
+from fairjudge.ports import Backend, CompletionRequest, ModelRef
 from fairjudge.prompting import Fenced, Template, render
-from fairjudge.protocols import Backend, CompletionRequest, ModelRef
 
 T = TypeVar("T")
 

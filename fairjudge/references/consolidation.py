@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import cophenet, fcluster, linkage
 from scipy.spatial.distance import squareform
 
-from fairjudge.protocols import Embedder, TrainedModels
+from fairjudge.ports import Embedder, TrainedModels
 from fairjudge.references.ports import Groups, sort_groups
 from fairjudge.text.counting import pluralize
 from fairjudge.text.folding import folded_key

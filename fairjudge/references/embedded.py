@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from fairjudge.domain import Answer, Article, Unscored
-from fairjudge.protocols import Embedder
+from fairjudge.ports import Embedder
 from fairjudge.references.consolidation import consolidate
 from fairjudge.references.local import LocalReferences
 from fairjudge.references.ports import Consolidator, Grouping, Groups

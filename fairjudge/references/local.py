@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fairjudge.domain import Answer, Article
-from fairjudge.protocols import Embedder, Reading, TrainedModels
+from fairjudge.ports import Embedder, Reading, TrainedModels
 from fairjudge.references.consolidation import SAME
 from fairjudge.references.forms import NAMED_AS, SAID_OF, UNITS, Key, Kind, Proposal, proposals
 from fairjudge.references.phrases import head_key

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.figures import Json, interval, sentence, tally
 from fairjudge.reports.row_tables import side_by_side, table
 from fairjudge.reports.tables import TextTable, number
@@ -51,7 +52,7 @@ _PAIRS = _Words(
 
 
 def _words(report: Json) -> _Words:
-    return _PAIRS if report["protocol"] == "pairwise" else _RATINGS
+    return _PAIRS if PROTOCOLS[report["protocol"]].paired else _RATINGS
 
 
 def align_findings(report: Json) -> Iterator[str]:

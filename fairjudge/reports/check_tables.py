@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from fairjudge.calibration.drift import FEWEST_DOCUMENTS
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.reports.figures import Json
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import TextTable, number
@@ -73,7 +74,7 @@ def _table(group: Json, margin: float) -> TextTable:
             *(
                 {"figure": words, **_levels(group, name), "change": group[name]}
                 for name, words in _CHANGES.items()
-                if group["protocol"] == "binary" or name not in ("sensitivity", "specificity")
+                if PROTOCOLS[group["protocol"]].yes_no or name not in ("sensitivity", "specificity")
             ),
         ],
         notes=_notes(group, margin),

@@ -32,7 +32,7 @@ _COUNTED = {
     "untestable": "R_EC counts {summaries} as fair whose sets are too small to tell: even the most "
     "extreme assignment of values has p of 0.05 or more.",
 }
-"""What counts as fair without having been found so."""
+"""Notes on samples that are fair by definition."""
 
 
 def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:

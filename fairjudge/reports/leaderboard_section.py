@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.results import figure
 from fairjudge.reports.figures import Json, forest, row
 from fairjudge.reports.findings import board_findings, of_leaderboard, two_kinds
@@ -12,7 +13,6 @@ from fairjudge.reports.parts import Group, Heading, Paragraph, Part
 from fairjudge.reports.row_tables import table
 from fairjudge.reports.tables import Column, TextTable
 from fairjudge.scores.leaderboards import (
-    MEANING,
     WEIGHTING,
     Leaderboard,
     Standing,
@@ -41,7 +41,7 @@ def leaderboard_parts(boards: Sequence[Leaderboard]) -> Iterator[Part]:
         plot = forest(
             [row(one.score.system, figure(one.mean)) for one in board.standings],
             title=f"{board.aspect}, {board.shown_protocol}, by {board.judge}",
-            across=MEANING[board.protocol],
+            across=PROTOCOLS[board.protocol].score_meaning,
             span=board.scale_range,
         )
         yield Group((plot, _table(board)))
@@ -70,9 +70,9 @@ def _cautions(board: Leaderboard) -> Iterator[str]:
 
 def _described(board: Leaderboard) -> str:
     unit = _UNITS.get(board.unit, board.unit)
-    meaning = MEANING[board.protocol]
+    meaning = PROTOCOLS[board.protocol].score_meaning
     scale = board.scale_range
-    span = f" on {scale[0]:g} to {scale[1]:g}" if scale and board.protocol == "likert" else ""
+    span = f" on {scale[0]:g} to {scale[1]:g}" if scale and PROTOCOLS[board.protocol].graded else ""
     return f"{board.shown_protocol.capitalize()}, {unit}: {meaning}{span}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from fairjudge.cache.files import AnyCache
 from fairjudge.errors import BackendError, ConfigurationError, InputError
 from fairjudge.files import read_file
-from fairjudge.protocols import CompletionRequest, DecisionRequest
+from fairjudge.ports import CompletionRequest, DecisionRequest
 from fairjudge.records.folder import write_output
 
 

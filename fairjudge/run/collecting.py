@@ -27,8 +27,9 @@ from fairjudge.files import read_file
 from fairjudge.judges.tasks import JudgingPlan, plan_tasks, resolve_plan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.address import StoreAddress
-from fairjudge.records.folder import CHANGED
+from fairjudge.records.folder import CORRUPT_ROW_MESSAGE
 from fairjudge.records.postgres import StoredRun
 from fairjudge.records.sealed import unseal
 from fairjudge.run.judges import make_judge
@@ -71,7 +72,7 @@ def collect(
     parts: Sequence[Sequence[Summary]] = [summaries]
     if probes:
         parts = add_probes(summaries, clusters, probes, split_sentences=sentence_texts)
-        if protocol != "pairwise":  # every summary once
+        if not PROTOCOLS[protocol].paired:  # every summary once
             parts = [list({(s.eid, s.system): s for pair in parts for s in pair}.values())]
     tasks = tuple(
         task
@@ -112,7 +113,7 @@ def recorded_judgements(
     for number, line in enumerate(read_file(file).removesuffix(b"\n").split(b"\n"), 1):
         row = unseal(line)
         if row is None:
-            raise InputError(f"a row {CHANGED}", path=file, line=number)
+            raise InputError(f"a row {CORRUPT_ROW_MESSAGE}", path=file, line=number)
         try:
             by_task[row["task"]] = Judgement.model_validate(row["judgement"])
         except (ValueError, KeyError, TypeError):

@@ -31,6 +31,7 @@ from fairjudge.judges.together import (
 from fairjudge.judges.trained import TrainedSupport
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.run.material import prompt_variants
 from fairjudge.scales import Scale, load_scale
 
@@ -69,7 +70,7 @@ def _local_support(models: Models, plan: JudgingPlan) -> Support:
     """Return what judges without an LLM; balance also by the entailment model, if one is named."""
     if plan.aspect != BALANCE:
         return _support(models, "embedding")
-    if plan.protocol == "binary" or plan.text_unit != "summary":
+    if PROTOCOLS[plan.protocol].yes_no or plan.text_unit != "summary":
         raise ConfigurationError(
             "without an LLM balance is of whole summaries, by --protocol likert or pairwise"
         )
@@ -84,7 +85,7 @@ def _llm_judge(
     tasks: Iterable[JudgeTask],
     variants: Mapping[str, Template],
 ) -> Judge:
-    if plan.protocol == "checklist":
+    if PROTOCOLS[plan.protocol].itemized:
         return _checklist(llm, options)
     criterion = criterion_of(plan, prompt=options.prompt, scale=options.scale)
     if llm.decides is not None:
@@ -130,7 +131,7 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
 
 
 def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
-    """Refuse to ask again who says the same again."""
+    """Reject --repeats and --prompt-variants for judges that are deterministic."""
     given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
     for option in (name for name, asked in given.items() if asked):
         why = "does not go with --cascade" if options.cascade else "needs an LLM: give a --backend"
@@ -160,7 +161,7 @@ def _checklist(llm: Llm, options: JudgeOptions) -> Judge:
 def _cascade(
     models: Models, judge: Judge, *, plan: JudgingPlan, thresholds: Thresholds, scorer: Fallback
 ) -> Judge:
-    if plan.protocol == "pairwise":
+    if PROTOCOLS[plan.protocol].paired:
         raise ConfigurationError("--cascade routes single summaries; pairs have no threshold")
     local = make_fallback(models, scorer, aspect=plan.aspect)
     if local is None:
@@ -232,9 +233,10 @@ def criterion_of(plan: JudgingPlan, *, prompt: Path | None, scale: Path | None) 
 
 def scale_range(judge: Judge, plan: JudgingPlan) -> tuple[float, float]:
     """Return the lowest and the highest value that `judge` can give a system."""
-    if plan.protocol != "likert":
-        return 0.0, 1.0
-    return range_of(judge.criterion.scale) if isinstance(judge, LlmJudge) else (1.0, 5.0)
+    protocol = PROTOCOLS[plan.protocol]
+    if protocol.graded and isinstance(judge, LlmJudge):
+        return range_of(judge.criterion.scale)
+    return protocol.score_range
 
 
 def range_of(scale: Scale) -> tuple[float, float]:

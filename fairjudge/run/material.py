@@ -27,6 +27,7 @@ from fairjudge.judges.tasks import JudgingPlan, plan_tasks, repeated
 from fairjudge.judges.together import together_tasks
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.prompting import Template, load_template_file
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.sentences import sentence_texts
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
 
@@ -43,7 +44,7 @@ def prompt_variants(options: JudgeOptions, plan: JudgingPlan) -> dict[str, Templ
     """
     if options.prompt_variants == 1 and not options.paraphrases:
         return {}
-    if plan.protocol == "checklist":
+    if PROTOCOLS[plan.protocol].itemized:
         raise ConfigurationError("a checklist has one prompt: --prompt-variants do not go with it")
     if options.prompt_variants > 1 + len(WORDINGS):
         raise ConfigurationError(f"--prompt-variants: there are {1 + len(WORDINGS)} of each prompt")
@@ -117,8 +118,8 @@ class Material:
         """Return the same for the aspect of `plan`."""
         judged = {task.eid for task in self.tasks if task.aspect == plan.aspect}
         n_summaries = Counter(one.eid for one in self.written if one.eid not in judged)
-        in_pairs = plan.protocol == "pairwise"
-        return Counter({eid: n * (n - 1) if in_pairs else n for eid, n in n_summaries.items()})
+        n_tasks = PROTOCOLS[plan.protocol].n_tasks
+        return Counter({eid: n_tasks(n) for eid, n in n_summaries.items()})
 
 
 def read_material(
@@ -172,7 +173,7 @@ def _by_content(value: object) -> object:
 
 
 def _why_nothing(plan: JudgingPlan) -> str:
-    if plan.protocol == "pairwise":
+    if PROTOCOLS[plan.protocol].paired:
         return "nothing to judge: pairwise needs two systems' summaries of one cluster"
     if plan.needs_questions:
         return "nothing to judge: no cluster with a summary has questions; run 'fairjudge build'"

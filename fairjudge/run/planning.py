@@ -25,7 +25,7 @@ from fairjudge.judges.tasks import repeated
 from fairjudge.options.building import BuildOptions, SettledOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import CompletionRequest, DecisionRequest
+from fairjudge.ports import CompletionRequest, DecisionRequest
 from fairjudge.records.folder import RunFolder
 from fairjudge.references.embedded import GroupsAlone
 from fairjudge.references.ports import ArticleBuilder, Builder, Groups, sort_groups

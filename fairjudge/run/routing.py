@@ -13,6 +13,7 @@ from fairjudge.calibration.items import Joined, join
 from fairjudge.datasets import Loaded, read_judgements, read_labels
 from fairjudge.domain import Judgement, Label, Undefined
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.matching import match, with_ids_of
 from fairjudge.records.results import figure
 from fairjudge.text.counting import pluralize
@@ -36,7 +37,7 @@ def cascade_report(
     source = costly_rows.path
     if (cheap.aspect, cheap.protocol) != (costly.aspect, costly.protocol):
         raise InputError("both files must judge one aspect by one protocol", path=source)
-    if costly.protocol == "pairwise":
+    if PROTOCOLS[costly.protocol].paired:
         raise InputError("a cascade routes single summaries, not pairs", path=source)
     place = {key: row for row, key in enumerate(cheap.keys)}
     rows = [row for row, key in enumerate(costly.keys) if key in place]

@@ -52,7 +52,7 @@ def load_entailment(model: str) -> TransformersEntailment:
 
 
 class TransformersEntailment:
-    """An `fairjudge.protocols.EntailmentModel` over a transformers classifier.
+    """An `fairjudge.ports.EntailmentModel` over a transformers classifier.
 
     Each distinct pair is scored once. A premise longer than the model's window is cut into
     overlapping windows, of which the one that entails most counts; a hypothesis longer than half

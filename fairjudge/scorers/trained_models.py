@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fairjudge.protocols import Reading
+from fairjudge.ports import Reading
 from fairjudge.scorers._pretrained import encodable, require_libraries
 from fairjudge.scorers._unit_features import UnitFeatures
 from fairjudge.scorers.embedding import (
@@ -116,7 +116,7 @@ def trained_identity(folder: Path = FOLDER) -> str:
 
 
 class TrainedModels:
-    """The trained models; a `fairjudge.protocols.TrainedModels`.
+    """The trained models; a `fairjudge.ports.TrainedModels`.
 
     A pair of more than 192 tokens, or a statement, unit or question of more than 96, is cut at the
     end: split long passages into windows. A pair's numbers do not depend on the other pairs (below

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import Any, TypeAlias
 
 from fairjudge.domain import Judgement, Undefined, Verdict
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.ratings import Rated
 
 _PairKey: TypeAlias = tuple[str, str | None, str | None, str, str, str, int | None, str | None]
@@ -75,7 +76,7 @@ def _reconciled_pairs(judgements: Iterable[Rated]) -> dict[_PairKey, PairVerdict
     """Return the verdict of every pair; a pair judged in one order only is unscored."""
     orders: dict[_PairKey, dict[str, Rated]] = defaultdict(dict)
     for judgement in judgements:
-        if judgement.protocol == "pairwise" and not isinstance(judgement.value, int | float):
+        if PROTOCOLS[judgement.protocol].paired and not isinstance(judgement.value, int | float):
             orders[_pair_key(judgement)][judgement.order or "ab"] = judgement
     return {key: _pair(found.get("ab"), found.get("ba")) for key, found in orders.items()}
 
@@ -177,8 +178,7 @@ def system_scores(
     """
     if not judgements:
         return ()
-    likert = judgements[0].protocol == "likert"
-    bottom, top = scale_range or ((1.0, 5.0) if likert else (0.0, 1.0))
+    bottom, top = scale_range or PROTOCOLS[judgements[0].protocol].score_range
     by_system = _cells(_points(judgements))
     scores = [_score(name, cells, bottom, top) for name, cells in by_system.items()]
     most = max((score.n_clusters for score in scores), default=0)
@@ -216,7 +216,7 @@ def _points(judgements: Sequence[Rated]) -> Iterable[_Point]:
 
 def _single_points(judgements: Sequence[Rated]) -> Iterable[_Point]:
     for row in judgements:
-        if row.protocol != "pairwise" and row.system is not None:
+        if not PROTOCOLS[row.protocol].paired and row.system is not None:
             value = row.value if isinstance(row.value, int | float) else None
             yield _Point(eid=row.eid, system=row.system, unit=row.unit, value=value)
     for key, pair in _reconciled_pairs(judgements).items():

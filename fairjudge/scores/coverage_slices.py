@@ -25,6 +25,7 @@ from fairjudge.domain import (
     Undefined,
 )
 from fairjudge.judges.balance import BALANCE, balance_of, least_covered, mean_covered
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 from fairjudge.stats.clustered import clustered_mean, within
 from fairjudge.text.spellings import with_labels
@@ -191,7 +192,7 @@ def _rows(
 ) -> Iterator[_Row]:
     """Yield the single groups and articles; count what is unscored, and of unknown clusters."""
     for one in judgements:
-        listed = one.protocol == "checklist"
+        listed = PROTOCOLS[one.protocol].itemized
         single = one.unit.startswith(("answer:", "article:"))
         if one.system is None or not (listed or single or one.aspect == BALANCE):
             continue
@@ -207,7 +208,7 @@ def _rows(
                 unit = f"article:{source.aid}"
                 yield _Row(eid=one.eid, unit=unit, value=source.covered, aspect=BALANCE)
         elif single:
-            value = (one.value - 1) / 4 if one.protocol == "likert" else one.value
+            value = (one.value - 1) / 4 if PROTOCOLS[one.protocol].graded else one.value
             yield _Row(eid=one.eid, unit=one.unit, value=value)
 
 

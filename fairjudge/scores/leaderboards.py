@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fairjudge.domain import Estimate, Judgement, Undefined
 from fairjudge.judges.balance import BALANCE
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.scorers.trained_record import coverage_accuracy, faithfulness_areas
 from fairjudge.scores.aggregate import SystemScore, cluster_means, system_scores
 from fairjudge.scores.missing import Missing, missing_of, without_probabilities
@@ -36,15 +37,8 @@ class Standing:
 
 WEIGHTING = "items weigh the same in a cluster, and clusters the same"
 """Of every mean over systems; in words for readers."""
-MEANING: Mapping[str, str] = {
-    "likert": "mean rating",
-    "binary": "share of yes",
-    "pairwise": "win rate (a tie is half a win)",
-    "checklist": "share of answer groups covered (one covered in part is a half)",
-}
-"""Of a system's score by each protocol; in words for readers."""
 FEWEST_CLUSTERS = 5
-"""Clusters below which there are no ranks and intervals: those say next to nothing."""
+"""Clusters below which there are no ranks and intervals: too few to estimate them."""
 
 
 def weak_judge(aspect: str) -> str:
@@ -196,7 +190,7 @@ def _leaderboard(
 
 
 def _scale_range(rows: Sequence[Judgement]) -> tuple[float, float] | None:
-    low, high = (1.0, 5.0) if rows[0].protocol == "likert" else (0.0, 1.0)
+    low, high = PROTOCOLS[rows[0].protocol].score_range
     values = [row.value for row in rows if isinstance(row.value, int | float)]
     return (low, high) if all(low <= value <= high for value in values) else None
 

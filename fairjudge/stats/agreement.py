@@ -30,7 +30,7 @@ AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 MOST_CATEGORIES = 200
 """More distinct values than this are no categories; the measures say so."""
-_CELLS_A_CHUNK = 4_000_000
+_CELLS_PER_CHUNK = 4_000_000
 
 
 def raw_agreement(x: ArrayLike, y: ArrayLike) -> float | Undefined:
@@ -158,7 +158,7 @@ def _check_ratings(ratings: FloatArray, present: BoolArray) -> None:
 
 
 def _in_chunks(statistic: WeightedStatistic, cells: int) -> WeightedStatistic:
-    size = max(1, _CELLS_A_CHUNK // max(1, cells))
+    size = max(1, _CELLS_PER_CHUNK // max(1, cells))
 
     def chunked(counts: FloatArray) -> FloatArray:
         starts = range(0, len(counts), size)

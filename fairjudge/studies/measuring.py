@@ -17,6 +17,7 @@ from fairjudge.datasets import read_judgements, read_references, read_summaries,
 from fairjudge.domain import ProtocolName
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.errors import InputError
+from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.folder import write_atomically
 from fairjudge.reports.calibration_tables import verdict
 from fairjudge.reports.fairness_findings import fairness_findings
@@ -43,8 +44,8 @@ def free_audits(part: JudgePart) -> tuple[str, ...]:
     repeated = options.repeats > 1 or options.prompt_variants > 1 or options.paraphrases
     return (
         "parse",
-        *(("position", "length") if protocol == "pairwise" else ()),
-        *(("covered",) if protocol == "checklist" else ()),
+        *(("position", "length") if PROTOCOLS[protocol].paired else ()),
+        *(("covered",) if PROTOCOLS[protocol].itemized else ()),
         *(("stability",) if repeated else ()),
     )
 
@@ -80,7 +81,7 @@ def asking_audit_step(at: Layout, part: JudgePart, kind: Audit) -> Step:
     """Return the step of an audit that asks the judge of `part` more."""
     sources, summaries, output = at.sources, at.summaries, at.audited(part, kind)
     (model,), plan = part.models, part.options.plans()[0]
-    protocol: ProtocolName = "pairwise" if plan.protocol == "pairwise" else "likert"
+    protocol: ProtocolName = "pairwise" if PROTOCOLS[plan.protocol].paired else "likert"
 
     def work(place: Workplace, run: Path) -> Done:
         return _or_nothing(output, f"audit {kind}", lambda: ask(place, run))

@@ -6,7 +6,7 @@ import pytest
 from command_fixtures import no_keys
 from raw_server import certify
 
-from fairjudge.protocols import CompletionRequest, Message, ModelRef
+from fairjudge.ports import CompletionRequest, Message, ModelRef
 
 __all__ = ["ask", "no_keys"]
 

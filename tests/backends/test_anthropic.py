@@ -6,7 +6,7 @@ import pytest
 from stub_server import Fault, Reply
 
 from fairjudge.backends import open_backend, resolve_target
-from fairjudge.protocols import CompletionRequest, Message
+from fairjudge.ports import CompletionRequest, Message
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}, "required": ["score"]}
 

@@ -40,7 +40,7 @@ from fairjudge.errors import (
     RequestTimeoutError,
     ServerError,
 )
-from fairjudge.protocols import Completion, DecisionRequest, Decisions, ModelRef, Usage
+from fairjudge.ports import Completion, DecisionRequest, Decisions, ModelRef, Usage
 
 MINI = ModelRef(provider="openai", model="gpt-4o-mini")
 # $10 a million input tokens, $20 a million output tokens: numbers to do in the head.
@@ -508,7 +508,7 @@ class Mine:
 
 
 def test_decisions_are_replayed(tmp_path):
-    from fairjudge.protocols import Distribution, Message, Question
+    from fairjudge.ports import Distribution, Message, Question
 
     request = DecisionRequest(
         target=M,

@@ -27,7 +27,7 @@ from fairjudge.errors import (
     RequestTimeoutError,
     ServerError,
 )
-from fairjudge.protocols import CompletionRequest, DecisionRequest, Message, Question
+from fairjudge.ports import CompletionRequest, DecisionRequest, Message, Question
 
 # litellm's own code warns of its own and its dependencies' deprecations.
 pytestmark = pytest.mark.filterwarnings("default")

@@ -19,7 +19,7 @@ from fairjudge.errors import (
     MalformedReplyError,
     ServerError,
 )
-from fairjudge.protocols import (
+from fairjudge.ports import (
     DecisionRefusal,
     DecisionRequest,
     Decisions,

@@ -16,7 +16,7 @@ from fairjudge.cache.disk import ReplyCache
 from fairjudge.domain import Unscored
 from fairjudge.parsing.outcomes import complete_or_unscored
 from fairjudge.parsing.whole import is_whole
-from fairjudge.protocols import CompletionRequest, Message
+from fairjudge.ports import CompletionRequest, Message
 
 pytestmark = pytest.mark.filterwarnings("default")
 

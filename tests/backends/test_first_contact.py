@@ -23,7 +23,7 @@ from fairjudge.errors import (
     RequestTimeoutError,
     ServerError,
 )
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 
 TARGET = ModelRef(provider="openai", model="m", base_url="http://h/v1")
 REFUSED = ConnectionFailedError("refused")

@@ -28,7 +28,7 @@ from fairjudge.errors import (
     MismatchedReplyError,
     RequestTimeoutError,
 )
-from fairjudge.protocols import CompletionRequest, Message
+from fairjudge.ports import CompletionRequest, Message
 
 
 def asking(target, n):

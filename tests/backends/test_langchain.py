@@ -22,7 +22,7 @@ from fairjudge.errors import (
     RefusedError,
 )
 from fairjudge.options.models import Model, as_model
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 
 KEY = "sk-planted-0123456789"
 
@@ -150,7 +150,7 @@ def test_one_model_serves_one_event_loop_after_another(stub):
         "from fairjudge.backends.limiting import Limiting\n"
         "from fairjudge.backends.ports import Pipeline\n"
         "from fairjudge.backends.langchain import chat_target\n"
-        "from fairjudge.protocols import CompletionRequest, Message\n"
+        "from fairjudge.ports import CompletionRequest, Message\n"
         "chat = ChatOpenAI(model='judge', base_url=sys.argv[1], max_retries=0, api_key='k')\n"
         "target = chat_target(chat)\n"
         "messages = (Message(role='user', content='Rate it.'),)\n"

@@ -10,7 +10,7 @@ from fairjudge.backends.limiting import Concurrency, Limiting
 from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import ServerError
-from fairjudge.protocols import Decisions, Distribution, ModelRef
+from fairjudge.ports import Decisions, Distribution, ModelRef
 
 TARGET = ModelRef(provider="scripted", model="m")
 
@@ -68,7 +68,7 @@ async def test_a_cancelled_request_gives_its_place_back(ask):
 
 
 async def test_decisions_share_the_places(ask):
-    from fairjudge.protocols import DecisionRequest, Message, Question
+    from fairjudge.ports import DecisionRequest, Message, Question
 
     question = Question(name="q", kind="predicate", text="?", options={"yes": "y", "no": "n"})
     request = DecisionRequest(

@@ -91,7 +91,7 @@ class TestLiteLLM:
             "import asyncio, sys\n"
             "from fairjudge.backends import open_backend, resolve_target\n"
             "from fairjudge.errors import BackendError\n"
-            "from fairjudge.protocols import CompletionRequest, Message\n"
+            "from fairjudge.ports import CompletionRequest, Message\n"
             "target = resolve_target('litellm:judge', base_url=sys.argv[1])\n"
             "message = Message(role='user', content='hi')\n"
             "async def go():\n"

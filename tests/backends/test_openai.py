@@ -18,7 +18,7 @@ from fairjudge.errors import (
     RefusedError,
     ServerError,
 )
-from fairjudge.protocols import CompletionRequest, Message, ModelRef
+from fairjudge.ports import CompletionRequest, Message, ModelRef
 
 SCHEMA = {
     "title": "verdict",

@@ -15,7 +15,7 @@ from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.retrying import Retrying, RetryPolicy
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
-from fairjudge.protocols import Completion, ModelRef, Usage
+from fairjudge.ports import Completion, ModelRef, Usage
 
 TARGET = ModelRef(provider="scripted", model="m")
 

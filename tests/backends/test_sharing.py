@@ -14,7 +14,7 @@ from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.sharing import SharedCaching
 from fairjudge.errors import ServerError
-from fairjudge.protocols import Completion, CompletionRequest, Message, ModelRef
+from fairjudge.ports import Completion, CompletionRequest, Message, ModelRef
 
 REQUEST = CompletionRequest(
     target=ModelRef(provider="scripted", model="m"),

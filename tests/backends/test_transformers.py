@@ -16,7 +16,7 @@ from tiny_model import CONTROL, PLAIN, WORDS, make_tiny_model
 from fairjudge.backends import open_backend, resolve_target
 from fairjudge.backends.transformers import TransformersBackend
 from fairjudge.errors import ConfigurationError, ContextTooLongError, EmptyReplyError
-from fairjudge.protocols import CompletionRequest, Message
+from fairjudge.ports import CompletionRequest, Message
 
 pytestmark = pytest.mark.filterwarnings("default")
 

@@ -15,8 +15,8 @@ from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.usage import read_messages_usage, read_usage
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.errors import BackendError, RefusedError, ServerError
+from fairjudge.ports import Completion, CompletionRequest, ModelRef, Usage
 from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.protocols import Completion, CompletionRequest, ModelRef, Usage
 from fairjudge.run.batches import import_batch
 
 ARTICLE = "It rained on the bridge. " * 200

@@ -12,7 +12,7 @@ from fairjudge.backends.ports import Pipeline
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.warming import Warming, block_key
 from fairjudge.errors import ServerError
-from fairjudge.protocols import CompletionRequest, Message, ModelRef
+from fairjudge.ports import CompletionRequest, Message, ModelRef
 
 TARGET = ModelRef(provider="scripted", model="m")
 SCHEMA = {"type": "object"}

@@ -30,8 +30,7 @@ from fairjudge.errors import (
     ServerError,
     WaitTooLongError,
 )
-from fairjudge.prompting import Fenced, load_template, render
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Completion,
     CompletionRequest,
     DecisionRefusal,
@@ -42,6 +41,7 @@ from fairjudge.protocols import (
     ModelRef,
     Question,
 )
+from fairjudge.prompting import Fenced, load_template, render
 
 TARGET = ModelRef(provider="openai", model="m", base_url="http://localhost:1/v1")
 BASE = {

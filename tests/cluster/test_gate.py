@@ -17,7 +17,7 @@ from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Cluster, JudgeTask
 from fairjudge.engine.ray_gate import Gate, GateLimit, GateRates
 from fairjudge.errors import BudgetExceededError, ConfigurationError, ServerError
-from fairjudge.protocols import CompletionRequest, Message, ModelRef, Usage
+from fairjudge.ports import CompletionRequest, Message, ModelRef, Usage
 from fairjudge.run.ray_engine import SHARD_SIZE, judging_shards
 from fairjudge.run.ray_worker import BuildingShard, JudgingShard, ShardOutcome, as_row, from_row
 

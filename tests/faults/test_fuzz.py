@@ -16,7 +16,7 @@ from stub_server import Fault
 
 from fairjudge.backends import decides, open_backend, resolve_target
 from fairjudge.errors import BackendError
-from fairjudge.protocols import CompletionRequest, DecisionRequest
+from fairjudge.ports import CompletionRequest, DecisionRequest
 
 MARKUP = ["<think>", "```json", "Verdict:", "[[", '{"verdict": ', "</reply>", "\x1b[2J", "٣", "½"]
 words = st.one_of(st.text(max_size=12), st.sampled_from([*MARKUP, "eid", "likert", "tie", "1"]))

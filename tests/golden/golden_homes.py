@@ -10,7 +10,7 @@ from fairjudge.datasets import read_references, read_summaries
 from fairjudge.judges.asking import AskedAspect
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.parsing import PARSER_VERSION
-from fairjudge.protocols import (
+from fairjudge.ports import (
     Completion,
     CompletionRequest,
     DecisionRequest,

@@ -27,7 +27,7 @@ from fairjudge.judges.checklist import (
 )
 from fairjudge.judges.checklist_judge import ChecklistJudge
 from fairjudge.judges.ports import Reply
-from fairjudge.protocols import Completion, ModelRef
+from fairjudge.ports import Completion, ModelRef
 from fairjudge.scores.aggregate import system_scores
 
 ARTICLES = (

@@ -9,7 +9,7 @@ from fairjudge.domain import Answer, Article, JudgeTask, QuestionAnswers, Unscor
 from fairjudge.errors import ContextTooLongError
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.decision import MAX_QUESTIONS, batch_tasks, decision_judge
-from fairjudge.protocols import DecisionRefusal, Decisions, Distribution, ModelRef
+from fairjudge.ports import DecisionRefusal, Decisions, Distribution, ModelRef
 from fairjudge.scores.aggregate import system_scores, with_pair_verdicts
 
 TARGET = ModelRef(provider="systemone", model="m", base_url="http://127.0.0.1:1/v1")

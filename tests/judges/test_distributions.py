@@ -17,7 +17,7 @@ from fairjudge.judges.distributions import (
     from_samples,
     from_tokens,
 )
-from fairjudge.protocols import Completion, Distribution, TokenAlternatives
+from fairjudge.ports import Completion, Distribution, TokenAlternatives
 from fairjudge.scales import binary, likert, pairwise
 from fairjudge.scores.aggregate import average_sides
 from fairjudge.scores.juries import jury

@@ -11,7 +11,7 @@ from fairjudge.domain import Article, Judgement, JudgeTask, Unscored
 from fairjudge.errors import RefusedError, ServerError
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
-from fairjudge.protocols import Completion, ModelRef, TokenAlternatives
+from fairjudge.ports import Completion, ModelRef, TokenAlternatives
 
 TARGET = ModelRef(provider="scripted", model="m")
 TASK = JudgeTask(

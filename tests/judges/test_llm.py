@@ -12,7 +12,7 @@ from fairjudge.errors import AuthenticationError, ContextTooLongError, RefusedEr
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Reply
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 
 TARGET = ModelRef(provider="scripted", model="m")
 

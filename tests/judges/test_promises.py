@@ -13,7 +13,7 @@ from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.judges.ports import Reply
 from fairjudge.judges.promises import PromisedCascade
-from fairjudge.protocols import ModelRef
+from fairjudge.ports import ModelRef
 
 TASK = JudgeTask(
     eid="e",

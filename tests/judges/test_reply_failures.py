@@ -23,7 +23,7 @@ from fairjudge.judges.checklist_judge import ChecklistJudge
 from fairjudge.judges.criteria import builtin_criterion
 from fairjudge.judges.llm import LlmJudge
 from fairjudge.parsing import read_verdict
-from fairjudge.protocols import Completion, ModelRef
+from fairjudge.ports import Completion, ModelRef
 from fairjudge.scales import binary, likert, pairwise
 
 TARGET = ModelRef(provider="scripted", model="m")

@@ -9,7 +9,7 @@ import pytest
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.errors import RefusedError
 from fairjudge.judges.units import read_units, split_units
-from fairjudge.protocols import Completion, ModelRef
+from fairjudge.ports import Completion, ModelRef
 
 TARGET = ModelRef(provider="scripted", model="m")
 TEXT = "The mayor and the council resigned. A vote follows in May."

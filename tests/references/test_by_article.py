@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.domain import Answer, Article, QuestionAnswers, Unscored
 from fairjudge.errors import RateLimitError, RefusedError
-from fairjudge.protocols import Completion, ModelRef
+from fairjudge.ports import Completion, ModelRef
 from fairjudge.references.asker import Asker
 from fairjudge.references.extracting import LlmArticleAnswerer, read_listed
 from fairjudge.references.grouping import LlmGrouper, answer_line, read_same, read_sorted

@@ -13,7 +13,7 @@ from fairjudge.backends.scripted import ScriptedBackend
 from fairjudge.backends.token_counts import count_tokens
 from fairjudge.domain import Cluster
 from fairjudge.graphs.by_article import ArticleDeps, build_article_graph
-from fairjudge.protocols import CompletionRequest, ModelRef
+from fairjudge.ports import CompletionRequest, ModelRef
 from fairjudge.references.asker import Asker
 from fairjudge.references.extracting import LlmArticleAnswerer
 from fairjudge.references.grouping import LlmGrouper

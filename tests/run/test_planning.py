@@ -14,7 +14,7 @@ from fairjudge.backends.planning import stand_in
 from fairjudge.backends.token_counts import count_tokens
 from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
-from fairjudge.protocols import CompletionRequest, Message, ModelRef
+from fairjudge.ports import CompletionRequest, Message, ModelRef
 
 runner = CliRunner()
 

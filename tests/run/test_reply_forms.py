@@ -20,7 +20,7 @@ from fairjudge.judges.units import split_units
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
-from fairjudge.protocols import CompletionRequest, ModelRef
+from fairjudge.ports import CompletionRequest, ModelRef
 from fairjudge.references.asker import Asker
 from fairjudge.references.grouping import LlmGrouper
 from fairjudge.run.planning import plan_building, plan_judging

@@ -24,7 +24,7 @@ from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import export_cache, import_cache
 from fairjudge.cache.postgres import PostgresCache
 from fairjudge.errors import ServerError, StoreError
-from fairjudge.protocols import CompletionRequest, Message, ModelRef
+from fairjudge.ports import CompletionRequest, Message, ModelRef
 from fairjudge.records.address import StoreAddress
 from fairjudge.records.server import Server
 
@@ -131,7 +131,7 @@ WORKER = """
     from fairjudge.backends.ports import Pipeline
     from fairjudge.backends.scripted import ScriptedBackend
     from fairjudge.backends.sharing import SharedCaching
-    from fairjudge.protocols import CompletionRequest, Message, ModelRef
+    from fairjudge.ports import CompletionRequest, Message, ModelRef
     from fairjudge.records.address import StoreAddress
     from fairjudge.cache.postgres import PostgresCache
 
