@@ -19,6 +19,7 @@ from fairjudge.fairness.agreement import (
     agreement_over_systems,
 )
 from fairjudge.fairness.overall import Overall, overall
+from fairjudge.records.schema import without_schema
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ def read_report(path: Path) -> Mapping[str, Any]:
         raise InputError(f"cannot be read as JSON: {error}", path=path) from None
     if not isinstance(found, dict):
         raise InputError("expected the JSON of a fairness command", path=path)
-    return found
+    return without_schema(found, path)
 
 
 def _by_system(report: Mapping[str, Any], measure: str, path: Path) -> dict[str, float]:

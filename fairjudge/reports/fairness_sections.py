@@ -122,7 +122,7 @@ def _overall(report: Json) -> Iterator[Part]:
 
 def _agreement(report: Json) -> Iterator[Part]:
     plot = forest(
-        [row(label_of(name), one) for name, one in report.items()],
+        [row(label_of(name), one) for name, one in fairness_tables.agreements(report).items()],
         title="Agreement of two scorers",
         across="Spearman's correlation",
         span=(-1.0, 1.0),
