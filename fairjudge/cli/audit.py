@@ -141,7 +141,7 @@ def covered(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Say who is covered: by article position, question word, answer frequency, outlet, attribute.
+    """Measure coverage by article position, question word, answer frequency, outlet, attribute.
 
     Names the answers that each summary leaves out, and the outlets none of whose answers it has; by
     judgements of balance, the sources that it covers least.
@@ -228,7 +228,7 @@ def checks(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Check what must hold of any judge, whatever the right verdicts are.
+    """Run metamorphic (consistency) tests, which need no right verdicts.
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.

@@ -87,7 +87,7 @@ def calibrate(
         Path | None, typer.Option(help="Write one self-contained page with plots here.")
     ] = None,
 ) -> None:
-    """Measure judges against people: agreement, errors, calibration, and what labels would buy.
+    """Measure judges against people: agreement, errors, calibration, and how many labels you need.
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
     """

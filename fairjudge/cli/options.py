@@ -66,7 +66,7 @@ Store: TypeAlias = Annotated[
     typer.Option(
         envvar="FAIRJUDGE_STORE",
         metavar="URL",
-        help="Keep responses, checkpoints and runs in a PostgreSQL database shared by several "
+        help="Keep responses, checkpoints and runs in a PostgreSQL database shared between "
         "machines: postgresql://user@host:port/database. --run is then a name.",
     ),
 ]

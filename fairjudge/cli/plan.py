@@ -57,7 +57,7 @@ def plan(
     r"""Estimate requests, tokens, cost and time of a run, less what the cache holds.
 
     Takes the arguments of 'build' (clusters) or of 'judge' (--references and --summaries), and
-    goes through the same steps with stand-ins for replies. Tokens are estimated.
+    goes through the same steps with simulated replies. Tokens are estimated.
 
         fairjudge plan --references refs.jsonl --summaries s.jsonl --aspect coverage \
             --protocol likert --backend openai:gpt-4o-mini

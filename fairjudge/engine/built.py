@@ -15,7 +15,7 @@ from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 class Built:
     """One cluster's outcome.
 
-    ``unused`` names the articles that took no part, with the reason; ``why_none`` says why there
+    ``unused`` names the articles that were excluded, with the reason; ``why_none`` says why there
     is no question, where there is none; ``problems`` are failed calls; ``dropped_answers`` say why
     and how many.
     """

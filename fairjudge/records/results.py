@@ -36,7 +36,7 @@ def figure(
 
 
 def excluded_json(excluded: Mapping[str, str]) -> Json:
-    """Return how many take no part, and how many for each reason; `excluded` maps eids to these."""
+    """Return how many are excluded, and how many for each reason; `excluded` maps eids to these."""
     by_reason = dict(sorted(Counter(excluded.values()).items()))
     return {"excluded": len(excluded), "excluded_by_reason": by_reason}
 

@@ -132,7 +132,7 @@ class JudgeOutcome(RunOutcome):
         }
 
     def covered(self) -> list[dict[str, Any]]:
-        """Return who is covered by each system where judgements say so; a group a system."""
+        """Return the coverage by each system where judgements say so; a group a system."""
         from fairjudge.auditing.reports import covered_report
 
         if not PROTOCOLS[self.plan.protocol].itemized and self.plan.aspect != BALANCE:

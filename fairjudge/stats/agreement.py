@@ -98,7 +98,7 @@ def krippendorff_alpha(
 
     alpha = 1 - (n - 1) sum(o d) / sum(n_c n_k d) over coincidences o, with n pairable values and
     the squared difference d of the level (Krippendorff 2011, "Computing Krippendorff's
-    alpha-reliability"). Items with fewer than two ratings take no part.
+    alpha-reliability"). Items with fewer than two ratings are excluded.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 ``direct`` puts all articles into one prompt, ``differences`` too, for a summary of what they say
 differently alone (DiverseSumm's own task); ``extract`` picks salient sentences an article first,
-for models with a short context. Stubs take no part, as in judging.
+for models with a short context. Stubs are excluded, as in judging.
 """
 
 from __future__ import annotations
