@@ -39,11 +39,12 @@ def chunk_size(
     from fairjudge.api import fairness_checks
     from fairjudge.datasets import read_clusters, read_summaries
 
+    tried = _sizes(sizes)
     found = fairness_checks.chunk_size(
         read_clusters(clusters, skip_bad=skip_bad),
         read_summaries(summaries, skip_bad=skip_bad),
         scorer=scorer,
-        sizes=_sizes(sizes),
+        sizes=tried,
         seed=seed,
         progress=display.shown(quiet=quiet),
     )
