@@ -425,7 +425,7 @@ def test_fairness_oracle_takes_values(measured, tmp_path):
     assert command(*arguments) == json.loads(json.dumps(one.to_dict()))
     with pytest.raises(ConfigurationError, match="unknown scorer 'guess'"):
         fj.fairness.oracle(clusters, attribute="side", scorer="guess")
-    with pytest.raises(InputError, match="no set has documents of two values of 'age'"):
+    with pytest.raises(InputError, match="no article has attribute 'age'"):
         fj.fairness.oracle(clusters, attribute="age")
 
 
