@@ -10,7 +10,7 @@ from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.parsing.outcomes import RETRYABLE
 from fairjudge.records.folder import RunStore, own_rows
 from fairjudge.scores.aggregate import with_pair_verdicts
-from fairjudge.scores.ratings import Rating, rating_of
+from fairjudge.scores.ratings import Rating, pairs_of, rating_of
 
 ROWS = "judgements"
 _BATCH = 256
@@ -80,8 +80,8 @@ class JudgementBook:
 
     @property
     def ratings(self) -> tuple[Rating, ...]:
-        """What was judged so far, in the order of tasks."""
-        return tuple(one for one in self._ratings if one is not None)
+        """What was judged so far, in the order of tasks; rankings as their pairs."""
+        return tuple(pair for one in self._ratings if one is not None for pair in pairs_of(one))
 
     @property
     def n_retryable(self) -> int:
