@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from statistics import median
 
-from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study, best_protocol
+from _case_study_data import ASPECTS, CHARACTERS_PER_TOKEN, Json, Replies, Study, best_protocol
 
 from fairjudge.backends.pricing import load_prices
 from fairjudge.ports import ModelRef
@@ -35,7 +35,7 @@ def costs(found: Study) -> Iterator[str]:
         )
     )
     yield (
-        f"Tokens are characters divided by {CHARACTERS_A_TOKEN}, of article, summary and reply; "
+        f"Tokens are characters divided by {CHARACTERS_PER_TOKEN}, of article, summary and reply; "
         "the instructions around them were not recorded and come on top. "
         + (
             ""

@@ -10,7 +10,7 @@ from typing import Any
 from fairjudge.domain import Judgement
 
 ASPECTS = ("consistency", "relevance")
-CHARACTERS_A_TOKEN = 4
+CHARACTERS_PER_TOKEN = 4
 """OpenAI's rule of thumb for English."""
 
 Json = Mapping[str, Any]

@@ -135,7 +135,7 @@ def _differences(found: Study, best: str) -> str:
         difference = row["difference"]
         value = difference["value"] if is_first else -difference["value"]
         ends = sorted((1 if is_first else -1) * difference[end] for end in ("low", "high"))
-        shows = "beyond chance" if p < 0.05 else "it may be chance"
+        shows = "significant" if p < 0.05 else "not significant"
         said.append(
             f"Its lead over {other} for {row['aspect']} is {value:+.2f} [{ends[0]:.2f}, "
             f"{ends[1]:.2f}] (p = {p:.3f} by Holm over the aspect's pairs): {shows}."
@@ -180,7 +180,7 @@ def _beside_baseline(found: Study, best: str, aspect: str) -> str:
     judge = found.groups[best, aspect]["agreement"]["pooled"]["spearman"]
     beaten = value is not None and judge["low"] > value
     return f"For {aspect} the best baseline is '{name}' ({value:.2f}): '{best}' " + (
-        "beats it." if beaten else "is not shown to beat it."
+        "beats it." if beaten else "is not significantly better."
     )
 
 
@@ -240,7 +240,7 @@ def _distrust(found: Study) -> Iterator[str]:
 
 def _verdicts(found: Study) -> TextTable:
     return TextTable(
-        title="At first sight",
+        title="Summary",
         columns=columns("protocol", "aspect", "finding", "alternative annotator test"),
         rows=tuple(
             (

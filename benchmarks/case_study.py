@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
-from _case_study_data import ASPECTS, CHARACTERS_A_TOKEN, Json, Replies, Study
+from _case_study_data import ASPECTS, CHARACTERS_PER_TOKEN, Json, Replies, Study
 from _case_study_text import document
 
 from fairjudge.analysis.calibrating import trained_support
@@ -71,8 +71,9 @@ def _replies(folder: Path, name: str, lengths: Mapping[tuple[str, str], int]) ->
         judgements=found.judgements,
         n_replies=found.n_replies,
         n_repeated=len(found.repeated),
-        input_tokens=fmean(lengths[row["eid"], row["system"]] for row in rows) / CHARACTERS_A_TOKEN,
-        output_tokens=fmean(len(row["response"]) for row in rows) / CHARACTERS_A_TOKEN,
+        input_tokens=fmean(lengths[row["eid"], row["system"]] for row in rows)
+        / CHARACTERS_PER_TOKEN,
+        output_tokens=fmean(len(row["response"]) for row in rows) / CHARACTERS_PER_TOKEN,
     )
 
 

@@ -213,7 +213,7 @@ def coverage(bench: Bench) -> list[Row]:
     documents = [one["eid"] for one in realsumm]
     n = f"{len(realsumm):,} labels, {len(kept_out)} documents"
     found = [
-        row("REALSumm, documents kept out: area under the ROC",
+        row("REALSumm, held-out documents: area under the ROC",
             interval(lambda i: area(p[i], labels[i]), documents),
             n=n, before=".857", goal=".90", compare="shared words .862"),
         row("the same: balanced accuracy",
@@ -250,7 +250,7 @@ def key_points(bench: Bench) -> list[Row]:
     names = list(parts)
     n = f"{len(labelled):,} pairs, {len({one['topic'] for one in labelled})} topics"
     return [
-        row(f"key points, topics kept out, mean over topics and stances: {title}",
+        row(f"key points, held-out topics, mean over topics and stances: {title}",
             interval(lambda i, f=of_part: float(np.mean([f(names[k]) for k in i])), names), n=n)
         for title, of_part in (
             ("area under the ROC", lambda name: area(p[parts[name]], labels[parts[name]])),
@@ -374,7 +374,7 @@ def support(bench: Bench) -> list[Row]:
     pooled = np.concatenate([right[source] for source in trained]).astype(float)
     groups = [one.group for source in trained for one in by_source[source]]
     found = [
-        row("support, three classes, groups kept out: accuracy",
+        row("support, three classes, held-out groups: accuracy",
             interval(lambda i: float(pooled[i].mean()), groups),
             n=f"{len(pooled):,} pairs", before="none", goal=".80")
     ]  # fmt: skip
@@ -391,7 +391,7 @@ def support(bench: Bench) -> list[Row]:
 
 
 def reading(bench: Bench) -> list[Row]:
-    """Questions of documents kept out, and as many over a sentence without an answer."""
+    """Questions of held-out documents, and as many over a sentence without an answer."""
     asked = list(training_data.reading("test", folder=bench.folder))
     asked = asked[:: -(-len(asked) // 3000)]
     read = bench.models.read([(one.first, one.second) for one in asked])
@@ -399,7 +399,7 @@ def reading(bench: Bench) -> list[Row]:
     answered = [n for n, one in enumerate(asked) if one.label]
     f1 = np.array([_f1(asked[n].second, read[n], asked[n].span) for n in answered])
     return [
-        row("reading, documents kept out: F1 of spans",
+        row("reading, held-out documents: F1 of spans",
             interval(lambda i: float(f1[i].mean()), [asked[n].group for n in answered]),
             n=f"{len(f1):,} questions", before="none", goal=".80"),
         row("reading: answer or none, accuracy",

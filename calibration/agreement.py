@@ -82,7 +82,7 @@ def score_agreement(
 ) -> Agreement:
     """Return the correlations of `values`, shape (n,), with the mean label, at three levels.
 
-    Items whose value is None take no part, and are counted in ``n_excluded``.
+    Items whose value is None are excluded, and are counted in ``n_excluded``.
     """
     rows = np.array([row for row, value in enumerate(values) if value is not None], dtype=np.intp)
     known = np.array([values[row] for row in rows], dtype=np.float64)

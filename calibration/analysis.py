@@ -1,4 +1,4 @@
-"""Everything that can be said of judges from their judgements and people's labels."""
+"""The full calibration analysis: agreement, errors, calibrators, PPI, fairness."""
 
 from __future__ import annotations
 

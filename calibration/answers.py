@@ -37,7 +37,7 @@ class Answer:
 def answers(
     judgements: Iterable[Judgement], *, n_answers: int | None = None
 ) -> dict[ItemKey, Answer]:
-    """Return the answers of one judge, aspect and protocol; unscored judgements take no part.
+    """Return the answers of one judge, aspect and protocol; unscored judgements are excluded.
 
     Entropy is over its largest value for `n_answers` answers, by default the most that one item
     has (`max_answers`).

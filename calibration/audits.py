@@ -64,7 +64,7 @@ class PositionBias:
 class PositionAudit:
     """Position bias of one judge and aspect, and of slices by pair of systems and by closeness.
 
-    ``n_one_order`` counts pairs with a verdict in one order alone, which take no part;
+    ``n_one_order`` counts pairs with a verdict in one order alone, which are excluded;
     ``n_unknown_order`` judgements that do not say which summary stood first; ``n_repeated``
     re-runs of a pair in the same order, of which the last counts.
     """

@@ -1,7 +1,7 @@
 """When a cheap scorer is sure enough: thresholds between which the costly judge is asked.
 
 Scores at or below ``low`` and at or above ``high`` are taken from the cheap scorer; the others go
-to the costly judge. Fitted on labels, and assessed on documents that took no part in the fit.
+to the costly judge. Fitted on labels, and assessed on held-out documents.
 """
 
 from __future__ import annotations

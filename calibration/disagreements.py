@@ -27,7 +27,7 @@ Cause: TypeAlias = Literal[
     "no_reason", "long", "short",
 ]  # fmt: skip
 WORDS: Mapping[Cause, str] = {
-    "people_differ": "people are not at one: their labels span half the scale or more",
+    "people_differ": "annotators disagree: their labels span half the scale or more",
     "judge_unsure": "the judge is unsure: its repeats, orders or probabilities differ",
     "position": "the two orders of the pair name opposite sides",
     "one_order": "the pair was judged in one order alone",
@@ -92,7 +92,7 @@ def largest_disagreements(
     """Return the items of one judge, aspect and protocol by gap, the widest first.
 
     The judge's values are brought to the labels' scale by a straight line. Among equal gaps those
-    come first on which people are at one, then by eid and system; those without a gap are left out.
+    come first on which annotators agree, then by eid and system; those without a gap are left out.
     """
     mapped = rescale(joined.judged, joined.judge_scale, joined.label_scale)
     gaps = mapped - joined.human

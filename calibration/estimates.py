@@ -1,4 +1,4 @@
-"""Systems' mean human scores, differences and win rates, and what more labels would buy."""
+"""Systems' mean human scores, differences and win rates, and how many labels are needed."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def join(
     Parameters
     ----------
     annotators
-        Shell patterns; labels of other annotators take no part.
+        Shell patterns; labels of other annotators are excluded.
     label_scale
         Lowest and highest label; by default the usual scale that holds at least half of them.
 

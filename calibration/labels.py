@@ -129,7 +129,7 @@ class Labels:
             told = "given" if given else f"of {pluralize(int(np.sum(~off)), 'label')}"
             raise InputError(
                 f"the label {value:g} by {who!r} of {system_name(key)!r} in {key[0]!r} lies off "
-                f"the scale {scale[0]:g} to {scale[1]:g} {told}: mend it, or name the labels' "
+                f"the scale {scale[0]:g} to {scale[1]:g} {told}: correct it, or name the labels' "
                 "scale by --label-scale",
                 field="value",
             )

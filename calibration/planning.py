@@ -66,7 +66,7 @@ class LabelPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanPoint:
-    """Half-widths that a number of labels buys."""
+    """Half-widths by number of labels."""
 
     n_labels: int
     with_judge: float
@@ -76,7 +76,7 @@ class PlanPoint:
 def pilot(
     labels: ArrayLike, judged: ArrayLike, *, documents: Sequence[Hashable] | None = None
 ) -> Pilot | Undefined:
-    """Learn from n labelled items what more labels would buy.
+    """Learn from n labelled items how many labels are needed.
 
     `labels` and `judged` are people's values and the judge's; for two systems, their differences
     document by document. Undefined below `FEWEST_PILOT` items, or where all labels are equal.

@@ -35,7 +35,7 @@ from fairjudge.stats.clustered import clustered_mean, t_estimate, within
 RIDGE = 1e-4
 """Penalty on coefficients: fixes the strengths' sum, and keeps a system that always wins finite."""
 FEWEST_DOCUMENTS = 5
-"""Below this many documents there are no intervals: a variance over so few says next to nothing."""
+"""Below this many documents there are no intervals: their variance cannot be estimated."""
 _MAX_STEPS = 200
 _LONGEST_STEP = 2.0
 _LEVEL = 1e-9

@@ -39,7 +39,7 @@ def mode_of(path: Path) -> int | None:
 
 
 def check_regular(path: Path) -> None:
-    """Refuse what is neither a file nor a folder; what is not there is left to its reader.
+    """Reject a path that is neither file nor folder. A missing path passes; the reader reports it.
 
     A pipe may never end or wait for ever, and its content is gone once it was read; a device too.
     `InputError` for a pipe, a socket, a device, or a name that no file can have.

@@ -43,7 +43,7 @@ MAX_IMPORTING = 20
 OPTIONAL = ("litellm", "transformers")
 """Packages without which the tests of modules with their name skip."""
 MAX_SHOWN = 200
-MAX_OF_A_NAME = 8
+MAX_PER_NAME = 8
 """Letters of a package's name by which its commands' tests are found: calibrate of calibration."""
 MAX_CPU_SECONDS = 120
 MAX_WALL_SECONDS = 900.0
@@ -335,7 +335,7 @@ def relevant_tests(path: str, tests: Mapping[str, str]) -> list[list[str]]:
     importing = [name for name in near if imported.search(tests[name])]
     first = list(dict.fromkeys([*named, *importing[:MAX_IMPORTING]]))
     rest = [name for name in beside if name not in first] if len(parts) > 2 else []
-    package_test = f"/test_{parts[1].partition('_')[0][:MAX_OF_A_NAME]}"
+    package_test = f"/test_{parts[1].partition('_')[0][:MAX_PER_NAME]}"
     commands = [name for name in tests if name not in near and package_test in name]
     return [some for some in (first, rest, commands) if some]
 

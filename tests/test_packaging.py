@@ -1,4 +1,4 @@
-"""What pyproject declares is what is on disk, and importing costs next to nothing."""
+"""What pyproject declares is what is on disk, and importing is cheap."""
 
 from __future__ import annotations
 

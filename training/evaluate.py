@@ -1,4 +1,4 @@
-"""Measures of what ships, on documents and groups kept out, with intervals; and the model card."""
+"""Measures of what ships, on held-out documents and groups, with intervals; and the model card."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def word_f1(said: str, told: str) -> float:
 
 
 def coverage_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
-    """Return measures on documents kept out, and on summaries of many that none was trained on."""
+    """Return measures on held-out documents, and on summaries of many that none was trained on."""
     found: Measured = {}
     for name in ("realsumm", "pyrxsum"):
         rows = [e for e in data.coverage("test", folder=source) if e.source == name]
@@ -217,7 +217,7 @@ def document_measures(models: TrainedModels, source: Path, limit: int) -> Measur
 
 
 def same_measures(models: TrainedModels, source: Path, limit: int) -> Measured:
-    """Return the AUC on QAMR and entailment kept out, and NAnCo's published measure."""
+    """Return the AUC on QAMR and held-out entailment, and NAnCo's published measure."""
     rows = spread(list(data.same("test", folder=source)), limit)
     p = models.same_answer(triples_of(rows))
     found = {

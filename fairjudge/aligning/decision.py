@@ -241,9 +241,9 @@ def _why_not(
         yield agreement.why
         return
     if not _above_zero(agreement):
-        yield "its agreement with people is not above the old prompt's beyond chance"
+        yield "its agreement with the human labels is not significantly above the old prompt's"
     if not _above_zero(error):
-        yield "calibrated, its error is not below that of the old prompt calibrated, beyond chance"
+        yield "calibrated, its error is not significantly below that of the old prompt calibrated"
     if (unscored := _too_many_unscored(test, "the test")) is not None:
         yield unscored
 

@@ -1,4 +1,4 @@
-"""What ``fairjudge align`` would ask, before it asks: its real requests, over stand-ins."""
+"""A dry run of ``fairjudge align``: its real requests, with simulated replies."""
 
 from __future__ import annotations
 

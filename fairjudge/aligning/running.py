@@ -33,7 +33,7 @@ from fairjudge.aligning.record import (
 )
 from fairjudge.domain import Judgement, Unscored
 from fairjudge.engine.models import Llm, Models, Spent, open_models, spent_together
-from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import digest, make_folder, noting_spent, recording_spending
 from fairjudge.errors import ConfigurationError, RunError
 from fairjudge.judges.criteria import Criterion
@@ -72,7 +72,7 @@ async def align_loaded(
     options: AlignOptions,
     model: Model,
     folder: Path | None = None,
-    progress: Counters = lambda _what: untold,
+    progress: Counters = lambda _what: no_progress,
 ) -> AlignOutcome:
     """Try candidates on development, and the best of them on the sealed test, once.
 

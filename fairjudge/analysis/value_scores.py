@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fairjudge.domain import Summary
 from fairjudge.fairness.values import LabelledCorpus, LabelledSet
 
-_SETS_A_BLOCK = 16
+_SETS_PER_BLOCK = 16
 
 
 class PairScorer(Protocol):
@@ -50,8 +50,8 @@ def value_scores(
         if summary.text.strip():
             by_eid.setdefault(summary.eid, []).append(summary)
     found: dict[tuple[str, str], dict[str, float]] = {}
-    for start in range(0, len(corpus.sets), _SETS_A_BLOCK):
-        block = corpus.sets[start : start + _SETS_A_BLOCK]
+    for start in range(0, len(corpus.sets), _SETS_PER_BLOCK):
+        block = corpus.sets[start : start + _SETS_PER_BLOCK]
         asked = [
             (labelled.eid, summary, value, text)
             for labelled in block

@@ -20,7 +20,7 @@ from fairjudge.files import read_file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Opinion:
     """What the judge or a person said of an item; ``value`` is on the labels' scale.
 
     Of a pair it runs from -1 to 1, above 0 where the item's first system is better.
@@ -41,13 +41,13 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adjudication:
-    """Which items are asked about, by number and the widest gap first, and what was said of each.
+    """Which items are asked about, by number and the widest gap first, and the opinions on each.
 
     People are not named.
     """
 
     numbers: tuple[int, ...]
-    said: Mapping[str, tuple[Said, ...]]
+    opinions: Mapping[str, tuple[Opinion, ...]]
 
 
 def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
@@ -71,31 +71,32 @@ def read_adjudication(path: Path, items: Sequence[Item]) -> Adjudication:
             path=path,
         )
     return Adjudication(
-        numbers=tuple(found), said={items[number].id: said for number, said in found.items()}
+        numbers=tuple(found),
+        opinions={items[number].id: opinions for number, opinions in found.items()},
     )
 
 
 def _match(
     listed: Sequence[tuple[str, Mapping[str, Any]]], items: Sequence[Item]
-) -> dict[int, tuple[Said, ...]]:
+) -> dict[int, tuple[Opinion, ...]]:
     places = {(item.aspect, item_key(item)[0]): n for n, item in enumerate(items)}
-    found: dict[int, tuple[Said, ...]] = {}
+    found: dict[int, tuple[Opinion, ...]] = {}
     for aspect, one in listed:
         systems = tuple(sorted(filter(None, (one["system_a"], one["system_b"]))))
         number = places.get((aspect, (one["eid"], systems, one["unit"])))
         if number is not None:
             sign = -1.0 if item_key(items[number])[1] else 1.0
             reasons = tuple(map(str, one["judge_reasons"]))
-            judge = Said(who="The judge", value=sign * float(one["judged"]), reasons=reasons)
+            judge = Opinion(who="The judge", value=sign * float(one["judged"]), reasons=reasons)
             people = () if number in found else _people(one, sign)
             found[number] = (*found.get(number, ()), judge, *people)
     return found
 
 
-def _people(one: Mapping[str, Any], sign: float) -> tuple[Said, ...]:
+def _people(one: Mapping[str, Any], sign: float) -> tuple[Opinion, ...]:
     notes = one["people_reasons"]
     return tuple(
-        Said(
+        Opinion(
             who=f"Person {number}",
             value=sign * float(value),
             reasons=(str(notes[name]),) if name in notes else (),

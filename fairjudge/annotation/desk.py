@@ -1,4 +1,4 @@
-"""One writer for all annotators: what is asked of it is done, kept, and only then answered.
+"""One writer for all annotators: a request is applied, written, and only then answered.
 
 Requests queue up; one thread takes all that wait, lets each look at the board and say what
 happened, keeps everything with a single commit and a single sync of the labels file, and then
@@ -26,20 +26,20 @@ _Request: TypeAlias = "tuple[Callable[[Turn], Any], Future[Any]]"
 
 @dataclass(slots=True)
 class Turn:
-    """What one request may do: look at the board, and make things happen at one time."""
+    """What one request may do: look at the board, and record events at one time."""
 
     board: Board
     now: float
     events: list[Event] = field(default_factory=list)
     sessions: dict[str, str] = field(default_factory=dict)
 
-    def happen(self, event: Event) -> None:
-        """Let `event` happen."""
+    def record(self, event: Event) -> None:
+        """Apply `event` to the board, to be written with the batch."""
         self.board.apply(event)
         self.events.append(event)
 
 
-class Desk:
+class LabelService:
     """The board of a job, its store and its labels file.
 
     The `store` is open, and closed by `close`; `path` is that of the labels file. Raises InputError
@@ -58,7 +58,7 @@ class Desk:
         self._broken = False
         self._lock = threading.Lock()
         self._queue: SimpleQueue[_Request | None] = SimpleQueue()
-        self._thread = threading.Thread(target=self._serve, name="desk", daemon=True)
+        self._thread = threading.Thread(target=self._serve, name="labels", daemon=True)
         self._thread.start()
 
     def _from_store(self) -> tuple[Board, Projection]:
@@ -75,9 +75,9 @@ class Desk:
         return board, lines
 
     def submit(self, act: Callable[[Turn], Result]) -> Future[Result]:
-        """Queue `act`; its result comes when all that it made happen is on disk.
+        """Queue `act`; its result comes when all events that it recorded are on disk.
 
-        `act` raises before it lets anything happen, or not at all.
+        `act` raises before it records anything, or not at all.
         """
         answer: Future[Result] = Future()
         self._queue.put((act, answer))

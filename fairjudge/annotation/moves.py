@@ -59,7 +59,7 @@ def next_position(turn: Turn, annotator: str) -> int | None:
         current = board.choose(annotator, now=turn.now)
         if current is None:
             return None
-        turn.happen(Event(annotator=annotator, item=current, kind="assign", at=turn.now))
+        turn.record(Event(annotator=annotator, item=current, kind="assign", at=turn.now))
     return board.history(annotator).index(current) + 1
 
 
@@ -91,7 +91,7 @@ def label(
         shown=place.shown,
         seconds=seconds,
     )
-    return _then(turn, place, event)
+    return _record_and_advance(turn, place, event)
 
 
 def skip(
@@ -112,7 +112,7 @@ def skip(
         reason=reason,
         note=note.strip()[:MAX_NOTE],
     )
-    return _then(turn, place, event)
+    return _record_and_advance(turn, place, event)
 
 
 def undo(turn: Turn, annotator: str) -> int | None:
@@ -121,7 +121,7 @@ def undo(turn: Turn, annotator: str) -> int | None:
     if not done:
         return next_position(turn, annotator)
     latest = next(reversed(list(done)))
-    turn.happen(Event(annotator=annotator, item=latest, kind="undo", at=turn.now))
+    turn.record(Event(annotator=annotator, item=latest, kind="undo", at=turn.now))
     return turn.board.history(annotator).index(latest) + 1
 
 
@@ -132,14 +132,14 @@ def _asked(board: Board, annotator: str, position: int, task: LabelTask) -> Plac
     return place
 
 
-def _then(turn: Turn, place: Place, event: Event) -> int | None:
-    """Let `event` happen unless it says what stands already; return what is next."""
+def _record_and_advance(turn: Turn, place: Place, event: Event) -> int | None:
+    """Record `event` unless it repeats the current label; return the next position."""
     if place.said is None:
-        turn.happen(event)
+        turn.record(event)
         return next_position(turn, event.annotator)
     before = (place.said.kind, place.said.value, place.said.note, place.said.reason)
     if before != (event.kind, event.value, event.note, event.reason):
-        turn.happen(event)
+        turn.record(event)
     if place.position < len(turn.board.history(event.annotator)):
         return place.position + 1
     return next_position(turn, event.annotator)

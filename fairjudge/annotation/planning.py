@@ -82,7 +82,7 @@ def plan_job(
     """Share `items` out.
 
     Raises ConfigurationError if the options do not fit, or nothing but controls is left.
-    `controls` are items with known values, which take no part in the rest; `drawn` the items to
+    `controls` are items with known values, which are excluded from the rest; `drawn` the items to
     label, None for all.
     """
     if not 0.0 <= options.overlap <= 1.0:

@@ -53,7 +53,7 @@ class Quality:
     """The state of the whole job.
 
     ``alpha`` is Krippendorff's, nominal for words and verdicts, ordinal for numbers, over the
-    ``n_shared`` items that two or more people labelled; controls take no part in it. Its interval
+    ``n_shared`` items that two or more people labelled; controls are excluded from it. Its interval
     is over documents. ``differing`` has the widest difference first.
     """
 

@@ -143,7 +143,7 @@ async def aalign(
         outcome = await align_loaded(
             material,
             options=wanted,
-            model=shown.told(asked),
+            model=shown.with_retry_bar(asked),
             folder=None if folder is None else Path(folder),
             progress=shown.counter,
         )

@@ -1,4 +1,4 @@
-"""Audits of judges: what sways their verdicts, and who is covered.
+"""Audits of judges: what sways their verdicts, and coverage by source.
 
 Most read judgements that are there; `order` and `checks` ask a model, and have async twins.
 """
@@ -195,7 +195,7 @@ def stability(
 
 
 def covered(judgements: object, references: object | None = None) -> Findings:
-    """Measure who is covered by each system: shares by outlet, question and speaker, and the rest.
+    """Measure coverage by each system: shares by outlet, question and speaker, and the rest.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ async def aorder(
             max_articles=max_articles,
             n_shuffles=n_shuffles,
             run=None if run is None else Path(run),
-            model=shown.told(asked),
+            model=shown.with_retry_bar(asked),
             progress=shown.counter("judging"),
         )
     return Findings("audit order", figures)
@@ -293,7 +293,7 @@ async def achecks(
     aspect: str = "coverage",
     run: str | Path | None = None,
 ) -> Findings:
-    """Check what must hold of any judge, whatever the right verdicts are.
+    """Run metamorphic (consistency) tests, which need no right verdicts.
 
     ``await achecks(...)`` in code that awaits; ``checks(...)`` in other code, notebooks too.
 
@@ -333,7 +333,7 @@ async def achecks(
             summaries,
             aspect=aspect,
             run=None if run is None else Path(run),
-            model=shown.told(asked),
+            model=shown.with_retry_bar(asked),
             progress=shown.counter("judging"),
         )
     return Findings("audit checks", figures)

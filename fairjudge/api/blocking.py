@@ -1,4 +1,4 @@
-"""Calls for code that does not await, made of those that do."""
+"""Synchronous twins of the async calls."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def blocking(call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
-    """Return `call` for code that does not await, also where an event loop is running.
+    """Return the synchronous twin of `call`; it works inside a running event loop too.
 
     It takes the same arguments, is documented by the same words, and is named without the ``a``
     that `call` begins with.

@@ -124,7 +124,7 @@ async def abuild(
         outcome = await build_loaded(
             read_clusters(clusters),
             options=checked(BuildOptions, options, "build"),
-            model=shown.told(asked),
+            model=shown.with_retry_bar(asked),
             run_folder=None if run is None else Path(run),
             progress=shown,
         )

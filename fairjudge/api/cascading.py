@@ -18,7 +18,7 @@ class Cascade:
     """Thresholds for ``Judge(..., cascade=...)``, and what they save and cost.
 
     ``figures`` has ``saved`` (percent of calls), ``error_added``, ``agreement_lost`` and
-    ``kendall``, measured on documents that took no part in the fit.
+    ``kendall``, measured on held-out documents.
     """
 
     figures: Mapping[str, Any]

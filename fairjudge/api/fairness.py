@@ -82,7 +82,7 @@ def coverage(
         Such as ``"party"``.
     scorer
         What says how far an article is covered: a `JudgeResult` of checklists (the mean over the
-        article's own answers; articles that answer nothing take no part); judgements of single
+        article's own answers; articles that answer nothing are excluded); judgements of single
         articles (``reference_unit="article"``); a local `Model`, whose embeddings compare the
         article with the summary's sentences; or as on the command line ``"embedding:MODEL"``,
         ``"entailment:MODEL"``, ``"matrix:FILE"`` or ``"judgements:FILE"``.

@@ -315,7 +315,7 @@ class Judge:
         )
         with bars(self.models[0].progress) as shown:
             outcome = await judge_by(
-                [shown.told(model) for model in self.models],
+                [shown.with_retry_bar(model) for model in self.models],
                 check_material(sources, (read_summaries(summaries),), options=asked),
                 rule=self.jury,
                 run_folder=None if run is None else Path(run),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fairjudge.options.models import Model
 
 Advance = Callable[[int], None]
-"""Told how many more were done."""
+"""Called with how many more steps were done."""
 
 
 class Bars(BuildProgress):
@@ -41,7 +41,7 @@ class Bars(BuildProgress):
         return self._display.console
 
     def counter(self, what: str) -> Callable[[int | None], Advance]:
-        """Return what is told how many there are, and returns what is told what was done."""
+        """Return a function that starts a bar of `total` steps and returns its `advance`."""
 
         def begin(total: int | None) -> Advance:
             bar = self._display.add_task(printable(what), total=total)
@@ -49,8 +49,8 @@ class Bars(BuildProgress):
 
         return begin
 
-    def told(self, model: Model) -> Model:
-        """Return `model` with its retries counted, in a bar of their own from the first one on."""
+    def with_retry_bar(self, model: Model) -> Model:
+        """Count the retries of `model` in a progress bar, which starts at the first one."""
         tell = model.on_retry
 
         def retried(kind: str) -> None:

@@ -102,7 +102,7 @@ async def asummarize(
         outcome = await summarize_loaded(
             read_clusters(clusters),
             options=checked(SummarizeOptions, options, "summarize"),
-            model=shown.told(asked),
+            model=shown.with_retry_bar(asked),
             run_folder=None if run is None else Path(run),
             progress=shown.counter("summarizing"),
         )

@@ -53,7 +53,7 @@ def shuffle_tasks(
 ) -> tuple[JudgeTask, ...]:
     """Return faithfulness tasks of `summaries`, each with its articles in `n_shuffles` orders.
 
-    The first order is the cluster's own; stubs take no part.
+    The first order is the cluster's own; stubs are excluded.
     """
     read = {cluster.eid: worth_reading(cluster.articles) for cluster in clusters}
     tasks = []

@@ -39,7 +39,7 @@ def add_probes(
 ) -> tuple[tuple[Summary, Summary], ...]:
     """Return each summary with each of its probes, named ``<system>:<probe>``.
 
-    Empty summaries take no part; neither do those to which nothing of the kind can be added (all of
+    Empty summaries are excluded, as are those to which nothing of the kind can be added (all of
     the articles' sentences are in them already). `ConfigurationError` for an unknown probe;
     `InputError` for ``unsupported`` with one cluster: its sentences come from another one.
     """

@@ -178,7 +178,7 @@ def sources_reader(rows: Sequence[Judgement]) -> Callable[..., Loaded[Any]]:
 
 
 def covered_report(rows: Sequence[Judgement], references: Sequence[Cluster]) -> dict[str, Any]:
-    """Return who is covered, by judge and system: slices, and the voices that are left out.
+    """Return the coverage by judge and system: slices, and the voices that are left out.
 
     Raises InputError if no judgement is a checklist, of balance, or of a single answer or article.
     """

@@ -34,6 +34,8 @@ _FORBIDDEN = frozenset({403, 451})
 _CODE_FIELDS = ("code", "type", "status", "error_code", "reason", "error_type", "status_code")
 _WORD_FIELDS = ("message", "detail", "msg", "status_msg", "error_description", "title", "raw")
 _NESTED = ("innererror", "metadata", "details", "inner_error")
+_MAX_WORDS = 2_000
+_MAX_DEPTH = 5
 _TELLING = ("flagged_input", "failed_generation", "content_filter_result")
 """Fields that say by being there what happened."""
 _TAGS = re.compile(r"<(?:script|style)\b.{0,10000}?</|<[^<>]{0,1000}>", re.IGNORECASE | re.DOTALL)
@@ -186,7 +188,7 @@ def read_error(body: Any) -> Said:
     parts = list(_parts(body))
     codes = [str(part[f]) for part in parts for f in _CODE_FIELDS if _is_code(part.get(f))]
     telling = [name for part in parts for name in _TELLING if part.get(name)]
-    said = [str(part[f]) for part in parts for f in _WORD_FIELDS if _is_words(part.get(f))]
+    said = [text for part in parts for f in _WORD_FIELDS if (text := _words(part.get(f)))]
     params = (part.get("param") for part in parts)
     statuses = (int(code) for code in codes if re.fullmatch(r"[45]\d\d", code))
     return Said(
@@ -239,5 +241,13 @@ def _is_code(value: Any) -> bool:
     return isinstance(value, str | int) and not isinstance(value, bool) and value not in ("", 200)
 
 
-def _is_words(value: Any) -> bool:
-    return bool(value) and isinstance(value, str | list | Mapping)
+def _words(value: Any, depth: int = 0) -> str:
+    """Return the words of a message, or of a list of them; never what it repeats of the request."""
+    if isinstance(value, str):
+        return value[:_MAX_WORDS]
+    if depth == _MAX_DEPTH:
+        return ""
+    if isinstance(value, Mapping):
+        value = [value[name] for name in ("loc", *_WORD_FIELDS) if name in value]
+    parts = (_words(part, depth + 1) for part in value) if isinstance(value, list) else ()
+    return " ".join(part for part in parts if part)

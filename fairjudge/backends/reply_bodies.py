@@ -13,6 +13,7 @@ from typing import Any
 
 from fairjudge.backends.failures import failure_within
 from fairjudge.backends.http import one_line
+from fairjudge.backends.streams import assembled
 from fairjudge.backends.usage import read_usage
 from fairjudge.errors import BackendError, NoReplyError, RefusedError, ServerError
 
@@ -34,6 +35,9 @@ def read_json(content: bytes, *, where: str, charset: str | None = None) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
+        streamed = assembled(text)
+        if streamed is not None:
+            return streamed
         begins = one_line(text, limit=80)
         what = f"no JSON: {begins!r}" if begins else "an empty body"
         raise NoReplyError(f"{where} answered 200 with {what}") from None

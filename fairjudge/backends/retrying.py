@@ -111,7 +111,7 @@ class Retrying(Middleware):
         )
 
     def note_answered_before(self) -> None:
-        """Note that an earlier start was answered: a 403 is one item's from the beginning then."""
+        """Note that an earlier start was answered: a 403 or 404 is one item's from the first on."""
         self._answered_before = True
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
@@ -154,7 +154,7 @@ class Retrying(Middleware):
         try:
             yield
         except NotFoundError as error:
-            if self._met:
+            if self._met or self._answered_before:
                 raise
             raise ConfigurationError(f"{request.target}: {error}") from None
         except ConnectionFailedError:

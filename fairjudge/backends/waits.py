@@ -11,6 +11,8 @@ from typing import Any
 _LONGEST_WISH = 1e9
 """31 years: some say more in hundreds of digits."""
 _MAX_DEPTH = 6
+_LONGEST_WORDS = 2_000
+"""Characters of a message; what is longer may repeat the prompt."""
 _UNITS: Mapping[str, float] = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _PART = (
     r"\d{1,12}(?:\.\d{1,9})?\s?"
@@ -81,7 +83,7 @@ def _until(text: str, *, now: float) -> float | None:
 
 def _in_body(body: Any, depth: int = 0) -> Iterator[float]:
     """Yield the waits that fields of `body` name, then those that its texts do."""
-    if isinstance(body, str):
+    if isinstance(body, str) and len(body) <= _LONGEST_WORDS:
         for found in (_IN_FIELDS.search(body), _IN_WORDS.search(body)):
             if found and (seconds := _seconds(found[1])) is not None:
                 yield seconds

@@ -1,4 +1,4 @@
-"""Says which process asks for what a shared cache does not have yet, so that none pays twice."""
+"""Cross-process locks on cache keys, so that two processes never pay for one request."""
 
 from __future__ import annotations
 

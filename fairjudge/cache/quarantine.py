@@ -1,4 +1,4 @@
-"""Where what is damaged in a cache is moved: kept for a look, never read as an answer."""
+"""Quarantine for damaged rows and databases: kept for a look, never read as an answer."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _FILE = "secret"
 
 
 def new_secret() -> bytes:
-    """Return a secret that nobody has."""
+    """Return 32 random bytes."""
     return secrets.token_bytes(LENGTH)
 
 

@@ -115,7 +115,7 @@ def _root(
         bool, typer.Option("--version", help="Show the version.", callback=_show_version)
     ] = False,
 ) -> None:
-    """Hold the options that come before a command."""
+    """Global options."""
 
 
 def run() -> None:

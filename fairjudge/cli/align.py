@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairjudge.aligning.running import AlignOutcome
 
 
-def old_judge(
+def baseline_judge(
     *,
     aspect: Annotated[
         str | None,
@@ -44,7 +44,7 @@ def old_judge(
         typer.Option(help="The old criterion (TOML): aspect, and paths of its prompt and scale."),
     ] = None,
 ) -> JudgeOptions:
-    """Return what the old judge is."""
+    """Return the options of the judge whose prompt is to be improved."""
     from fairjudge.judges.criterion_files import read_criterion_file
     from fairjudge.scales import load_scale
 
@@ -59,7 +59,7 @@ def old_judge(
     )
 
 
-@opt.taking(judging=old_judge, model=opt.one_model)
+@opt.with_options(judging=baseline_judge, model=opt.one_model)
 def align(
     *,
     references: Annotated[
@@ -221,7 +221,7 @@ def _run(
             align_loaded(
                 material,
                 options=options,
-                model=shown.told(model),
+                model=shown.with_retry_bar(model),
                 folder=folder,
                 progress=shown.counter,
             )

@@ -1,4 +1,4 @@
-"""What holds for every command: no option twice, and no file read that is none or is written."""
+"""Checks shared by all commands: duplicate options, unreadable inputs, overwritten inputs."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def _of_criterion(path: Path) -> Iterator[Path]:
 
 
 def _same(one: Path, other: Path) -> bool:
-    """Say whether both are one file, also by links; a pipe or a device is nobody's."""
+    """Say whether both are one file, also by links. Pipes and devices never count as the same."""
     if not (one.exists() and other.exists()):
         return os.path.realpath(one) == os.path.realpath(other)
     return one.samefile(other) and (one.is_file() or one.is_dir())

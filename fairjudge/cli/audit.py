@@ -19,7 +19,7 @@ app.command("stability")(audit_stability.stability)
 
 
 @app.command("position")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def position(
     judgements: audit_opt.Judgements = None,
     *,
@@ -66,7 +66,7 @@ def position(
 
 
 @app.command("verbosity")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def verbosity(
     judgements: audit_opt.Judgements = None,
     *,
@@ -141,7 +141,7 @@ def covered(
     skip_bad: opt.SkipBad = False,
     json_file: opt.Json = None,
 ) -> None:
-    """Say who is covered: by article position, question word, answer frequency, outlet, attribute.
+    """Measure coverage by article position, question word, answer frequency, outlet, attribute.
 
     Names the answers that each summary leaves out, and the outlets none of whose answers it has; by
     judgements of balance, the sources that it covers least.
@@ -179,7 +179,7 @@ def length(
 
 
 @app.command("order")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def order(
     *,
     references: Annotated[Path, typer.Option(help="Clusters of three articles or more.")],
@@ -216,7 +216,7 @@ def order(
 
 
 @app.command("checks")
-@opt.taking(model=opt.one_model)
+@opt.with_options(model=opt.one_model)
 def checks(
     *,
     references: Annotated[Path, typer.Option(help="References (coverage) or clusters.")],
@@ -228,7 +228,7 @@ def checks(
     json_file: opt.Json = None,
     quiet: opt.Quiet = False,
 ) -> None:
-    """Check what must hold of any judge, whatever the right verdicts are.
+    """Run metamorphic (consistency) tests, which need no right verdicts.
 
     A summary ties with itself; one of all reference answers covers them all; without one article's
     answers it covers no more; a sentence that asks for a 5 raises nothing. Names what is broken.

@@ -85,7 +85,7 @@ def rows(
             aspect=aspect,
             protocol=protocol,
             probes=probes,
-            model=shown.told(model),
+            model=shown.with_retry_bar(model),
             progress=shown.counter("judging"),
         )
 

@@ -229,7 +229,7 @@ def making(
 
 
 @app.command("inputs")
-@opt.taking(how=making)
+@opt.with_options(how=making)
 def inputs(
     sources: Annotated[
         list[Path],
@@ -254,7 +254,7 @@ def inputs(
     """Show the bias that documents hold already; with -o, rewrite them without it.
 
     Without -o: which words go with documents that mention one group more (Fighting words, z above
-    1.96 is beyond chance for one word). With -o: first names, pronouns and titles are replaced so
+    1.96 is significant for one word). With -o: first names, pronouns and titles are replaced so
     that group and content are independent; the result is a file of clusters to summarize.
 
         fairjudge bias inputs clusters.jsonl

@@ -14,7 +14,7 @@ from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
 
 
-@opt.taking(building=opt.options_of(BuildOptions), model=opt.one_model)
+@opt.with_options(building=opt.options_of(BuildOptions), model=opt.one_model)
 def build(
     clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
     output: opt.Output,
@@ -45,7 +45,7 @@ def build(
             clusters,
             output,
             options=building,
-            model=shown.told(replace(model, engine=engine)),
+            model=shown.with_retry_bar(replace(model, engine=engine)),
             run=run,
             skip_bad=skip_bad,
             progress=shown,

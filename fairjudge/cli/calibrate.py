@@ -87,7 +87,7 @@ def calibrate(
         Path | None, typer.Option(help="Write one self-contained page with plots here.")
     ] = None,
 ) -> None:
-    """Measure judges against people: agreement, errors, calibration, and what labels would buy.
+    """Measure judges against people: agreement, errors, calibration, and how many labels you need.
 
     fairjudge calibrate judgements.jsonl --labels labels.jsonl --annotators 'expert*'
     """
@@ -140,7 +140,7 @@ def apply(
     output: opt.Output,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Put calibrated scores in the place of a judge's own, which are kept as 'uncalibrated'.
+    """Replace a judge's scores by calibrated ones; the originals are kept as 'uncalibrated'.
 
     fairjudge apply calibrator.json judgements.jsonl -o calibrated.jsonl
     """

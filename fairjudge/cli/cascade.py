@@ -62,7 +62,7 @@ def cascade(
 ) -> None:
     """Fit the thresholds for 'judge --cascade', and estimate what they save and cost.
 
-    Saved calls and lost agreement are measured on documents that took no part in the fit. With
+    Saved calls and lost agreement are measured on held-out documents. With
     --guarantee: find how sure the judge must be for its answers to agree with people as often as
     promised (fixed-sequence tests on the labels, which must be a random draw). With what this
     writes, 'judge --cascade kept.json --backend BETTER' asks that judge first, and the better one

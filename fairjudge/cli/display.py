@@ -268,7 +268,7 @@ def say_written(output: Path, outcome: BuildOutcome | JudgeOutcome | SummarizeOu
     """Say what a run cost, and where its output is."""
     run, spent = outcome.run, outcome.spent
     if outcome.was_finished:
-        say("Nothing was left to do: this run was finished before, and nobody was asked again.")
+        say("This run had already finished; no model was called.")
     if spent is not None:
         cost = "unknown" if spent.cost_usd is None else f"{spent.cost_usd:.4f} US dollars"
         say(f"Calls: {spent.n_calls}, from the cache: {spent.n_cached}, cost: {cost}")

@@ -77,7 +77,7 @@ def _json(found: ChangeReport, *, seed: int, resamples: int) -> dict[str, Any]:
 
 def change_json(change: Change) -> dict[str, Any]:
     """Return one measure as JSON, in the unit of its own report."""
-    from fairjudge.records.results import SHORT, figure
+    from fairjudge.records.results import COUNT_ONLY, figure
 
     scale = change.measure.times
     return {
@@ -85,7 +85,7 @@ def change_json(change: Change) -> dict[str, Any]:
         "n_unpaired": change.n_unpaired,
         "baseline": None if change.baseline is None else change.baseline * scale,
         "value": None if change.variant is None else change.variant * scale,
-        "difference": figure(change.difference, times=scale, keep=SHORT)
+        "difference": figure(change.difference, times=scale, keep=COUNT_ONLY)
         | {"p_holm": change.p_holm, "q_value": change.q_value},
         "relative": change.relative,
     }

@@ -128,13 +128,13 @@ def _chunk_json(found: ChunkReport) -> dict[str, Any]:
 
 def _sizes_json(found: ChunkSizes) -> dict[str, Any]:
     from fairjudge.domain import Estimate
-    from fairjudge.records.results import SHORT, figure
+    from fairjudge.records.results import COUNT_ONLY, figure
 
     return {
         "best": found.best,
         "identified": [
             {"max_words": size}
-            | figure(share, keep=SHORT)
+            | figure(share, keep=COUNT_ONLY)
             | {"excluded": share.n_excluded if isinstance(share, Estimate) else None}
             for size, share in found.identified.items()
         ],

@@ -15,7 +15,7 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 
 
-@opt.taking(given=opt.fields_of(JudgeOptions))
+@opt.with_options(given=opt.fields_of(JudgeOptions))
 def judge_options(
     *,
     aspect: Annotated[
@@ -82,7 +82,7 @@ def judge_options(
 NO_ASPECT = "give --aspect, or a --criterion that names one"
 
 
-@opt.taking(judging=judge_options, models=opt.judges)
+@opt.with_options(judging=judge_options, models=opt.judges)
 def judge(
     *,
     references: Annotated[
@@ -130,7 +130,7 @@ def judge(
             summaries,
             output,
             options=judging,
-            models=[shown.told(model) for model in models],
+            models=[shown.with_retry_bar(model) for model in models],
             rule=jury,
             run=run,
             skip_bad=skip_bad,

@@ -207,7 +207,7 @@ def _ranking(scores: Sequence[SystemScore], ranks: Mapping[str, tuple[int, int]]
         return ["Rank: what the 95 % intervals of the differences over clusters leave open."]
     from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
 
-    return [f"No ranks: intervals over fewer than {FEWEST_CLUSTERS} clusters say next to nothing."]
+    return [f"Too few clusters (< {FEWEST_CLUSTERS}) for confidence intervals; no ranks shown."]
 
 
 def _by_default(outcome: JudgeOutcome) -> list[str]:

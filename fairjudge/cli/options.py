@@ -66,7 +66,7 @@ Store: TypeAlias = Annotated[
     typer.Option(
         envvar="FAIRJUDGE_STORE",
         metavar="URL",
-        help="Keep responses, checkpoints and runs in a PostgreSQL database shared by several "
+        help="Keep responses, checkpoints and runs in a PostgreSQL database shared between "
         "machines: postgresql://user@host:port/database. --run is then a name.",
     ),
 ]
@@ -137,10 +137,10 @@ def store_address(url: str | None) -> StoreAddress | None:
     return StoreAddress(url) if url else None
 
 
-def taking(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
+def with_options(**bundles: Callable[..., Any]) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Give a command the options that others declare, and call it with what is made of them.
 
-    ``@taking(model=models)`` puts the parameters of `models` in place of the command's parameter
+    ``@with_options(model=models)`` puts the parameters of `models` in place of its parameter
     ``model``, so that several commands take the same options without repeating them. A bundle may
     take the options of another in the same way; `options_of` makes one of a dataclass.
     """
@@ -193,7 +193,7 @@ def _signed(
 
 
 def _parameter(option: Declared) -> inspect.Parameter:
-    """Return an option of a command, such as Typer takes it."""
+    """Return the Typer parameter for an option."""
     hint, said = option.hint, option.opt
     more: dict[str, Any] = {"metavar": said.metavar}
     if option.several:
@@ -236,13 +236,13 @@ def _parameters(declaring: Callable[..., Any]) -> list[inspect.Parameter]:
     ]
 
 
-@taking(given=fields_of(Model))
+@with_options(given=fields_of(Model))
 def models(*, cache: CacheDir = None, store: Store = None, given: dict[str, Any]) -> Model:
     """Return what all that calls models has in common."""
     return Model(cache=cache, store=store or None, **given)
 
 
-@taking(model=models)
+@with_options(model=models)
 def one_model(
     *, backend: Backend = "local", embedding_model: EmbeddingModel = None, model: Model
 ) -> Model:
@@ -250,7 +250,7 @@ def one_model(
     return replace(model, target=backend, embedding_model=embedding_model)
 
 
-@taking(model=models)
+@with_options(model=models)
 def judges(
     *,
     backend: Backends = None,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from fairjudge.run.planning import Plan
 
 
-@opt.taking(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
+@opt.with_options(judging=judge_options, building=opt.options_of(BuildOptions), models=opt.judges)
 def plan(
     clusters: Annotated[
         Path | None, typer.Argument(help="Clusters, to plan 'fairjudge build'.")
@@ -57,7 +57,7 @@ def plan(
     r"""Estimate requests, tokens, cost and time of a run, less what the cache holds.
 
     Takes the arguments of 'build' (clusters) or of 'judge' (--references and --summaries), and
-    goes through the same steps with stand-ins for replies. Tokens are estimated.
+    goes through the same steps with simulated replies. Tokens are estimated.
 
         fairjudge plan --references refs.jsonl --summaries s.jsonl --aspect coverage \
             --protocol likert --backend openai:gpt-4o-mini

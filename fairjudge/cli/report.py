@@ -41,7 +41,7 @@ def report(
     seed: opt.Seed = 0,
     skip_bad: opt.SkipBad = False,
 ) -> None:
-    """Write one self-contained HTML page: leaderboards, who is covered, every reply, and plots.
+    """Write one self-contained HTML page: leaderboards, coverage by source, every reply, and plots.
 
     Filters, sorts and searches without a server or network. What was not given is left out.
 

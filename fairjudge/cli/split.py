@@ -15,7 +15,7 @@ from fairjudge.options.models import Model
 from fairjudge.text.counting import pluralize
 
 
-@opt.taking(model=opt.models)
+@opt.with_options(model=opt.models)
 def split(
     summaries: Annotated[Path, typer.Argument(help="Summaries: eid, system, text.")],
     *,

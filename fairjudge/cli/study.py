@@ -109,7 +109,7 @@ def _run(asked: Study, folder: Path, *, skip_bad: bool, quiet: bool, silent: boo
             shown.console.print(f"{one.name}: {one.done.told}", markup=False, highlight=False)
 
     with display.bars(quiet=quiet) as shown:
-        asked = asked.asking(shown.told)
+        asked = asked.asking(shown.with_retry_bar)
         return run_study(asked, folder, skip_bad=skip_bad, progress=shown, tell=tell)
 
 

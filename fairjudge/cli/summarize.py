@@ -14,7 +14,7 @@ from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
 
 
-@opt.taking(writing=opt.options_of(SummarizeOptions), model=opt.models)
+@opt.with_options(writing=opt.options_of(SummarizeOptions), model=opt.models)
 def summarize(
     clusters: Annotated[Path, typer.Argument(help="Clusters: JSON or JSONL, .gz too.")],
     output: opt.Output,
@@ -51,7 +51,7 @@ def summarize(
             clusters,
             output,
             options=writing,
-            model=shown.told(replace(model, target=backend)),
+            model=shown.with_retry_bar(replace(model, target=backend)),
             run=run,
             skip_bad=skip_bad,
             progress=shown.counter("summarizing"),

@@ -39,6 +39,10 @@ _PLAIN = {
 }
 
 
+_MAX_NAMED = 5
+"""Fields at fault that are named beside the first."""
+
+
 def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
     """Return the first field at fault (None for the whole record) and what was expected there."""
     details = error.errors(include_url=False)
@@ -50,7 +54,8 @@ def explain(error: ValidationError, value: Any) -> tuple[str | None, str]:
     place, at_place = next(iter(by_place.items()))
     problem = _problem(at_place)
     if len(by_place) > 1:
-        problem += f" (and {len(by_place) - 1} more)"
+        others = [_path(place) or "the record" for place in list(by_place)[1:]]
+        problem += f" (also at fault: {', '.join(others[:_MAX_NAMED])})"
     return _path(place), problem
 
 

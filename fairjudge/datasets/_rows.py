@@ -42,7 +42,10 @@ def read_rows(path: Path, *, csv_allowed: bool, nan_as_null: bool = False) -> It
     kind = kind_of(path)
     if kind == ".csv":
         if not csv_allowed:
-            raise InputError("these records nest and cannot be CSV; use .json or .jsonl", path=path)
+            raise InputError(
+                "these records are nested and cannot be CSV; use .json or .jsonl",
+                path=path,
+            )
         return csv_rows(data, path)
     if kind == ".json" or (kind != ".jsonl" and data.lstrip().startswith(b"[")):
         return json_rows(data, path, nan_as_null=nan_as_null)

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from fairjudge.domain import Cluster, Reference
-from fairjudge.records.folder import RunStore, own_rows
+from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
     """One cluster's outcome.
 
-    ``unused`` names the articles that took no part, with the reason; ``why_none`` says why there
+    ``unused`` names the articles that were excluded, with the reason; ``why_none`` says why there
     is no question, where there is none; ``problems`` are failed calls; ``dropped_answers`` say why
     and how many.
     """
@@ -47,7 +47,7 @@ class BuildBook:
     def __init__(self, run: RunStore, clusters: Sequence[Cluster]) -> None:
         self.run = run
         self._clusters = clusters
-        with own_rows(run):
+        with rejecting_foreign_rows(run):
             rows = list(run.read(self.ROWS))
             self.done = {row["eid"]: row for row in rows if not row["retry"]}
             self.n_attempts = Counter(row["eid"] for row in rows)
@@ -65,7 +65,7 @@ class BuildBook:
 
     def built(self) -> tuple[Built, ...]:
         """Return what came of each cluster, in their order, once none is pending."""
-        with own_rows(self.run):
+        with rejecting_foreign_rows(self.run):
             return tuple(built_of(self.done[cluster.eid], cluster) for cluster in self._clusters)
 
 

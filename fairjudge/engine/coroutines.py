@@ -1,4 +1,4 @@
-"""Running what awaits from code that does not, also in a notebook, whose event loop is running."""
+"""Run a coroutine from synchronous code, also inside a running event loop (a notebook's)."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _CHUNK = 64
 """Least tasks between two checkpoints; with many calls at once there are half as many as calls."""
 _SYNC_SECONDS = 0.5
 """Least time between two waits for the disk: no more than this is lost with the power."""
-_CALLS_A_CLUSTER = 8
+_CALLS_PER_CLUSTER = 8
 """A cluster has about so many calls to make at once; with more places, others are built beside."""
 
 
@@ -113,7 +113,7 @@ async def build_references(
             await saver.adelete_thread(thread)  # its steps hold the articles over and over
             progress.end(cluster.eid)
 
-        await _each(build, book.pending(), at_once=max(1, concurrency // _CALLS_A_CLUSTER))
+        await _each(build, book.pending(), at_once=max(1, concurrency // _CALLS_PER_CLUSTER))
 
 
 async def _each(

@@ -1,4 +1,4 @@
-"""How runs tell how far they are."""
+"""How runs report their progress."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[int], Callable[[int], None]]
-"""Called with how much there is to do; returns what is told how many more were done."""
+"""Called with the total of steps; returns `advance`, called with how many more were done."""
 
 
-def untold(_total: int) -> Callable[[int], None]:
-    """Take no note: the `Progress` of whoever shows none."""
+def no_progress(_total: int) -> Callable[[int], None]:
+    """Show nothing, as a `Progress`."""
     return lambda _done: None
 
 
 class BuildProgress:
-    """Told how far a build is; by itself it takes no note."""
+    """Called as a build advances. Base class; does nothing."""
 
     def begin(self, n_clusters: int) -> None:
-        """Begin a build of so many clusters."""
+        """Begin a build of `n_clusters` clusters."""
 
     def stages(self, eid: str) -> Callable[[str, int], None]:  # noqa: ARG002  # for others
-        """Begin a cluster; return what is told of each stage how many steps were done."""
+        """Begin a cluster; return what to call with a stage and its newly done steps."""
         return lambda _stage, _done: None
 
     def end(self, eid: str) -> None:

@@ -8,7 +8,7 @@ from typing import overload
 
 from fairjudge.domain import Judgement, JudgeTask
 from fairjudge.parsing.outcomes import RETRYABLE
-from fairjudge.records.folder import RunStore, own_rows
+from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 from fairjudge.scores.aggregate import with_pair_verdicts
 from fairjudge.scores.ratings import Rating, pairs_of, rating_of
 
@@ -51,8 +51,8 @@ class RecordedJudgements(Sequence[Judgement]):
         return self._read(start, stop)[number - start]
 
     def _read(self, start: int, stop: int) -> Sequence[Judgement]:
-        with own_rows(self._run):
-            rows = self._run.at(ROWS, self._places[start:stop])
+        with rejecting_foreign_rows(self._run):
+            rows = self._run.rows_at(ROWS, self._places[start:stop])
             return with_pair_verdicts([_judgement(row) for row in rows])
 
 
@@ -68,9 +68,9 @@ class JudgementBook:
         self._places = array("q", [_NOWHERE]) * len(tasks)
         self._ratings: list[Rating | None] = [None] * len(tasks)
         self.n_done = 0
-        with own_rows(run):
+        with rejecting_foreign_rows(run):
             positions: dict[str, int] | None = None
-            for place, row in run.placed(ROWS):
+            for place, row in run.rows_with_offsets(ROWS):
                 positions = positions or {task.id: at for at, task in enumerate(tasks)}
                 if (position := positions.get(row["task"])) is not None:
                     self._note(position, place, _judgement(row))

@@ -154,7 +154,7 @@ def noting_spent(run: RunStore, model: Model, spent: Callable[[], Spent | None])
 
 
 @contextmanager
-def seldom_collecting() -> Iterator[None]:
+def relaxed_gc() -> Iterator[None]:
     """Let Python look for cycles less often while a run makes many short-lived values.
 
     Inputs and libraries are a million values that stay; to look through them again and again takes

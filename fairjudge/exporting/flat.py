@@ -54,7 +54,7 @@ def row(one: Judgement) -> dict[str, Any]:
 
 
 def write_csv(request: Request) -> tuple[Iterator[bytes], Exported]:
-    """Return CSV with a header. Empty cells stand for what there is not."""
+    """Return CSV with a header. Missing values are empty cells."""
     rows = ([cells[name] for name in COLUMNS] for cells in map(row, request.judgements))
     lines = map(_line, chain([list(COLUMNS)], rows))
     return lines, Exported(n_rows=len(request.judgements))

@@ -12,7 +12,7 @@ from fairjudge.errors import InputError
 from fairjudge.fairness.judge_error import Corrected, Sensitivity
 from fairjudge.fairness.measures import Band, FairnessMeasures
 from fairjudge.fairness.values import Exclusion, LabelledCorpus, first_few
-from fairjudge.records.results import SHORT, Json, figure
+from fairjudge.records.results import COUNT_ONLY, Json, figure
 from fairjudge.text.counting import pluralize
 
 SampleT = TypeVar("SampleT")
@@ -146,9 +146,9 @@ def _ppi_figure(mean: PpiMean | Undefined, times: float) -> Json:
     """Return the corrected figure beside the uncorrected one and that of the labels alone."""
     if isinstance(mean, Undefined):
         return figure(mean)
-    return figure(mean.ppi_plus, times=times, keep=SHORT) | {
+    return figure(mean.ppi_plus, times=times, keep=COUNT_ONLY) | {
         "uncorrected": mean.naive.value * times,
-        "labels_only": figure(mean.classical, times=times, keep=SHORT),
+        "labels_only": figure(mean.classical, times=times, keep=COUNT_ONLY),
         "n_labelled": mean.n_labelled,
     }
 

@@ -10,9 +10,9 @@ from fairjudge.fairness._reporting import error_json, report_json
 from fairjudge.fairness.coverage_measures import COVERAGE, CoverageMeasure
 from fairjudge.fairness.coverage_parity import CoverageParity
 from fairjudge.fairness.coverage_report import CoverageReport, CoverageSample, SystemCoverage
-from fairjudge.records.results import SHORT, Json, excluded_json, figure, to_json
+from fairjudge.records.results import COUNT_ONLY, Json, excluded_json, figure, to_json
 
-_json = partial(to_json, keep=SHORT)
+_json = partial(to_json, keep=COUNT_ONLY)
 
 
 def coverage_json(report: CoverageReport) -> Json:
@@ -44,7 +44,7 @@ def _system(result: SystemCoverage) -> Json:
 
 def _measures(result: SystemCoverage, measures: Iterable[CoverageMeasure]) -> Json:
     return {
-        measure.key: figure(result.estimates[measure.key], times=measure.times, keep=SHORT)
+        measure.key: figure(result.estimates[measure.key], times=measure.times, keep=COUNT_ONLY)
         for measure in measures
     }
 

@@ -12,10 +12,10 @@ from fairjudge.fairness.proportional_report import (
     ProportionalSample,
     SystemProportional,
 )
-from fairjudge.records.results import SHORT, Json, excluded_json, figure
+from fairjudge.records.results import COUNT_ONLY, Json, excluded_json, figure
 
 _PERCENT = 100.0
-_percent = partial(figure, times=_PERCENT, keep=SHORT)
+_percent = partial(figure, times=_PERCENT, keep=COUNT_ONLY)
 
 
 def proportional_json(report: ProportionalReport) -> Json:
@@ -68,7 +68,7 @@ def _measures(found: Proportional | Undefined) -> Json:
         measure.key: figure(
             found if isinstance(found, Undefined) else found.estimates[measure.key],
             times=measure.times,
-            keep=SHORT,
+            keep=COUNT_ONLY,
         )
         for measure in PROPORTIONAL
     }

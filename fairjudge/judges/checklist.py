@@ -27,7 +27,7 @@ from fairjudge.protocols import PROTOCOLS
 from fairjudge.text.folding import folded_key
 from fairjudge.text.quoting import find_quote
 
-GROUPS_A_CALL = 25
+GROUPS_PER_CALL = 25
 """Groups of answers that one call asks about."""
 
 LIKERT_SHARES = (0.10, 0.35, 0.65, 0.90)
@@ -94,7 +94,7 @@ Block: TypeAlias = tuple[Group, ...]
 """Groups that one call asks about."""
 
 
-def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_A_CALL) -> tuple[Block, ...]:
+def blocks_of(groups: Sequence[Group], *, limit: int = GROUPS_PER_CALL) -> tuple[Block, ...]:
     """Return `groups` in blocks of about the same size, each of `limit` at the most."""
     n_blocks = -(-len(groups) // limit)
     bounds = [round(place * len(groups) / n_blocks) for place in range(n_blocks + 1)]

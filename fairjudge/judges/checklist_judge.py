@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from fairjudge.domain import ChecklistEntry, Judgement, JudgeTask, Unscored
 from fairjudge.judges.checklist import (
-    GROUPS_A_CALL,
+    GROUPS_PER_CALL,
     NO_ANSWERS,
     SCHEMA,
     Block,
@@ -27,7 +27,7 @@ from fairjudge.prompting import Fenced, load_template, render
 from fairjudge.records.signature import signature
 
 DEFAULT_OUTPUT_TOKENS = 4096
-"""Room for the entries of `GROUPS_A_CALL` groups, each with a quote."""
+"""Room for the entries of `GROUPS_PER_CALL` groups, each with a quote."""
 READER_VERSION = 1
 """Of what `read_block` takes; part of the signature."""
 Entries: TypeAlias = tuple[ChecklistEntry, ...]
@@ -52,7 +52,7 @@ class ChecklistJudge(WritingModel):
                 "judge": self.name,
                 "base_url": self.target.base_url,
                 "prompt": load_template("judge", "coverage-checklist").label,
-                "block": GROUPS_A_CALL,
+                "block": GROUPS_PER_CALL,
                 "reader": READER_VERSION,
                 "temperature": self.temperature,
                 "seed": self.seed,

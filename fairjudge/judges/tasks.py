@@ -139,7 +139,7 @@ def plan_tasks(
     """Return every question to the judge, in the order of clusters, then summaries, then units.
 
     Summaries of unknown clusters must have been refused before. Articles that hold no news
-    (`fairjudge.text.usable.worth_reading`) take no part. Pairs are all pairs of systems of a
+    (`fairjudge.text.usable.worth_reading`) are excluded. Pairs are all pairs of systems of a
     cluster, in order of appearance, each in both orders; a ranking is of all systems at once.
     """
     by_eid: dict[str, list[Summary]] = {}

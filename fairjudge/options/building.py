@@ -35,9 +35,9 @@ class BuildOptions:
     n_questions: Annotated[
         int | None,
         Opt(
-            "Questions wanted (12): half as many again are asked, and those are kept that most "
-            "articles answer. With --pipeline paper and the local backend, the questions asked "
-            "before any is filtered out (20).",
+            "Number of questions to keep (default 12); 1.5 x as many are generated, and those that "
+            "most articles answer are kept. With --pipeline paper and the local backend, the "
+            "number before any is filtered out (20).",
             flag="--questions",
             ge=1,
         ),

@@ -73,7 +73,7 @@ class JudgeOptions:
         ),
     ] = ()
     temperature: Annotated[
-        float | None, Opt("By default 0, and 1 where samples are drawn.", ge=0, le=2)
+        float | None, Opt("Sampling temperature; 0 by default, 1 with --samples.", ge=0, le=2)
     ] = None
     samples: Annotated[
         int, Opt("Replies to each question; the score is their mean.", ge=1, le=100)
@@ -81,8 +81,8 @@ class JudgeOptions:
     repeats: Annotated[
         int,
         Opt(
-            "Judge every item so often, each a judgement of its own; 'audit stability' tells how "
-            "much they differ.",
+            "Number of repetitions per item; each is a separate judgement. 'audit stability' "
+            "measures how much they differ.",
             ge=1,
             le=100,
         ),
@@ -90,7 +90,7 @@ class JudgeOptions:
     prompt_variants: Annotated[
         int,
         Opt(
-            "Judge every item by so many wordings of the built-in prompt, all saying the same.",
+            "Judge every item with N wordings of the built-in prompt, all of one meaning.",
             ge=1,
             le=3,
         ),

@@ -44,7 +44,7 @@ class Model:
     cache : path, optional
         Folder of the response cache and of run folders; by default the user's cache folder.
     store : str, optional
-        A PostgreSQL database that keeps both instead, shared by several machines:
+        A PostgreSQL database that keeps both instead, shared between machines:
         ``"postgresql://user@host:port/database"``.
     concurrency : int
         Maximum concurrent requests.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fairjudge.options.declaring import Opt
 
 if TYPE_CHECKING:
-    from fairjudge.summaries.writing import Wishes
+    from fairjudge.summaries.writing import LengthAndFairness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,10 +50,10 @@ class SummarizeOptions:
     ] = None
 
     @property
-    def wishes(self) -> Wishes:
+    def wishes(self) -> LengthAndFairness:
         """What is asked of a summary beyond covering its sources."""
-        from fairjudge.summaries.writing import Wishes
+        from fairjudge.summaries.writing import LengthAndFairness
 
-        return Wishes(
+        return LengthAndFairness(
             fair_attribute=self.fair_attribute, n_sentences=self.n_sentences, n_words=self.n_words
         )

@@ -24,11 +24,11 @@ from fairjudge.records.sealed import seal, unseal
 
 SCHEMA_VERSION = 1
 _MANIFEST = "manifest.json"
-CHANGED = (
+CORRUPT_ROW_MESSAGE = (
     "that is not as the run wrote it; the run's own command takes it out and asks anew (what the "
     "cache holds costs nothing)"
 )
-"""What is said where a run's rows are only read."""
+"""How the message on a corrupt row ends where rows are only read."""
 
 
 class RunStore(ABC):
@@ -76,14 +76,14 @@ class RunStore(ABC):
         """Append one row to those called `name`, and return its place."""
 
     @abstractmethod
-    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def rows_with_offsets(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """Yield the rows called `name`, each with its place.
 
         What this program did not write is left out, and its work done again.
         """
 
     @abstractmethod
-    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+    def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
         """Return the rows called `name` at `places`, in that order; the run need not be open.
 
         One that is not there as it was written raises `RunError`.
@@ -102,8 +102,8 @@ class RunStore(ABC):
         """Return what the checkpoints of this run's `name` are kept under."""
 
     def read(self, name: str) -> Iterator[dict[str, Any]]:
-        """Yield the rows called `name`; see `placed`."""
-        return (row for _, row in self.placed(name))
+        """Yield the rows called `name`; see `rows_with_offsets`."""
+        return (row for _, row in self.rows_with_offsets(name))
 
     def _check_identity(self) -> None:
         text = self._manifest(json.dumps({"schema": SCHEMA_VERSION, "identity": self._identity}))
@@ -164,23 +164,31 @@ class RunFolder(RunStore):
         except OSError as error:
             raise RunError(f"{self._file(name)}: cannot write: {error.strerror}") from None
 
-    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def rows_with_offsets(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """See `RunStore`; a place is an offset. What is left out is taken out of the file."""
         file = self._file(name)
         if not file.exists():
             return
+        place, all_sound = 0, True
         with self._reading(file) as lines:
-            all_sound = all(line.endswith(b"\n") and _row(line) is not None for line in lines)
-        if not all_sound:
-            self._take_out_unsound(file)
-        place = 0
-        with self._reading(file) as lines:
+            for line in lines:
+                row = _row(line) if line.endswith(b"\n") else None
+                if row is None:
+                    all_sound = False
+                    break
+                yield place, row
+                place += len(line)
+        if all_sound:
+            return
+        self._take_out_unsound(file)
+        with self._reading(file) as lines:  # what was yielded stands where it stood
+            lines.seek(place)
             for line in lines:
                 if (row := _row(line)) is not None:
                     yield place, row
                 place += len(line)
 
-    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+    def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
         """See `RunStore`."""
         rows = []
         with self._reading(self._file(name)) as lines:
@@ -189,7 +197,7 @@ class RunFolder(RunStore):
                 rows.append(_row(lines.readline()))
         found = [row for row in rows if row is not None]
         if len(found) < len(rows):
-            raise RunError(f"{self._file(name)}: holds a row {CHANGED}")
+            raise RunError(f"{self._file(name)}: holds a row {CORRUPT_ROW_MESSAGE}")
         return found
 
     @contextmanager
@@ -230,8 +238,8 @@ class RunFolder(RunStore):
 
 
 @contextmanager
-def own_rows(run: RunStore) -> Iterator[None]:
-    """End in one error where the rows of `run` lack what its program writes."""
+def rejecting_foreign_rows(run: RunStore) -> Iterator[None]:
+    """Raise one `RunError` where rows of `run` lack fields that this program writes."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -284,7 +292,7 @@ def kept_rows(path: Path) -> Iterator[Mapping[str, Any]]:
         if row is not None:
             yield row
         elif number != len(lines):
-            raise InputError(f"a row {CHANGED}", path=path, line=number)
+            raise InputError(f"a row {CORRUPT_ROW_MESSAGE}", path=path, line=number)
 
 
 def _row(line: bytes) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from fairjudge.errors import RunError
 from fairjudge.records.address import StoreAddress
-from fairjudge.records.folder import CHANGED, RunStore
+from fairjudge.records.folder import CORRUPT_ROW_MESSAGE, RunStore
 from fairjudge.records.sealed import seal, unseal
 from fairjudge.records.server import SCHEMA, Server
 
@@ -101,7 +101,7 @@ class StoredRun(RunStore):
         self._server.run(_APPEND, (self._key, name, self._n_rows[name], seal(row)))
         return self._n_rows[name]
 
-    def placed(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    def rows_with_offsets(self, name: str) -> Iterator[tuple[int, dict[str, Any]]]:
         """See `RunStore`."""
         for place, row in self._rows(self._server, name):
             if row is not None:
@@ -113,7 +113,7 @@ class StoredRun(RunStore):
             yield from ((place, unseal(content)) for place, content in page)
             last = page[-1][0]
 
-    def at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
+    def rows_at(self, name: str, places: Sequence[int]) -> list[dict[str, Any]]:
         """See `RunStore`."""
         with self._reading() as server:
             found = dict(server.run(_AT, (self._key, name, list(places))))
@@ -131,7 +131,7 @@ class StoredRun(RunStore):
     def _all_sound(self, name: str, rows: Sequence[dict[str, Any] | None]) -> list[dict[str, Any]]:
         sound = [row for row in rows if row is not None]
         if len(sound) < len(rows):
-            raise RunError(f"{self}: {name} holds a row {CHANGED}")
+            raise RunError(f"{self}: {name} holds a row {CORRUPT_ROW_MESSAGE}")
         return sound
 
     def sync(self) -> None:

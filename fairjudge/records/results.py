@@ -11,13 +11,16 @@ from fairjudge.domain import Estimate, Undefined
 
 Json: TypeAlias = dict[str, Any]
 
-FULL: Final = ("level", "n", "n_excluded", "method")
-SHORT: Final = ("n",)
+ALL_FIELDS: Final = ("level", "n", "n_excluded", "method")
+COUNT_ONLY: Final = ("n",)
 """What a figure says beside its value and interval; the p-value stands wherever there is one."""
 
 
 def figure(
-    value: Estimate | Undefined | float | None, *, times: float = 1.0, keep: Sequence[str] = FULL
+    value: Estimate | Undefined | float | None,
+    *,
+    times: float = 1.0,
+    keep: Sequence[str] = ALL_FIELDS,
 ) -> Json:
     """Return ``{"value", "low", "high", ...}``; without a value all are null and ``why`` is given.
 
@@ -33,12 +36,12 @@ def figure(
 
 
 def excluded_json(excluded: Mapping[str, str]) -> Json:
-    """Return how many take no part, and how many for each reason; `excluded` maps eids to these."""
+    """Return how many are excluded, and how many for each reason; `excluded` maps eids to these."""
     by_reason = dict(sorted(Counter(excluded.values()).items()))
     return {"excluded": len(excluded), "excluded_by_reason": by_reason}
 
 
-def to_json(value: Any, *, times: float = 1.0, keep: Sequence[str] = FULL) -> Any:
+def to_json(value: Any, *, times: float = 1.0, keep: Sequence[str] = ALL_FIELDS) -> Any:
     """Return any result as JSON: estimates as figures, dataclasses by field, keys as text.
 
     `times` and `keep` are those of every `figure` in it; plain numbers stay as they are.

@@ -92,7 +92,7 @@ def split_valid(
 def median_cluster_question(questions: Sequence[QuestionAnswers]) -> QuestionAnswers | None:
     """Return the question with the median number of answer groups (the first one with it).
 
-    With an even count the lower median is taken. Questions without answers take no part.
+    With an even count the lower median is taken. Questions without answers are excluded.
     """
     answered = [question for question in questions if question.answer_groups]
     if not answered:

@@ -16,7 +16,7 @@ from fairjudge.references.llm import MAX_QUESTION_WORDS, asked_for
 from fairjudge.references.ports import Question
 from fairjudge.references.replies import question_in
 
-_TOKENS_A_QUESTION = 100
+_TOKENS_PER_QUESTION = 100
 _KEYS = ("date", "published", "published_at", "publish_date", "publication_date", "datetime")
 _IN_KEY = re.compile(r"\d{4}-\d\d(?:-\d\d)?|[^\n<>]{1,30}")
 _IN_URL = re.compile(r"(?<!\d)((?:19|20)\d\d)([/-])(\d\d?)(?:\2(\d\d?))?(?!\d)")
@@ -71,7 +71,7 @@ class LlmClusterWriter:
             },
             schema=_SCHEMA,
             read=lambda text, cut_off: read_expecting(text, aids=aids, limit=n, cut_off=cut_off),
-            usual_limit=1024 + _TOKENS_A_QUESTION * n,
+            usual_limit=1024 + _TOKENS_PER_QUESTION * n,
         )
 
 

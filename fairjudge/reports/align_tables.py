@@ -210,7 +210,7 @@ def _audits(report: Json) -> TextTable:
             for row in audits["errors"]["groups"]
         ],
         notes=(
-            "! apart from the other groups beyond chance (false discovery rate).",
+            "! significantly different from the other groups (FDR 5 %).",
             *words.notes,
             *map(sentence, audits["errors"]["notes"]),
             f"Position: {why}." if why else "",

@@ -79,13 +79,13 @@ def _group(group: Json, position: Groups, *, level: int = 3) -> Iterator[Part]:
         pairs = pluralize(one["n_pairs"], "pair")
         title = f"Position bias in {pairs} asked in both orders, percent"
         yield Group((position_plot(one, title), tables.position_table(one, title)))
-    yield Heading("What more labels would buy", level)
+    yield Heading("How many labels you need", level)
     yield from _planning(group)
 
 
 def _agreement(group: Json) -> Iterator[Part]:
     """Yield a forest plot of Spearman's correlation for each level; the tables have all three."""
-    marks = {"judge": PLAIN, "people": _PEOPLE}
+    marks = {"judge": PLAIN, tables.HUMAN: _PEOPLE}
     for level, label in tables.LEVELS.items():
         ceiling = tables.spearman(group["human"], level)
         yield forest(
@@ -102,7 +102,7 @@ def _agreement(group: Json) -> Iterator[Part]:
             across=f"Spearman's correlation with people, {label}",
             span=(-1.0, 1.0),
             band=(ceiling["low"], ceiling["high"]) if ceiling.get("low") is not None else None,
-            caption=f"{label.capitalize()}. Square: the judge; diamond: people with one another, "
+            caption=f"{label.capitalize()}. Square: the judge; diamond: human-human agreement, "
             "whose interval the dashed lines bound; circles: trivial baselines.",
         )
 

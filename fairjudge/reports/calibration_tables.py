@@ -13,7 +13,10 @@ from fairjudge.text.counting import pluralize
 
 _STATISTICS = ("kendall", "spearman", "pearson")
 FEWEST_DOCUMENTS = 5
-"""Nothing is said at first sight of a judge held against people on fewer documents."""
+"""Documents with labels below which the summary makes no claim on a judge."""
+HUMAN = "human-human"
+"""The row of annotators' own agreement: each against the mean of the others."""
+HUMAN_NOTE = "Human-human: agreement of each annotator with the mean of the others."
 LEVELS = {"pooled": "pooled", "per_document": "per document", "system": "systems"}
 PLANS = {"with_judge": "labels and judge (PPI++)", "without_judge": "labels alone"}
 _FLAGS = {"flagged": "flagged", "few_documents": "few documents"}
@@ -21,7 +24,7 @@ _ERRORS = {"rmse": "RMSE", "mae": "MAE", "bias": "bias", "brier": "Brier", "ece"
 
 
 def calibration_tables(report: Json) -> tuple[TextTable, ...]:
-    """Return what to know at first sight, the tables of every group, the comparison of judges."""
+    """Return the summary, the tables of every group, the comparison of judges."""
     tables: list[TextTable] = [findings_table(report["groups"])] if report["groups"] else []
     for group in report["groups"]:
         tables += [*agreement_tables(group), errors_table(group)]
@@ -51,7 +54,7 @@ def _verdict(group: Json) -> str:
     if found["low"] is None:
         return "No interval: nothing can be said"
     if found["low"] <= 0:
-        return "Worthless: no agreement with people shown"
+        return "No significant correlation with the human labels (95 % CI includes 0)"
     return _against_others(found, group)
 
 
@@ -65,7 +68,7 @@ def _against_others(found: Json, group: Json) -> str:
     """Hold a judge that agrees with people at all against baselines and people."""
     name, best = best_baseline(group)
     if best is not None and found["low"] <= best:
-        return f"Not shown to beat the baseline '{name}'"
+        return f"Not significantly better than the baseline '{name}'"
     return f"On single items {_against_people(found, group, 'pooled')}{_on_systems(group)}"
 
 
@@ -73,17 +76,17 @@ def _on_systems(group: Json) -> str:
     """Say the same of systems' means, which may agree where single items do not."""
     found = spearman(group["agreement"], "system")
     if found.get("low") is None or found["low"] <= 0:
-        return "; on systems no agreement shown"
+        return "; on systems no significant agreement"
     return f"; on systems {_against_people(found, group, 'system')}"
 
 
 def _against_people(found: Json, group: Json, level: str) -> str:
     ceiling = spearman(group["human"], level)
     if ceiling.get("low") is None:
-        return "it agrees with people, and how far they agree is not known"
+        return "it agrees with the human labels; human-human agreement is unknown"
     if found["value"] < ceiling["low"]:
-        return "it agrees with people less than they do with one another"
-    return "it agrees with people about as well as they do with one another"
+        return "it agrees with the human labels less than annotators with one another"
+    return "it agrees with the human labels about as well as annotators with one another"
 
 
 def best_baseline(group: Json) -> tuple[str, float | None]:
@@ -103,16 +106,16 @@ def baseline_name(name: str) -> str:
 
 
 def findings_table(groups: Sequence[Json]) -> TextTable:
-    """Return what to know at first sight of every judge."""
+    """Return the summary of every judge."""
     return table(
-        "At first sight",
+        "Summary",
         "judge, aspect, protocol: {title} | finding: {finding}",
         [{"title": group_title(group), "finding": _finding(group)} for group in groups],
     )
 
 
 def _finding(group: Json) -> str:
-    figures = {"judge": group["agreement"], "people": group["human"]}
+    figures = {"judge": group["agreement"], HUMAN: group["human"]}
     said = [
         f"{who} {interval(one)}"
         for who, found in figures.items()
@@ -126,14 +129,14 @@ def _finding(group: Json) -> str:
 
 def sources(group: Json) -> dict[str, Json]:
     """Return everybody's agreement with people: the judge's, people's own, the baselines'."""
-    return {"judge": group["agreement"], "people": group["human"], **group["baselines"]}
+    return {"judge": group["agreement"], HUMAN: group["human"], **group["baselines"]}
 
 
 def agreement_tables(group: Json) -> list[TextTable]:
     """Return one table a level; the last has the notes."""
     unscored = group["counts"]["unscored"]
     said = f"Unscored: {tally(unscored)}." if unscored else ""
-    notes = (*_reasons(group), said, *group["notes"])
+    notes = (HUMAN_NOTE, *_reasons(group), said, *group["notes"])
     return [
         table(
             f"{group_title(group)}: agreement with people, {label}, "
@@ -154,7 +157,7 @@ def agreement_tables(group: Json) -> list[TextTable]:
 def errors_table(group: Json) -> TextTable:
     """Return the errors before and after calibration."""
     calibration = group["calibration"]
-    held_out, reason = f"{calibration['method']}, held out", calibration["calibrator"].get("why")
+    held_out, reason = f"{calibration['method']}, held-out", calibration["calibrator"].get("why")
     return side_by_side(
         f"{group_title(group)}: distance from people, in units of the labels",
         "error",
@@ -183,12 +186,12 @@ def overview_table(groups: Sequence[Json]) -> TextTable:
     return table(
         "Spearman's correlation with people, pooled, and errors in units of the labels",
         "judge, aspect, protocol: {title} | finding: {verdict} | judge> {judge:interval}"
-        " | people> {people:interval} | best baseline> {baseline}"
-        " | RMSE as judged> {before:interval} | RMSE held out> {after:interval}",
+        " | human-human> {people:interval} | best baseline> {baseline}"
+        " | RMSE as judged> {before:interval} | RMSE held-out> {after:interval}",
         map(_overview_row, groups),
         notes=(
             "The interval of the judge is held against the baseline's value and the lower end "
-            "of people's own agreement; it is no formal test.",
+            "of the human-human agreement; it is no formal test.",
         ),
     )
 
@@ -211,7 +214,7 @@ def reliability_stages(calibration: Json) -> dict[str, Sequence[Json]]:
     """Return the bins before and after calibration, by the name of the stage."""
     return {
         "as judged": calibration["reliability_before"],
-        f"{calibration['method']}, held out": calibration["reliability_after"],
+        f"{calibration['method']}, held-out": calibration["reliability_after"],
     }
 
 
@@ -256,7 +259,7 @@ def position_table(found: Json, title: str) -> TextTable:
 def planning_table(curve: Sequence[Json]) -> TextTable:
     """Return the half-width of a system's mean for each number of labels."""
     return table(
-        "What labels buy: half-width of the interval of a system's mean",
+        "How many labels you need: half-width of the interval of a system's mean",
         f"labels> {{n_labels}} | {PLANS['with_judge']}> {{with_judge:number.3}}"
         f" | {PLANS['without_judge']}> {{without_judge:number.3}}",
         curve,
@@ -272,7 +275,7 @@ def separations_table(planning: Json) -> TextTable:
         return f"more than {planning['n_judged']}" if one[plan] is None else str(one[plan])
 
     return table(
-        "Labelled documents that would tell two systems apart, were the difference true",
+        "Labelled documents needed to tell two systems apart, were the difference true",
         "systems: {system_a} and {system_b} | difference> {difference:number}"
         " | with judge> {with_judge} | labels alone> {without_judge}",
         [{**one, **{plan: needed(one, plan) for plan in PLANS}} for one in planning["to_separate"]],
@@ -296,12 +299,12 @@ def _reasons(group: Json) -> list[str]:
 def replaceability_note(found: Json) -> str:
     """Say what the alternative annotator test found."""
     if why(found):
-        return f"Alternative annotator test: not run; {why(found)}."
-    verdict = "may stand in for a person" if found["passes"] else "may not stand in for a person"
+        return f"Alternative-annotator test: not run; {why(found)}."
+    verdict = "passed" if found["passes"] else "not passed"
     return (
-        f"Alternative annotator test: the judge {verdict} (wins over {found['winning_rate']:.0%} "
-        f"of annotators, advantage probability {found['advantage_probability']:.2f}, "
-        f"margin {found['epsilon']:g})."
+        f"Alternative-annotator test: {verdict} (beats {found['winning_rate']:.0%} of annotators, "
+        f"needs 50 %; advantage probability {found['advantage_probability']:.2f}, margin "
+        f"{found['epsilon']:g})."
     )
 
 
@@ -316,7 +319,10 @@ def _unfair(group: Json) -> list[str]:
             if one["flagged"]
         ]
         if flagged:
-            said.append(f"Errs otherwise by {name}: {', '.join(flagged)}.")
+            said.append(
+                f"Judge bias differs by {name}: mean error less that of the rest, "
+                f"{', '.join(flagged)} (FDR 5 %)."
+            )
     return said
 
 

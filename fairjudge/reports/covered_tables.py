@@ -1,4 +1,4 @@
-"""Tables of who is covered: systems beside each other, and the voices each leaves out."""
+"""Tables of coverage by source: systems beside each other, and the voices each leaves out."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def _tables(group: Json, limit: int, longest: int) -> Iterator[TextTable]:
             f"What the largest disagreements share, {group_title(group)}",
             "what: {what} | of these> {n_listed} of {listed} | of all> {n_all} of {all}",
             [{**one, "what": WORDS[one["cause"]]} for one in group["disagreement_causes"]],
-            notes=["An item may stand in several rows. What all items share explains no gap."],
+            notes=["An item may stand in several rows."],
         )
 
 

@@ -1,13 +1,13 @@
 """What the fairness figures say in a few plain sentences, by rules.
 
-A difference is beyond chance where its corrected p-value (Holm) lies below 0.05.
+A difference is significant where its corrected p-value (Holm) lies below 0.05.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairjudge.reports.fairness_tables import is_fairer, label_of
+from fairjudge.reports.fairness_tables import EXCLUDED, is_fairer, label_of
 from fairjudge.reports.figures import Json, interval, named, why
 from fairjudge.reports.findings import together
 from fairjudge.scores.leaderboards import FEWEST_CLUSTERS
@@ -35,16 +35,17 @@ def fairness_findings(report: Json) -> tuple[str, ...]:
             alike.setdefault(unequal, []).append(name)
     told = [f"{what} by {named(names, _MAX_NAMED)}" for what, names in alike.items()]
     if told:
-        first = f"Over {attribute}, beyond chance: {'; '.join(told)}."
+        first = f"{attribute}, significantly (p < {_ALPHA:g}): {'; '.join(told)}."
     elif max(one["n"] for one in systems.values()) < FEWEST_CLUSTERS:
-        first = f"Fewer than {FEWEST_CLUSTERS} summaries a system tell nothing about {attribute}."
+        first = f"Fewer than {FEWEST_CLUSTERS} summaries a system are too few to test {attribute}."
     else:
-        first = f"No value of {attribute} is over- or under-represented beyond chance."
+        first = f"No value of {attribute} is significantly over- or under-represented."
     said = [first]
     if n := len(report["excluded"]):
         reasons = dict.fromkeys(one["reason"] for one in report["excluded"])
         left_out = pluralize(n, "summary", "summaries")
-        said.append(f"{left_out} took no part: {', '.join(reasons)}.")
+        words = ", ".join(EXCLUDED.get(reason, reason) for reason in reasons)
+        said.append(f"{left_out} excluded: {words}.")
     if told:
         next_step = "read the summaries of these values in the report before you blame a system"
         said.append(f"Next: {next_step}.")
@@ -57,7 +58,7 @@ def _unequal(by_value: Json) -> str:
     sides = [
         (value, row["difference"]["value"] > 0)
         for value, row in by_value.items()
-        if row["n"] >= FEWEST_CLUSTERS and _beyond_chance(row["difference"])
+        if row["n"] >= FEWEST_CLUSTERS and _is_significant(row["difference"])
     ]
     parts = [
         f"{', '.join(some)} {how}-represented"
@@ -67,7 +68,7 @@ def _unequal(by_value: Json) -> str:
     return " and ".join(parts)
 
 
-def _beyond_chance(difference: Json) -> bool:
+def _is_significant(difference: Json) -> bool:
     p_value = difference.get("p_holm")
     return p_value is not None and p_value < _ALPHA
 
@@ -77,21 +78,21 @@ def changes_findings(report: Json) -> Iterator[str]:
     sides: dict[str, list[str]] = {"fairer": [], "less fair": []}
     for system, measures in report["systems"].items():
         for name, change in measures.items():
-            if _beyond_chance(change["difference"]):
+            if _is_significant(change["difference"]):
                 side = "fairer" if is_fairer(name, change["difference"]["value"]) else "less fair"
                 sides[side].append(f"{system} in {label_of(name)}")
     told = [f"{side}: {named(some, _MAX_NAMED)}" for side, some in sides.items() if some]
     if told:
-        yield f"Beyond chance, against {report['baseline']}, {'; '.join(told)}."
+        yield f"Significantly, against {report['baseline']}, {'; '.join(told)}."
     elif report["systems"]:
-        yield f"No system differs from {report['baseline']} beyond chance in any measure."
+        yield f"No system differs significantly from {report['baseline']} in any measure."
     left_out = [
         sum(reasons.values())
         for by_system in report["excluded"].values()
         for reasons in by_system.values()
     ]
     if any(left_out):
-        yield f"Of one system and measure, up to {pluralize(max(left_out), 'sample')} took no part."
+        yield f"Of one system and measure, up to {pluralize(max(left_out), 'sample')} excluded."
 
 
 def overall_findings(report: Json) -> Iterator[str]:
@@ -119,7 +120,7 @@ def agreement_findings(report: Json) -> Iterator[str]:
     for name, one in report.items():
         if one.get("low") is None:
             continue
-        how = "agree beyond chance" if one["low"] > 0 else "are not shown to agree"
+        how = "agree significantly" if one["low"] > 0 else "do not agree significantly"
         yield f"On {label_of(name)} the scorers {how} (rho {interval(one)}, n = {one['n']})."
 
 
@@ -141,10 +142,10 @@ def oracle_findings(report: Json) -> Iterator[str]:
     missed: list[str] = []
     for name, change in report["measures"].items():
         difference = change["difference"]
-        sees = _beyond_chance(difference) and is_fairer(name, -difference["value"])
+        sees = _is_significant(difference) and is_fairer(name, -difference["value"])
         (seen if sees else missed).append(label_of(name))
     if seen:
-        yield f"The scorer finds the planted unfairness beyond chance in {', '.join(seen)}."
+        yield f"The scorer detects the planted unfairness significantly in {', '.join(seen)}."
     if missed:
-        said = "It does not" if seen else "The scorer does not find the planted unfairness"
+        said = "It does not" if seen else "The scorer does not detect the planted unfairness"
         yield f"{said} in {', '.join(missed)}: a low value there means nothing."

@@ -183,7 +183,7 @@ def bias_parts(content: Content) -> Iterator[Part]:
     for panel in content.of_kind(*_BIAS):
         yield from panel_parts(panel, *_BIAS[panel.kind])
         yield from notes(panel.report["notes"])
-        yield Paragraph("Signature: ", "note", panel.report["signature"])
+        yield Paragraph("Settings (for reproducibility): ", "note", panel.report["signature"])
 
 
 def _word_lists(report: Json) -> Iterator[Part]:

@@ -17,9 +17,9 @@ from fairjudge.text.counting import pluralize
 
 Family: TypeAlias = FairnessMeasures[Any, Any, Any]
 
-_EXCLUDED = {
+EXCLUDED = {
     "no_values": "no document has a value",
-    "one_value": "one value only",
+    "one_value": "all their documents share one value",
     "no_text": "no text in any document that has a value",
     "empty_summary": "empty summary",
     "no_support": "no document supports the summary",
@@ -32,7 +32,12 @@ _COUNTED = {
     "untestable": "R_EC counts {summaries} as fair whose sets are too small to tell: even the most "
     "extreme assignment of values has p of 0.05 or more.",
 }
-"""What counts as fair without having been found so."""
+"""Notes on samples that are fair by definition."""
+
+
+def settings_note(report: Json) -> str:
+    """Return the signature, by which a figure can be reproduced."""
+    return f"Settings (for reproducibility): {report['signature']}"
 
 
 def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
@@ -49,7 +54,7 @@ def coverage_tables(report: Json) -> tuple[TextTable, TextTable]:
             "system: {system} | value: {of} | n> {n} | difference> {mean:number.4}"
             " | 95 % interval> {row:bounds.4} | p (Holm)> {p_holm:p} | : {side}",
             values,
-            notes=[f"Signature: {report['signature']}"],
+            notes=[settings_note(report)],
         ),
     )
 
@@ -71,7 +76,7 @@ def proportional_tables(report: Json) -> tuple[TextTable, TextTable, TextTable]:
             "system: {system} | value: {of} | summaries> {under:interval.1}"
             " | shortfall> {shortfall:interval}",
             values,
-            notes=[f"Signature: {report['signature']}"],
+            notes=[settings_note(report)],
         ),
     )
 
@@ -168,7 +173,7 @@ def _left_out(report: Json) -> Iterator[str]:
     for one in report["excluded"]:
         by_reason.setdefault(one["reason"], []).append(one["eid"])
     for reason, eids in sorted(by_reason.items()):
-        yield f"Left out, {_EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
+        yield f"Excluded, {EXCLUDED.get(reason, reason)}: {len(eids)} ({named(eids, 5)})"
 
 
 def sweep_table(systems: Mapping[str, Json]) -> TextTable:
@@ -281,9 +286,12 @@ def _change_notes(report: Json) -> Iterator[str]:
     for measure, by_system in report["excluded"].items():
         for system, reasons in by_system.items():
             if reasons:
-                yield f"Left out of {measure}, {system}: {tally(reasons, _EXCLUDED)}."
+                yield f"Excluded from {measure}, {system}: {tally(reasons, EXCLUDED)}."
     yield from map(sentence, report["notes"])
-    yield from (f"Signature of {name}: {text}" for name, text in report["signatures"].items())
+    yield from (
+        f"Settings of {name} (for reproducibility): {text}"
+        for name, text in report["signatures"].items()
+    )
 
 
 def chunk_size_table(report: Json) -> TextTable:
@@ -306,7 +314,7 @@ def chunk_size_table(report: Json) -> TextTable:
         ),
         notes=(
             *map(sentence, report["notes"]),
-            f"Signature: {report['signature']}",
+            settings_note(report),
         ),
     )
 
@@ -322,8 +330,8 @@ def oracle_table(report: Json) -> TextTable:
         notes=(
             f"Pseudo-summaries join {pluralize(report['documents'], 'document')}, "
             "or as many as there are.",
-            *((f"Sets left out: {excluded}.",) if excluded else ()),
+            *((f"Sets excluded: {excluded}.",) if excluded else ()),
             *map(sentence, report["notes"]),
-            f"Signature: {report['signature']}",
+            settings_note(report),
         ),
     )

@@ -118,17 +118,23 @@ def _leads(board: Board) -> str:
         return f"{first} alone can be ranked: there is nothing to compare it with."
     if board.as_good is None:
         return (
-            f"{first} comes first in {board.aspect}, but {pluralize(board.n_clusters, 'cluster')} "
-            "cannot tell systems apart."
+            f"{first} has the highest mean in {board.aspect}; "
+            f"{pluralize(board.n_clusters, 'cluster')} cannot tell systems apart."
         )
     if not board.as_good:
-        return f"{first} leads in {board.aspect}, ahead of every other system beyond chance."
+        return (
+            f"{first} has the highest mean in {board.aspect}; the difference to every other system "
+            "is significant (95 %)."
+        )
     others = named(board.as_good, _MAX_NAMED)
-    return f"{first} comes first in {board.aspect}, but {others} may be as good."
+    return (
+        f"{first} has the highest mean in {board.aspect}; the difference to {others} is not "
+        "significant (95 %)."
+    )
 
 
 def _stand_level(board: Board, level: Sequence[str]) -> str:
-    """Say that several systems share the first place, and who may be as good."""
+    """Say that several systems share the first place, and which do not differ significantly."""
     said = f"{together(level)} stand level in {board.aspect}"
     if board.as_good is None:
         n_clusters = pluralize(board.n_clusters, "cluster")
@@ -137,8 +143,8 @@ def _stand_level(board: Board, level: Sequence[str]) -> str:
         return f"{said}."
     others = [name for name in board.as_good if name not in level]
     if not others:
-        return f"{said}, ahead of every other system beyond chance."
-    return f"{said}, but {named(others, _MAX_NAMED)} may be as good."
+        return f"{said}; the difference to every other system is significant (95 %)."
+    return f"{said}; the difference to {named(others, _MAX_NAMED)} is not significant (95 %)."
 
 
 def together(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Who is covered, what sways the judge, and what has no score: plots beside their tables."""
+"""Coverage by source, what sways the judge, and what has no score: plots beside their tables."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _WEIGHTING = (
 
 
 def covered_parts(content: Content) -> Iterator[Part]:
-    """Yield who is covered, systems beside each other, and the voices that each leaves out."""
+    """Yield coverage by source, systems beside each other, and the voices that each leaves out."""
     groups = [g for panel in content.of_kind("audit covered") for g in panel.report["groups"]]
     for judge in by_judge(groups):
-        yield Heading(f"Who is covered, by {judge[0]['judge']}")
+        yield Heading(f"Coverage by source, judged by {judge[0]['judge']}")
         yield Paragraph(" ".join(findings_of("audit covered", {"groups": judge})))
         yield Paragraph(_WEIGHTING, "note")
         for by in slices(judge):

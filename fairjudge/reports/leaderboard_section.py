@@ -101,7 +101,7 @@ def _table(board: Leaderboard) -> TextTable:
     bounded = unscored and board.scale_range is not None
     return table(
         f"{board.aspect}, {board.shown_protocol}, {_UNITS.get(board.unit, board.unit)}",
-        "system: {system} | mean [95 %]> {mean:interval} | behind> {behind:interval}"
+        "system: {system} | mean [95 %]> {mean:interval} | difference to best> {behind:interval}"
         f"{' | worst> {low:number} | best> {high:number}' if bounded else ''}"
         " | documents> {n_clusters} | judged> {n_judged}"
         f"{' | unscored> {n_unscored}' if unscored else ''}",

@@ -56,9 +56,9 @@ def with_findings(kind: str, report: Json) -> dict[str, object]:
 
 
 def _side(figure: Json) -> int:
-    """Return 1 or -1 where the figure lies above or below 0 beyond chance, else 0.
+    """Return 1 or -1 where the figure lies significantly above or below 0, else 0.
 
-    Beyond chance: the whole interval does, and p is below 0.05 where there is a test.
+    Significantly: the whole interval does, and p is below 0.05 where there is a test.
     """
     low, high = figure.get("low"), figure.get("high")
     if low is None or high is None or figure.get("p_value", 0.0) >= 0.05:
@@ -76,7 +76,7 @@ def _position(report: Json) -> Iterator[str]:
         if difference["value"] is None:
             yield f"{_who(group)}: no preference for a place is known: {difference['why']}."
             continue
-        does = "shows no preference for a place beyond chance"
+        does = "shows no significant preference for a place"
         if side := _side(difference):
             place, by = "first" if side > 0 else "second", interval(difference, digits=1)
             does = f"prefers the summary shown {place}, by {by} points"
@@ -92,7 +92,7 @@ def _verbosity(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         side = _side(group["original_minus_extended"])
         does = {
-            0: "prefers neither the summary nor its longer version beyond chance",
+            0: "shows no significant preference between the summary and its longer version",
             -1: "prefers summaries made longer",
             1: "prefers summaries as they were written to longer ones",
         }[side]
@@ -111,7 +111,7 @@ def _length(report: Json) -> Iterator[str]:
             continue
         effect = group["length_effect"]
         does = {1: "favours longer summaries", -1: "favours shorter summaries"}.get(
-            _side(effect), "shows no effect of length beyond chance"
+            _side(effect), "shows no significant effect of length"
         )
         yield f"{_who(group)} {does}: {interval(effect)} log-odds for a typical difference."
 
@@ -212,10 +212,13 @@ def _checks(report: Json) -> Iterator[str]:
     if not judged:
         yield f"{who}: no check could be made."
     elif not broken:
-        yield f"{who} keeps every check, each in {_KEPT:.0f} % of the cases or more."
+        yield (
+            f"{who} passes every consistency (metamorphic) test, each in {_KEPT:.0f} % of the "
+            "cases or more."
+        )
     else:
-        named = ", ".join(f"{one['name']} ({percent(one['kept'])} % kept)" for one in broken)
-        yield f"{who} breaks what must hold of any judge: {named}."
+        named = ", ".join(f"{one['name']} ({percent(one['kept'])} % passed)" for one in broken)
+        yield f"{who} fails consistency (metamorphic) tests: {named}."
 
 
 def _stability(report: Json) -> Iterator[str]:
@@ -246,20 +249,21 @@ def _rank(report: Json) -> Iterator[str]:
             yield f"{together(level)} stand level for {_who(group)}."
             yield from _place_helps(group)
             continue
-        beyond = "ahead of every other system beyond chance"
+        beyond = "the difference to every other system is significant (95 %)"
         if group["separated"]:
-            beyond = "but by how much cannot be told: some system never loses"
+            beyond = "by how much cannot be estimated: some system never loses"
         elif as_good:
-            beyond = f"but {', '.join(as_good[:_MAX_NAMED])} may be as good"
-        stands = "comes first" if len(level) == 1 else "stand level"
-        yield f"{together(level)} {stands} for {_who(group)}, {beyond}."
+            names = named(as_good, _MAX_NAMED)
+            beyond = f"the difference to {names} is not significant (95 %)"
+        stands = "ranks first" if len(level) == 1 else "stand level"
+        yield f"{together(level)} {stands} for {_who(group)}; {beyond}."
         yield from _place_helps(group)
 
 
 def _place_helps(group: Json) -> Iterator[str]:
     if side := _side(group["position_effect"]):
         place = "first" if side > 0 else "second"
-        yield f"Standing {place} helps beyond chance; the ranking takes that into account."
+        yield f"Being shown {place} helps significantly; the ranking is adjusted for it."
 
 
 def _words(report: Json) -> Iterator[str]:
@@ -277,10 +281,10 @@ def _words(report: Json) -> Iterator[str]:
         yield "Which groups are named is not known: no system has a figure."
     elif told:
         listed = "; ".join(told[:_MAX_NAMED])
-        yield f"Named otherwise than in the {report['reference']}, beyond chance: {listed}."
+        yield f"Named significantly more or less than in the {report['reference']}: {listed}."
         yield "On natural documents this mixes the summarizer with what the documents are about."
     else:
-        yield f"No group is named otherwise than in the {report['reference']}, beyond chance."
+        yield f"No group is named significantly more or less than in the {report['reference']}."
 
 
 def _entities(report: Json) -> Iterator[str]:
@@ -317,15 +321,15 @@ def _distinguishability(report: Json) -> Iterator[str]:
         if one is not None and _side(one) > 0
     ]
     if told:
-        yield f"The group can be told from the summaries beyond chance: {', '.join(told)}."
+        yield f"The group can be predicted significantly from summaries of: {', '.join(told)}."
     else:
-        yield "From no system's summaries can the group be told beyond chance."
+        yield "From no system's summaries can the group be predicted significantly."
 
 
 def _compare(report: Json) -> Iterator[str]:
     for group in report["groups"]:
         judges = {1: "judges higher", -1: "judges lower"}.get(
-            _side(group["shift"]), "judges neither higher nor lower beyond chance"
+            _side(group["shift"]), "judges neither significantly higher nor lower"
         )
         yield (
             f"In {group['aspect']} the second run {judges} (shift {interval(group['shift'])}); "

@@ -58,7 +58,7 @@ def report_page(content: Content) -> str:
 
 
 def _in_short(content: Content) -> Iterator[Part]:
-    """Yield who leads, how far the judge can be trusted, what was found beyond chance, what next.
+    """Yield who leads, how far the judge can be trusted, what is significant, what next.
 
     Each sentence stands again beside its figures, with what it rests on.
     """

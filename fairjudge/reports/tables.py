@@ -96,7 +96,7 @@ def _show(table: TextTable, console: Console) -> None:
     console.print(shown)
     if left_out:
         named = ", ".join(table.columns[place].heading for place in left_out)
-        said = f"Left out for want of width: {named}. A wider terminal shows it, --json has all."
+        said = f"Columns hidden (terminal too narrow): {named}. --json has all."
         console.print(Text(said), soft_wrap=True)
     for note in table.notes:
         console.print(Text(note), soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Putting a labelling job together: files to items, items to a job, and the job to a desk."""
+"""Putting a labelling job together: files to items, items to a job, the job to its service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from fairjudge.annotation.active import Draw, draw
 from fairjudge.annotation.adjudication import Adjudication, read_adjudication
 from fairjudge.annotation.board import Job
-from fairjudge.annotation.desk import Desk
+from fairjudge.annotation.desk import LabelService
 from fairjudge.annotation.items import Item, build_items, digest
 from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.passages import (
@@ -163,7 +163,7 @@ def _judged(
     return rows
 
 
-def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:
+def open_desk(prepared: Prepared, output: Path) -> tuple[LabelService, Store]:
     """Open the job's store beside `output`, and `output` itself.
 
     Raises InputError or RunError if they cannot be used, or hold something else.
@@ -182,7 +182,7 @@ def open_desk(prepared: Prepared, output: Path) -> tuple[Desk, Store]:
             probabilities=prepared.drawn.probabilities if prepared.drawn else None,
             adjudicated=prepared.adjudication is not None,
         )
-        return Desk(prepared.job, writer, store=store, path=output), store
+        return LabelService(prepared.job, writer, store=store, path=output), store
     except BaseException:
         store.close()
         raise

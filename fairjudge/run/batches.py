@@ -80,12 +80,13 @@ def _store(key: str, row: dict[str, Any], cache: AnyCache) -> str | None:
     """Put the reply of this line into `cache`, or say why it holds none."""
     from fairjudge.backends.caching import is_kept
     from fairjudge.backends.chat_wire import read_chat
+    from fairjudge.backends.failures import failure
 
     if row.get("error"):
         return str(row["error"].get("message", row["error"]))
-    if row["response"]["status_code"] != 200:
-        return f"status {row['response']['status_code']}"
-    body = row["response"]["body"]
+    status, body = row["response"]["status_code"], row["response"]["body"]
+    if status != 200:
+        return str(failure(status, body, where="the batch"))
     try:
         reply = read_chat(body, stop=(), where="the batch")
     except BackendError as error:

@@ -20,7 +20,7 @@ from fairjudge.engine.runs import (
     digest,
     noting_spent,
     open_run,
-    seldom_collecting,
+    relaxed_gc,
 )
 from fairjudge.options.building import BuildOptions
 from fairjudge.options.models import Model
@@ -111,7 +111,7 @@ async def build_loaded(
 
                 spent = build_on_ray(book, options=settled, model=model, progress=progress)
             else:
-                with noting_spent(run, model, models.spent), seldom_collecting():
+                with noting_spent(run, model, models.spent), relaxed_gc():
                     await build_references(
                         book,
                         builder=builder,

@@ -29,7 +29,7 @@ from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
 from fairjudge.records.address import StoreAddress
-from fairjudge.records.folder import CHANGED
+from fairjudge.records.folder import CORRUPT_ROW_MESSAGE
 from fairjudge.records.postgres import StoredRun
 from fairjudge.records.sealed import unseal
 from fairjudge.run.judges import make_judge
@@ -113,7 +113,7 @@ def recorded_judgements(
     for number, line in enumerate(read_file(file).removesuffix(b"\n").split(b"\n"), 1):
         row = unseal(line)
         if row is None:
-            raise InputError(f"a row {CHANGED}", path=file, line=number)
+            raise InputError(f"a row {CORRUPT_ROW_MESSAGE}", path=file, line=number)
         try:
             by_task[row["task"]] = Judgement.model_validate(row["judgement"])
         except (ValueError, KeyError, TypeError):

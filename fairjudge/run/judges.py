@@ -136,7 +136,7 @@ def _together(models: Models, options: JudgeOptions, tasks: Iterable[JudgeTask])
 
 
 def _asked_once(options: JudgeOptions, variants: Mapping[str, Template]) -> None:
-    """Refuse to ask again who says the same again."""
+    """Reject --repeats and --prompt-variants for judges that are deterministic."""
     given = {"--repeats": options.repeats > 1, "--prompt-variants": bool(variants)}
     for option in (name for name, asked in given.items() if asked):
         why = "does not go with --cascade" if options.cascade else "needs an LLM: give a --backend"

@@ -18,14 +18,14 @@ from fairjudge.engine.models import (
     open_models,
     spent_together,
 )
-from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.recorded import JudgementBook
 from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
     noting_spent,
     open_run,
-    seldom_collecting,
+    relaxed_gc,
 )
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
@@ -36,7 +36,7 @@ from fairjudge.judges.tasks import JudgingPlan
 from fairjudge.options.judging import JudgeOptions
 from fairjudge.options.models import Model
 from fairjudge.protocols import PROTOCOLS
-from fairjudge.records.folder import RunStore, own_rows
+from fairjudge.records.folder import RunStore, rejecting_foreign_rows
 from fairjudge.run.judges import (
     first_options,
     make_fallback,
@@ -132,7 +132,7 @@ class JudgeOutcome(RunOutcome):
         }
 
     def covered(self) -> list[dict[str, Any]]:
-        """Return who is covered by each system where judgements say so; a group a system."""
+        """Return the coverage by each system where judgements say so; a group a system."""
         from fairjudge.auditing.reports import covered_report
 
         if not PROTOCOLS[self.plan.protocol].itemized and self.plan.aspect != BALANCE:
@@ -164,7 +164,7 @@ async def judge_material(
     *,
     model: Model,
     run_folder: Path | None = None,
-    progress: Progress = untold,
+    progress: Progress = no_progress,
 ) -> JudgeOutcome:
     """Judge what `material` holds; items that fail are outcomes."""
     opened = open_run(
@@ -215,7 +215,7 @@ async def _judge(
         return judge_on_ray(book, options=options, plan=plan, model=model, progress=told)
     if any(one.unscored is None for one in book.ratings):
         models.note_answered_before()
-    with noting_spent(book.run, model, models.spent), seldom_collecting():
+    with noting_spent(book.run, model, models.spent), relaxed_gc():
         await judge_tasks(
             book,
             judge=judge,
@@ -260,7 +260,7 @@ def _finished(material: Material, *, model: Model, opened: RunStore) -> JudgeOut
     """Return what the run came to where nothing is left to ask of anybody, else None."""
     if not opened.may_hold(_ENDS):
         return None
-    with opened as run, own_rows(run):
+    with opened as run, rejecting_foreign_rows(run):
         ends = list(run.read(_ENDS))
         if not ends or not (book := JudgementBook(run, material.tasks)).is_finished:
             return None

@@ -14,7 +14,7 @@ from fairjudge.datasets import write_records
 from fairjudge.domain import Judgement, Undefined, Unscored
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.models import spent_together
-from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import check_writable, open_run, recording_spending
 from fairjudge.errors import ConfigurationError
 from fairjudge.judges.asking import Promise
@@ -38,7 +38,7 @@ def judge_files(
     rule: JuryRule = "mean",
     run: Path | None = None,
     skip_bad: bool = False,
-    progress: Progress = untold,
+    progress: Progress = no_progress,
 ) -> JudgeOutcome:
     """Judge files of summaries, as if they were one, and write judgements; see `judge_by`."""
     check_writable(output)
@@ -54,7 +54,7 @@ async def judge_by(
     *,
     rule: JuryRule = "mean",
     run_folder: Path | None = None,
-    progress: Progress = untold,
+    progress: Progress = no_progress,
 ) -> JudgeOutcome:
     """Judge what `material` holds by one model, or by several as a jury; see `judge_material`.
 

@@ -12,7 +12,7 @@ from fairjudge.datasets import Loaded, read_clusters, write_records
 from fairjudge.domain import Cluster, Summary, Unscored
 from fairjudge.engine.coroutines import run_to_end
 from fairjudge.engine.models import Llm, open_models
-from fairjudge.engine.progress import Progress, untold
+from fairjudge.engine.progress import Progress, no_progress
 from fairjudge.engine.runs import (
     RunOutcome,
     bad_lines,
@@ -24,7 +24,7 @@ from fairjudge.engine.runs import (
 from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.options.models import Model
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.records.folder import own_rows
+from fairjudge.records.folder import rejecting_foreign_rows
 from fairjudge.run.sweeping import Setting, settings_of
 from fairjudge.summaries.writing import Summarizer, has_attribute
 from fairjudge.text.usable import ArticleLeftOut, articles_left_out
@@ -90,7 +90,7 @@ async def summarize_loaded(
     options: SummarizeOptions,
     model: Model,
     run_folder: Path | None = None,
-    progress: Progress = untold,
+    progress: Progress = no_progress,
 ) -> SummarizeOutcome:
     """Summarize `loaded`; clusters that fail are outcomes."""
     if model.llm is None:
@@ -112,7 +112,7 @@ async def summarize_loaded(
         work = [(one, cluster) for one in summarizers.values() for cluster in loaded]
         advance = progress(len(work))
         with opened as run, noting_spent(run, model, models.spent):
-            with own_rows(run):
+            with rejecting_foreign_rows(run):
                 rows = map(Summary.model_validate, run.read(_ROWS))
                 kept = {(one.eid, one.system): one for one in rows}
             if kept:

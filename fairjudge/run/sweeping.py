@@ -13,7 +13,7 @@ from typing import Any
 
 from fairjudge.errors import ConfigurationError
 from fairjudge.options.summarizing import SummarizeOptions
-from fairjudge.summaries.writing import Wishes
+from fairjudge.summaries.writing import LengthAndFairness
 
 _WISHES = {"sentences": "n_sentences", "words": "n_words", "fair": "fair_attribute"}
 SWEPT = ("temperature", *_WISHES)
@@ -25,7 +25,7 @@ _HOTTEST = 2.0
 class Setting:
     """One way of writing summaries; ``change`` says what differs from the command's options."""
 
-    wishes: Wishes
+    wishes: LengthAndFairness
     temperature: float
     change: str | None = None
 
@@ -49,7 +49,7 @@ def settings_of(options: SummarizeOptions) -> tuple[Setting, ...]:
                 f"{', '.join(SWEPT)}"
             )
         found += [_changed(own, name, value.strip()) for value in values.split(",")]
-    distinct: dict[tuple[Wishes, float], Setting] = {}
+    distinct: dict[tuple[LengthAndFairness, float], Setting] = {}
     for each in found:
         distinct.setdefault((each.wishes, each.temperature), each)
     return tuple(distinct.values())

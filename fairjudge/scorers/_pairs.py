@@ -13,7 +13,7 @@ from fairjudge.errors import ConfigurationError
 
 _WIDTH_STEP = 8
 """Matrix units of GPUs work on blocks of this many rows."""
-_STEPS_A_DOUBLING = 4
+_STEPS_PER_DOUBLING = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ def buckets(lengths: Sequence[int], *, budget: int, limit: int) -> Iterator[tupl
 def bucket_width(length: int) -> int:
     """Return the least of the widths 8, 16 ... 64, 80 ... 128, 160 ... that holds `length`."""
     doublings = max(0, (length - 1).bit_length() - 6)
-    step = _WIDTH_STEP if doublings == 0 else 64 * 2 ** (doublings - 1) // _STEPS_A_DOUBLING
+    step = _WIDTH_STEP if doublings == 0 else 64 * 2 ** (doublings - 1) // _STEPS_PER_DOUBLING
     return -(-length // step) * step
 
 

@@ -1,4 +1,4 @@
-"""What words alone say of whether a unit stands in a passage; a fit weighs it with the model."""
+"""Lexical features for the coverage head's logistic calibration."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ Units: TypeAlias = Mapping[tuple[str, str], Sequence[str]]
 """The atomic units of (eid, system)'s summary, where something better than sentences is known."""
 _FloatArray: TypeAlias = NDArray[np.float64]
 
-_CLUSTERS_A_BLOCK = 50
+_CLUSTERS_PER_BLOCK = 50
 _ENTAILS = 0
 
 
@@ -57,8 +57,8 @@ def embedding_supports(
     finished.
     """
     jobs = list(_jobs(clusters, summaries, max_words, units))
-    for start in range(0, len(jobs), _CLUSTERS_A_BLOCK):
-        block = jobs[start : start + _CLUSTERS_A_BLOCK]
+    for start in range(0, len(jobs), _CLUSTERS_PER_BLOCK):
+        block = jobs[start : start + _CLUSTERS_PER_BLOCK]
         texts = list(dict.fromkeys(t for job in block for t in (*job.chunks, *job.units)))
         row = {text: place for place, text in enumerate(texts)}
         vectors = embedder.embed(texts).astype(np.float64) if texts else np.zeros((0, 1))

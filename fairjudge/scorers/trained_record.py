@@ -27,13 +27,13 @@ def trained_record(folder: Path = FOLDER) -> dict[str, Any]:
 
 
 def coverage_accuracy() -> float:
-    """Return the balanced accuracy of covered or not, on documents of REALSumm kept out."""
+    """Return the balanced accuracy of covered or not, on held-out documents of REALSumm."""
     measured = trained_record()["measured"]["coverage"]["realsumm"]
     return float(measured["balanced accuracy"]["value"])
 
 
 def faithfulness_areas() -> tuple[float, float]:
-    """Return the least and the largest area under the ROC, by data set, of summaries kept out."""
+    """Return the least and the largest area under the ROC, by data set, of held-out summaries."""
     measured = trained_record()["measured"]["statements about documents"]
     areas = [
         float(found["value"])

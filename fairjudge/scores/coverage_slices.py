@@ -1,4 +1,4 @@
-"""Who is covered by one system (DiverseSumm section 4.3): shares by what was to be covered.
+"""Coverage by one system, in slices (DiverseSumm section 4.3): shares by what was to be covered.
 
 From checklists, from judgements of single answers (unit ``answer:<q>.<g>``) and of single articles
 (``article:<aid>``), and from judgements of balance, which name each source. Values are in [0, 1]: a

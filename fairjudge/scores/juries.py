@@ -34,7 +34,7 @@ def jury(
 ) -> JuryVerdict:
     """Combine the members' verdicts on one item.
 
-    Unscored members take no part. "majority" takes the most frequent verdict. Where several are, a
+    Unscored members are excluded. "majority" takes the most frequent verdict. Where several are, a
     tie is a tie: for pairs the verdict is "tie", for numbers it is the mean of those that are most
     frequent (of a yes and a no, 0.5), and ``split`` says so. "mean" and "median" are for numbers;
     on pairs both mean the majority, since verdicts have no distance. `ValueError` where numbers and

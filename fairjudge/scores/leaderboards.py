@@ -38,21 +38,20 @@ class Standing:
 WEIGHTING = "items weigh the same in a cluster, and clusters the same"
 """Of every mean over systems; in words for readers."""
 FEWEST_CLUSTERS = 5
-"""Clusters below which there are no ranks and intervals: those say next to nothing."""
+"""Clusters below which there are no ranks and intervals: too few to estimate them."""
 
 
 def weak_judge(aspect: str) -> str:
     """Return what must be said of whatever rests on judgements by the embedded default."""
     if aspect in {"coverage", BALANCE}:  # balance is coverage of each source's statements
         does = (
-            f"it tells what is covered in {coverage_accuracy():.2f} of cases, balanced over yes "
-            "and no, on documents kept out"
+            f"balanced accuracy {coverage_accuracy():.2f} of covered or not, on held-out documents"
         )
     else:
         low, high = faithfulness_areas()
         does = (
-            f"of a right and a wrong summary it rates the right one higher in {low:.2f} to "
-            f"{high:.2f} of cases, by data set, on documents kept out"
+            f"AUC of right against wrong summaries {low:.2f} to {high:.2f} by data set, on "
+            "held-out documents"
         )
     return (
         f"By the embedded default, a weak judge: {does} (docs/local.md). "

@@ -30,7 +30,7 @@ AlphaLevel: TypeAlias = Literal["nominal", "ordinal", "interval"]
 
 MOST_CATEGORIES = 200
 """More distinct values than this are no categories; the measures say so."""
-_CELLS_A_CHUNK = 4_000_000
+_CELLS_PER_CHUNK = 4_000_000
 
 
 def raw_agreement(x: ArrayLike, y: ArrayLike) -> float | Undefined:
@@ -98,7 +98,7 @@ def krippendorff_alpha(
 
     alpha = 1 - (n - 1) sum(o d) / sum(n_c n_k d) over coincidences o, with n pairable values and
     the squared difference d of the level (Krippendorff 2011, "Computing Krippendorff's
-    alpha-reliability"). Items with fewer than two ratings take no part.
+    alpha-reliability"). Items with fewer than two ratings are excluded.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _check_ratings(ratings: FloatArray, present: BoolArray) -> None:
 
 
 def _in_chunks(statistic: WeightedStatistic, cells: int) -> WeightedStatistic:
-    size = max(1, _CELLS_A_CHUNK // max(1, cells))
+    size = max(1, _CELLS_PER_CHUNK // max(1, cells))
 
     def chunked(counts: FloatArray) -> FloatArray:
         starts = range(0, len(counts), size)

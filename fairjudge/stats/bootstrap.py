@@ -36,7 +36,7 @@ Method: TypeAlias = Literal["percentile", "expanded", "bca"]
 NO_VALUE = "the statistic has no value on these data"
 MOST_UNDEFINED = 0.1
 """An interval is given only where at most this share of the resamples is undefined."""
-_CELLS_A_CHUNK = 4_000_000
+_CELLS_PER_CHUNK = 4_000_000
 _NAMES = {
     "percentile": "percentile bootstrap over documents",
     "expanded": "expanded percentile bootstrap over documents",
@@ -221,7 +221,7 @@ def divide(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 
 
 def _chunk_sizes(n_resamples: int, n_documents: int) -> Iterator[int]:
-    most = max(1, _CELLS_A_CHUNK // max(1, n_documents))
+    most = max(1, _CELLS_PER_CHUNK // max(1, n_documents))
     for start in range(0, n_resamples, most):
         yield min(most, n_resamples - start)
 

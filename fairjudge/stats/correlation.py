@@ -28,7 +28,7 @@ from fairjudge.stats.bootstrap import WeightedStatistic, divide
 CorrelationName: TypeAlias = Literal["kendall", "spearman", "pearson"]
 CORRELATIONS: tuple[CorrelationName, ...] = ("kendall", "spearman", "pearson")
 
-_CELLS_A_CHUNK = 2_000_000
+_CELLS_PER_CHUNK = 2_000_000
 _Weighted: TypeAlias = Callable[[FloatArray], FloatArray]
 
 
@@ -93,7 +93,7 @@ def coded_correlation(
     )
 
     def statistic(counts: FloatArray) -> FloatArray:
-        size = max(1, _CELLS_A_CHUNK // max(1, x_codes.size))
+        size = max(1, _CELLS_PER_CHUNK // max(1, x_codes.size))
         starts = range(0, len(counts), size)
         return np.concatenate(
             [kernel(_product(spread, np.ascontiguousarray(counts[i : i + size].T))) for i in starts]

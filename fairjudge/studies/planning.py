@@ -1,4 +1,4 @@
-"""What a study would ask, step by step, before it asks: its real steps, over stand-ins."""
+"""A dry run of a study, step by step: its real steps, with simulated replies."""
 
 from __future__ import annotations
 

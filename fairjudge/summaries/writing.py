@@ -2,7 +2,7 @@
 
 ``direct`` puts all articles into one prompt, ``differences`` too, for a summary of what they say
 differently alone (DiverseSumm's own task); ``extract`` picks salient sentences an article first,
-for models with a short context. Stubs take no part, as in judging.
+for models with a short context. Stubs are excluded, as in judging.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ from fairjudge.text.usable import worth_reading
 Strategy: TypeAlias = Literal["direct", "extract", "differences"]
 
 _VERSIONS = {"direct": 2, "extract": 2, "fuse": 2, "differences": 1}
-SENTENCES_AN_ARTICLE = 5
+SENTENCES_PER_ARTICLE = 5
 """DiverseSumm, footnote 4."""
-TOKENS_A_WORD, WORDS_A_SENTENCE = 1.6, 28
+TOKENS_PER_WORD, WORDS_PER_SENTENCE = 1.6, 28
 """Of news in English, with room to spare: a summary of the length asked for is not cut off."""
 _MAX_NAME_WORDS, _MAX_NAME_LENGTH = 4, 40
 """What the name of a group may have at most to stand in a prompt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
-    """What is asked of a summary beyond covering its sources: its length, and fairness.
+class LengthAndFairness:
+    """The length wanted of a summary, and the attribute that it is to be fair to.
 
     ``fair_attribute`` names an article attribute whose values are all to be heard in proportion
     (FairSumm 7).
@@ -50,8 +50,8 @@ class Wishes:
     @property
     def n_tokens(self) -> int:
         """How many tokens a summary of the wanted length may take; 0 where none is wanted."""
-        words = max(self.n_words or 0, (self.n_sentences or 0) * WORDS_A_SENTENCE)
-        return round(words * TOKENS_A_WORD)
+        words = max(self.n_words or 0, (self.n_sentences or 0) * WORDS_PER_SENTENCE)
+        return round(words * TOKENS_PER_WORD)
 
     def instructions(self, articles: Sequence[Article], *, max_tokens: int) -> str:
         """Return the sentences that the prompt on `articles` ends with.
@@ -64,7 +64,7 @@ class Wishes:
         if self.n_words:
             lines.append(f"Write about {_count(self.n_words, 'word')}.")
         if not lines:
-            most = max(20, int(max_tokens / TOKENS_A_WORD) // 10 * 10)
+            most = max(20, int(max_tokens / TOKENS_PER_WORD) // 10 * 10)
             lines.append(
                 f"Take the room you need, up to {most} words: completeness matters more than "
                 "brevity."
@@ -125,7 +125,7 @@ class Summarizer:
     backend: Backend
     target: ModelRef
     strategy: Strategy = "direct"
-    wishes: Wishes = Wishes()
+    wishes: LengthAndFairness = LengthAndFairness()
     temperature: float = 0.0
     seed: int | None = None
     max_output_tokens: int = 1024
@@ -168,7 +168,7 @@ class Summarizer:
         return Summary(eid=cluster.eid, system=self.name, text=written)
 
     async def _extracts(self, articles: Sequence[Article]) -> Fenced | Unscored:
-        n = str(SENTENCES_AN_ARTICLE)
+        n = str(SENTENCES_PER_ARTICLE)
         fenced = (fence_articles((article,)) for article in articles)
         found = await asyncio.gather(
             *(self._complete("extract", {"article": one, "n_sentences": n}) for one in fenced)

@@ -8,7 +8,7 @@ import pytest
 from annotation_tools import Annotator, rows, serve, write_world
 from cli_tools import finish, start
 
-from fairjudge.annotation.adjudication import Said
+from fairjudge.annotation.adjudication import Opinion
 
 REASON = "Everything is said, says the judge <b>."
 NOTE = "Half of it is missing."
@@ -80,7 +80,7 @@ def test_a_file_without_disagreements_of_these_items_is_refused(folder, content,
 
 
 def test_a_pairs_value_is_told_by_the_side_that_stands_there():
-    better = Said(who="The judge", value=0.5)
+    better = Opinion(who="The judge", value=0.5)
     assert (better.in_words("ab"), better.in_words("ba")) == ("first", "second")
-    assert Said(who="The judge", value=0.0).in_words("ab") == "tie"
-    assert Said(who="The judge", value=2.5).in_words(None) == "2.5"
+    assert Opinion(who="The judge", value=0.0).in_words("ab") == "tie"
+    assert Opinion(who="The judge", value=2.5).in_words(None) == "2.5"

@@ -11,7 +11,7 @@ import pytest
 from annotation_tools import PATIENCE_SECONDS, Annotator, rows, serve, write_world
 
 from fairjudge.annotation import moves
-from fairjudge.annotation.desk import Desk
+from fairjudge.annotation.desk import LabelService
 from fairjudge.annotation.items import build_items, digest
 from fairjudge.annotation.labels_file import LabelWriter
 from fairjudge.annotation.planning import JobOptions, match_controls, plan_job
@@ -34,7 +34,7 @@ class Office:
         summaries = list(read_summaries(folder / "summaries.jsonl"))
         self.items = build_items(self.task, references, summaries)
         probabilities = job.pop("probabilities", None)
-        self.desk = Desk(
+        self.desk = LabelService(
             plan_job(self.items, options=job.pop("options", JobOptions(overlap=0.0)), **job),
             LabelWriter(items=self.items, probabilities=probabilities),
             store=Store(

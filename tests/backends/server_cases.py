@@ -353,6 +353,19 @@ BAD = {
         BadRequestError,
         "max_tokens: 100000 > 8192, which is the maximum allowed number of output tokens for m",
     ),
+    "a request that is repeated": Case(
+        status=422,
+        body={
+            "detail": [
+                {
+                    "loc": ["body", "messages"],
+                    "msg": "Input should be valid",
+                    "input": "The prompt was flagged for violating content policy; too many tokens",
+                }
+            ]
+        },
+        error=BadRequestError,
+    ),
     "a stream": _said(400, BadRequestError, "This model only support stream mode"),
     "no model": _said(404, NotFoundError, "The model `m` does not exist"),
     "no model by 400": _said(400, NotFoundError, "m is not a valid model ID"),

@@ -235,3 +235,35 @@ async def test_a_body_in_another_charset_is_read(stub):
     request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
     assert (await backend.complete(request)).text == "café"
     await backend.aclose()
+
+
+def event(text=None, reason=None, **more):
+    choice = {"index": 0, "delta": {"content": text}, "finish_reason": reason}
+    return f"data: {json.dumps({'id': 'x', 'choices': [choice], **more})}\n\n"
+
+
+@pytest.mark.parametrize(
+    ("stream", "outcome"),
+    [
+        (event("Score: ") + event("4") + event(reason="stop") + "data: [DONE]\n\n", "Score: 4"),
+        (
+            ": keep-alive\n\n" + event("Score: 4", "stop") + event(usage={"prompt_tokens": 3}),
+            "Score: 4",
+        ),
+        (event(WHOLE[:20]) + event(WHOLE[20:]) + "data: [DONE]\n\n", WHOLE),
+        (event(HALF), "backend"),
+        (event("Score: 4", "length"), "Score: 4"),
+        (event("Score", "content_filter"), "refused"),
+        (event("Sc") + 'data: {"error": {"message": "overloaded", "code": 529}}\n\n', "backend"),
+        ("data: [DONE]\n\n", "backend"),
+        ("data: half of an ev", "backend"),
+    ],
+)
+async def test_a_reply_that_is_streamed_unasked_is_put_together(stub, stream, outcome):
+    stub.fail(Fault(body=stream.encode(), headers={"content-type": "text/event-stream"}))
+    target = resolve_target("openai:judge", base_url=stub.v1)
+    backend = open_backend(target)
+    request = CompletionRequest(target=target, messages=(Message(role="user", content="Rate it."),))
+    found = await complete_or_unscored(backend, request)
+    await backend.aclose()
+    assert (found.reason if isinstance(found, Unscored) else found.text) == outcome

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from server_cases import BY_STATUS, NO_CHOICE, WITHIN_200
+from server_cases import BY_STATUS, NO_CHOICE, PASSING, WAITS, WITHIN_200
 from test_contract import KINDS, WRAPPED, asked, given
 
 from fairjudge.backends import open_backend, resolve_target
+from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.retrying import TRANSIENT, Retrying
 from fairjudge.errors import BackendError, ServerError
 
 pytestmark = pytest.mark.filterwarnings("default")
@@ -43,6 +45,7 @@ CHATS = given("openai", "litellm", "langchain")
 LITELLMS = {
     "too long: groq 413": "RateLimitError",
     "passing: cloudflare's page": "RequestTimeoutError",
+    "bad: a request that is repeated": "RefusedError",
 }
 """Where litellm tells by words of its own, and hands on neither status nor body."""
 
@@ -94,3 +97,29 @@ async def test_a_failure_inside_a_status_of_200_is_what_it_names(failing, provid
 async def test_a_reply_without_a_choice_is_the_servers_failure(failing, provider):
     found = await failing({name: case.fault for name, case in NO_CHOICE.items()})
     check(found, NO_CHOICE, provider)
+
+
+@pytest.mark.parametrize("provider", given(*KINDS))
+async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provider):
+    """Before the first answer too: none of it is taken for a key that is not accepted."""
+    stub.keeps_open = provider != "langchain"
+    target = resolve_target(f"{provider}:{WRAPPED.get(provider, '')}judge", base_url=stub.v1)
+    client = open_backend(target, timeout_seconds=60)
+    cases = {"passing " + n: case for n, case in PASSING.items()}
+    cases |= {"wait " + n: case for n, case in WAITS.items()}
+    if provider not in WRAPPED:
+        inside = {n: c for n, c in WITHIN_200.items() if issubclass(c.error, TRANSIENT)}
+        cases |= {"inside " + n: case for n, case in inside.items()}
+    waits = []
+
+    async def sleep(seconds):
+        waits.append(seconds)
+
+    for name, case in cases.items():
+        waits.clear()
+        stub.calls.clear()
+        stub.fail(case.fault)
+        await asked(Pipeline(client, Retrying(ends_unmet=True, sleep=sleep)), target)
+        assert (name, len(stub.calls), len(waits)) == (name, 2, 1)
+        assert waits[0] >= (case.wait_seconds or 0.0) - 1e-9, name
+    await client.aclose()

@@ -285,6 +285,24 @@ class TestCaching:
         await backend.complete(request_)
         assert (await backend.complete(request_)).text == "Score: 1"
 
+    async def test_a_reply_that_never_ended_is_not_kept_unless_it_looks_whole(
+        self, request_, cache
+    ):
+        said = ['{"verdict": 1', '{"verdict": 1}', "never asked for"]
+        answers = iter([Completion(text=text, finish_reason="other") for text in said])
+        backend = Pipeline(ScriptedBackend(lambda r: next(answers)), Caching(cache=cache))
+        assert (await backend.complete(request_)).text == said[0]
+        assert (await backend.complete(request_)).text == said[1]
+        assert (await backend.complete(request_)).text == said[1]
+
+    async def test_half_a_reply_that_an_earlier_version_kept_is_asked_for_again(
+        self, request_, cache
+    ):
+        kept = {"text": '{"verdict": 1', "finish_reason": "other"}
+        cache.put(request_key(request_), {"model": "m", "reply": kept})
+        backend = Pipeline(ScriptedBackend(lambda r: "Score: 1"), Caching(cache=cache, warn=print))
+        assert (await backend.complete(request_)).text == "Score: 1"
+
     async def test_a_reply_that_cannot_be_kept_is_returned_and_told_of(self, request_):
         class Full:
             def get(self, key):

@@ -335,7 +335,7 @@ def test_the_page_says_first_what_was_found_and_who_is_covered(cli, written):
     short = page[page.index('id="short"') : page.index('id="systems"')]
     assert "stand level in coverage; 2 clusters cannot tell systems apart." in short
     assert "Fewer than 5 summaries a system tell nothing about kind." in short
-    assert "Who is covered, by openai:stub-model" in page
+    assert "Coverage by source, judged by openai:stub-model" in page
 
 
 def test_a_study_goes_on_where_a_judges_checklists_cannot_be_read(cli, written, server):

@@ -335,7 +335,7 @@ CASES = {
         "j.jsonl",
         judgement(protocol="stars", judge=7),
         ":1: field 'protocol': ",
-        "found text 'stars' (and 1 more)",
+        "found text 'stars' (also at fault: judge)",
     ),
     "scored and unscored": (
         read_judgements,
@@ -415,7 +415,7 @@ def test_one_message_names_file_line_and_field(tmp_path, case):
     assert part in message
     assert "\n" not in message
     assert "Input should" not in message
-    assert ("(and" in message) == (case is CASES["two problems"])
+    assert ("(also" in message) == (case is CASES["two problems"])
     assert len(message) < 400 + len(str(path))
 
 

@@ -116,7 +116,7 @@ def test_a_finished_run_says_that_nothing_was_done_and_loads_no_model(
     monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")  # it says on standard error what it imports
     done = finish(start(*finished))
     assert done.code == 0
-    assert "Nothing was left to do: this run was finished before" in done.out
+    assert "This run had already finished; no model was called." in done.out
     assert server.calls == []
     loaded = {line.rpartition("|")[2].strip() for line in done.err.splitlines()}
     assert "fairjudge.cli" in loaded

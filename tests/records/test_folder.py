@@ -99,8 +99,26 @@ def test_an_interrupted_write_leaves_the_old_file(tmp_path):
 def test_rows_are_read_again_by_their_places_also_when_the_run_is_closed(tmp_path):
     with RunFolder(tmp_path, identity=IDENTITY) as run:
         places = [run.append("rows", {"n": n, "text": "ä" * n}) for n in range(5)]
-        assert [place for place, _ in run.placed("rows")] == places
-    rows = run.at("rows", [places[3], places[0]])
+        assert [place for place, _ in run.rows_with_offsets("rows")] == places
+    rows = run.rows_at("rows", [places[3], places[0]])
     assert rows == [{"n": 3, "text": "äää"}, {"n": 0, "text": ""}]
     with pytest.raises(RunError, match="not as the run wrote it"):
-        run.at("rows", [places[1] + 1])
+        run.rows_at("rows", [places[1] + 1])
+
+
+@pytest.mark.parametrize("damaged", [0, 2, 4])
+def test_places_hold_where_damaged_rows_were_taken_out(tmp_path, damaged):
+    with RunFolder(tmp_path, identity=IDENTITY) as run:
+        for n in range(5):
+            run.append("rows", {"n": n})
+    file = tmp_path / "rows.jsonl"
+    lines = file.read_bytes().splitlines(keepends=True)
+    lines[damaged] = b'{"n": 9, "checksum": "made up"}\n'
+    file.write_bytes(b"".join(lines) + b'{"n": 5, "te')
+    with RunFolder(tmp_path, identity=IDENTITY) as run:
+        found = list(run.rows_with_offsets("rows"))
+        run.append("rows", {"n": 6})
+    sound = [{"n": n} for n in range(5) if n != damaged]
+    assert [row for _, row in found] == sound
+    assert run.rows_at("rows", [place for place, _ in found]) == sound
+    assert len(file.read_bytes().splitlines()) == 5

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 
 from fairjudge.domain import Estimate, Undefined
-from fairjudge.records.results import SHORT, figure, to_json
+from fairjudge.records.results import COUNT_ONLY, figure, to_json
 
 SHARE = Estimate(value=0.25, low=0.125, high=None, level=0.95, n=8, method="wilson")
 NOTHING = {"value": None, "low": None, "high": None, "why": "no pairs"}
@@ -26,7 +26,7 @@ def test_a_figure_has_its_ends_and_what_it_rests_on():
     shown = {"value": 0.25, "low": 0.125, "high": None, "level": 0.95, "n": 8, "n_excluded": 0,
              "method": "wilson"}  # fmt: skip
     assert figure(SHARE) == shown
-    assert figure(SHARE, times=100.0, keep=SHORT) == {
+    assert figure(SHARE, times=100.0, keep=COUNT_ONLY) == {
         "value": 25.0, "low": 12.5, "high": None, "n": 8
     }  # fmt: skip
 

@@ -118,7 +118,7 @@ def test_judge_and_people_differ_in_shape_and_curves_in_dashes(page):
     forest = page[page.index("<svg") : page.index("</svg>")]
     judge, people = (
         re.search(rf'<title>{who}: [^<]*</title><defs><path id="\w+" d="([^"]*)"', forest)[1]
-        for who in ("judge", "people")
+        for who in ("judge", "human-human")
     )
     assert judge != people
     planning = page[page.rindex("<svg") : page.rindex("</svg>")]
@@ -126,13 +126,13 @@ def test_judge_and_people_differ_in_shape_and_curves_in_dashes(page):
     assert planning.count("stroke-dasharray") == 2
 
 
-def test_a_worthless_judge_is_called_so():
+def test_a_judge_without_correlation_is_said_to_have_none():
     (blind,) = study(noise=60.0)["groups"]
-    assert verdict(blind) == "Worthless: no agreement with people shown"
+    assert verdict(blind) == "No significant correlation with the human labels (95 % CI includes 0)"
     (constant,) = study(constant=True)["groups"]
     assert verdict(constant).startswith("Undefined: ")
     (good,) = study(noise=0.1)["groups"]
-    alike = "it agrees with people about as well as they do with one another"
+    alike = "it agrees with the human labels about as well as annotators with one another"
     assert verdict(good) == f"On single items {alike}; on systems {alike}"
 
 

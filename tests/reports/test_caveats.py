@@ -67,6 +67,6 @@ def test_nothing_is_said_where_all_are_ranked():
 
 
 def test_a_weak_judge_is_said_to_do_what_was_measured_of_the_aspect():
-    assert "tells what is covered in 0.77 of cases" in weak_judge("coverage")
-    assert "tells what is covered in 0.77 of cases" in weak_judge("balance")
-    assert "rates the right one higher in 0.61 to 0.78 of cases" in weak_judge("faithfulness")
+    assert "balanced accuracy 0.77" in weak_judge("coverage")
+    assert "balanced accuracy 0.77" in weak_judge("balance")
+    assert "AUC of right against wrong summaries 0.61 to 0.78" in weak_judge("faithfulness")

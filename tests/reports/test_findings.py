@@ -26,23 +26,32 @@ BOARD = Board(
 @pytest.mark.parametrize(
     ("changed", "sentence"),
     [
-        ({}, "a leads in coverage, ahead of every other system beyond chance."),
-        ({"as_good": ["b"]}, "a comes first in coverage, but b may be as good."),
+        (
+            {},
+            "a has the highest mean in coverage; the difference to every other system is "
+            "significant (95 %).",
+        ),
+        (
+            {"as_good": ["b"]},
+            "a has the highest mean in coverage; the difference to b is not significant (95 %).",
+        ),
         (
             {"as_good": list("bcdef")},
-            "a comes first in coverage, but b, c, d and 2 more may be as good.",
+            "a has the highest mean in coverage; the difference to b, c, d and 2 more is not "
+            "significant (95 %).",
         ),
         (
             {"as_good": None, "n_clusters": 1},
-            "a comes first in coverage, but 1 cluster cannot tell systems apart.",
+            "a has the highest mean in coverage; 1 cluster cannot tell systems apart.",
         ),
         (
             {"n_level": 2},
-            "a and b stand level in coverage, ahead of every other system beyond chance.",
+            "a and b stand level in coverage; the difference to every other system is significant "
+            "(95 %).",
         ),
         (
             {"n_level": 2, "as_good": ["b", "c"]},
-            "a and b stand level in coverage, but c may be as good.",
+            "a and b stand level in coverage; the difference to c is not significant (95 %).",
         ),
         ({"n_level": 3, "as_good": ["b", "c"]}, "a, b and c stand level in coverage."),
         (
@@ -103,7 +112,7 @@ def rated(system: str, n_clusters: int, value: float) -> list[Judgement]:
     ]  # fmt: skip
 
 
-def test_the_page_says_who_is_behind_beyond_chance():
+def test_the_page_says_who_is_significantly_behind():
     rows = [*rated("good", 10, 4.0), *rated("bad", 10, 2.0), *rated("few", 3, 4.5)]
     (board,) = leaderboards(rows)
     found = of_leaderboard(board)
@@ -136,10 +145,12 @@ def test_agreement_is_told_apart_by_item_and_by_system():
     people = {"pooled": (0.79, 0.75, 0.82), "system": (0.96, 0.84, 0.98)}
     found = verdict(group({"pooled": (0.42, 0.37, 0.48), "system": (0.97, 0.88, 0.99)}, people))
     assert found == (
-        "On single items it agrees with people less than they do with one another; "
-        "on systems it agrees with people about as well as they do with one another"
+        "On single items it agrees with the human labels less than annotators with one another; "
+        "on systems it agrees with the human labels about as well as annotators with one another"
     )
     found = verdict(group({"pooled": (0.42, 0.37, 0.48), "system": (0.3, -0.2, 0.7)}, people))
-    assert found.endswith("; on systems no agreement shown")
+    assert found.endswith("; on systems no significant agreement")
     found = verdict(group({"pooled": (0.42, 0.37, 0.48)}, {}))
-    assert found.startswith("On single items it agrees with people, and how far they agree")
+    assert found.startswith(
+        "On single items it agrees with the human labels; human-human agreement is unknown"
+    )

@@ -20,8 +20,8 @@ def of(kind, **group):
     [
         (figure(12.0, 4.0, 20.0, p_value=0.01), "prefers the summary shown first, by 12.0 [4.0"),
         (figure(-12.0, -20.0, -4.0, p_value=0.01), "prefers the summary shown second"),
-        (figure(3.0, -4.0, 10.0, p_value=0.4), "shows no preference for a place beyond chance"),
-        (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no preference for a place beyond chance"),
+        (figure(3.0, -4.0, 10.0, p_value=0.4), "shows no significant preference for a place"),
+        (figure(9.0, 9.0, 9.0, p_value=0.5), "shows no significant preference for a place"),
     ],
 )
 def test_a_place_is_preferred_where_the_interval_says_so(difference, said):
@@ -64,7 +64,7 @@ def test_an_unsteady_judge_is_to_be_asked_both_ways():
     [
         (-9.0, -2.0, "prefers summaries made longer", 2),
         (2.0, 9.0, "prefers summaries as they were written", 1),
-        (-2.0, 2.0, "prefers neither", 1),
+        (-2.0, 2.0, "shows no significant preference", 1),
     ],
 )
 def test_longer_versions(low, high, said, n):
@@ -122,10 +122,10 @@ def test_broken_checks_are_named():
         return {"name": name, "kept": figure(kept, None, None)}
 
     report = {"judge": "j", "aspect": "coverage", "checks": [check("itself", 95.0)]}
-    assert "keeps every check" in findings_of("audit checks", report)[0]
+    assert "passes every consistency (metamorphic) test" in findings_of("audit checks", report)[0]
     report["checks"].append(check("instruction", 94.0))
     (text,) = findings_of("audit checks", report)
-    assert text.endswith("instruction (94.0 % kept).")
+    assert text.endswith("instruction (94.0 % passed).")
     report["checks"] = [check("itself", None)]
     assert findings_of("audit checks", report) == ("j in coverage: no check could be made.",)
 
@@ -143,17 +143,19 @@ def ranked(*best_ranks, n_level=1, separated=False, effect=(0.0, -1.0, 1.0)):
 
 def test_the_first_rank_is_claimed_where_no_other_may_have_it():
     assert ranked(1, 2, 2) == (
-        "a comes first for j in coverage, ahead of every other system beyond chance.",
+        "a ranks first for j in coverage; the difference to every other system is significant "
+        "(95 %).",
     )
-    assert ranked(1, 1, 2)[0].endswith("but b may be as good.")
-    assert ranked(1, None)[0].endswith("but b may be as good.")
-    assert "cannot be told" in ranked(1, 2, separated=True)[0]
+    assert ranked(1, 1, 2)[0].endswith("the difference to b is not significant (95 %).")
+    assert ranked(1, None)[0].endswith("the difference to b is not significant (95 %).")
+    assert "cannot be estimated" in ranked(1, 2, separated=True)[0]
     assert ranked(1, 1, 2, n_level=2) == (
-        "a and b stand level for j in coverage, ahead of every other system beyond chance.",
+        "a and b stand level for j in coverage; the difference to every other system is "
+        "significant (95 %).",
     )
-    assert ranked(1, 1, 1, n_level=2)[0].endswith("but c may be as good.")
+    assert ranked(1, 1, 1, n_level=2)[0].endswith("the difference to c is not significant (95 %).")
     assert ranked(1, 1, n_level=2) == ("a and b stand level for j in coverage.",)
-    assert "Standing second helps" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
+    assert "Being shown second helps significantly" in ranked(1, 2, effect=(-0.4, -0.6, -0.2))[1]
 
 
 def fair(measure, p_value=0.01, n=6, difference=0.1, excluded=()):
@@ -167,15 +169,15 @@ def fair(measure, p_value=0.01, n=6, difference=0.1, excluded=()):
 @pytest.mark.parametrize("measure", ["coverage", "proportional"])
 def test_values_are_over_or_under_represented_beyond_chance_alone(measure):
     assert fair(measure)[0] == (
-        "Over party, beyond chance: left over-represented by a, b, c and 2 more."
+        "party, significantly (p < 0.05): left over-represented by a, b, c and 2 more."
     )
     assert "left under-represented" in fair(measure, difference=-0.1)[0]
     assert fair(measure, p_value=0.05)[0] == (
-        "No value of party is over- or under-represented beyond chance."
+        "No value of party is significantly over- or under-represented."
     )
-    assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system tell nothing about party."
+    assert fair(measure, n=4)[0] == "Fewer than 5 summaries a system are too few to test party."
     assert fair(measure, excluded=[{"reason": "one_value"}])[1] == (
-        "1 summary took no part: one_value."
+        "1 summary excluded: all their documents share one value."
     )
 
 
@@ -201,10 +203,10 @@ def changed(**differences):
 def test_a_system_is_fairer_than_the_baseline_beyond_chance_alone():
     first, last = changed(a=(-0.1, 0.01), b=(0.1, 0.049), c=(0.2, 0.05), d=(None, None))
     assert first == (
-        "Beyond chance, against base, fairer: a in Equal Coverage; less fair: b in Equal Coverage."
+        "Significantly, against base, fairer: a in Equal Coverage; less fair: b in Equal Coverage."
     )
-    assert last == "Of one system and measure, up to 2 samples took no part."
-    assert changed(c=(0.2, 0.05))[0] == "No system differs from base beyond chance in any measure."
+    assert last == "Of one system and measure, up to 2 samples excluded."
+    assert changed(c=(0.2, 0.05))[0] == "No system differs significantly from base in any measure."
 
 
 def test_the_fairest_overall_has_the_lowest_score():
@@ -222,9 +224,9 @@ def test_scorers_agree_where_the_interval_lies_above_0():
         return findings_of("fairness agreement", {"equal_coverage": figure(0.4, low, 0.7, n=9)})
 
     assert agreed(0.01) == (
-        "On Equal Coverage the scorers agree beyond chance (rho 0.40 [0.01, 0.70], n = 9).",
+        "On Equal Coverage the scorers agree significantly (rho 0.40 [0.01, 0.70], n = 9).",
     )
-    assert "are not shown to agree" in agreed(0.0)[0]
+    assert "do not agree significantly" in agreed(0.0)[0]
     assert agreed(None) == ()
 
 
@@ -246,13 +248,13 @@ def test_an_oracle_says_what_a_scorer_does_not_see():
         "sof": {"difference": figure(-9.0, -12.0, -2.0, p_holm=0.001)},
     }
     assert findings_of("fairness oracle", {"measures": measures}) == (
-        "The scorer finds the planted unfairness beyond chance in BUR %.",
+        "The scorer detects the planted unfairness significantly in BUR %.",
         "It does not in UER %, SOF %: a low value there means nothing.",
     )
     del measures["bur"]
     assert findings_of("fairness oracle", {"measures": measures}) == (
-        "The scorer does not find the planted unfairness in UER %, SOF %: a low value there means "
-        "nothing.",
+        "The scorer does not detect the planted unfairness in UER %, SOF %: a low value there "
+        "means nothing.",
     )
 
 

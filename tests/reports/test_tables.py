@@ -23,18 +23,18 @@ def test_words_are_never_broken(capsys, monkeypatch, width):
     out = shown(capsys, monkeypatch, WIDE, width)
     words = {word for line in out.splitlines()[1:] for word in line.split()}
     assert "extract-then-summarize" in words
-    said = "Left out for want of width: " in out
+    said = "Columns hidden (terminal too narrow): " in out
     for heading, cell in zip(heads, WIDE.rows[0][2:], strict=True):
-        assert set(cell.split()) <= words or (said and heading in out.split("width: ")[1])
-    table = out.split("Left out for want")[0]
+        assert set(cell.split()) <= words or (said and heading in out.split("narrow): ")[1])
+    table = out.split("Columns hidden")[0]
     assert all(len(line.rstrip()) <= width for line in table.splitlines())
 
 
 def test_what_has_no_room_is_named(capsys, monkeypatch):
     out = shown(capsys, monkeypatch, WIDE, 40)
-    assert "Left out for want of width: difference, interval, p." in out
+    assert "Columns hidden (terminal too narrow): difference, interval, p." in out
     assert "0.004" not in out
-    assert "Left out" not in shown(capsys, monkeypatch, WIDE, 80)
+    assert "Columns hidden" not in shown(capsys, monkeypatch, WIDE, 80)
 
 
 def test_a_word_longer_than_the_terminal_is_broken_as_nothing_else_can_be(capsys, monkeypatch):

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from fairjudge.backends.planning import stand_in
 from fairjudge.backends.token_counts import count_tokens
+from fairjudge.cache.disk import ReplyCache
 from fairjudge.cli._main import app
 from fairjudge.datasets import example_path
 from fairjudge.ports import CompletionRequest, Message, ModelRef
@@ -292,6 +293,38 @@ def test_a_batch_holds_the_calls_and_its_results_serve_the_run(tmp_path, server)
         json.loads(line)["value"] for line in (tmp_path / "out.jsonl").read_text().splitlines()
     ]
     assert values.count(4.0) == len(rows) - 1
+
+
+def test_of_a_batch_only_whole_replies_are_kept(tmp_path):
+    def reply(text, reason="stop", **message):
+        return {"choices": [{"message": {"content": text, **message}, "finish_reason": reason}]}
+
+    half = '{"reasoning": "84 people", "verdict": 1'
+    bodies = {
+        "whole": (200, reply("Verdict: 4")),
+        "cut off": (200, reply(half, "length")),
+        "broken off": (200, reply(half, None)),
+        "aborted": (200, reply(half, "abort")),
+        "out of resources": (200, reply(half, "insufficient_system_resource")),
+        "stopped": (200, reply(half, "SAFETY")),
+        "refused": (200, reply(None, refusal="no")),
+        "refused in a part": (200, reply([{"type": "refusal", "refusal": "no"}])),
+        "an error": (200, {"error": {"code": 429, "message": "slow"}}),
+        "no choices": (200, {"choices": None}),
+        "nothing": (200, None),
+        "filtered": (400, {"error": {"code": "content_filter", "message": "no"}}),
+    }
+    rows = [
+        {"custom_id": name, "response": {"status_code": status, "body": body}, "error": None}
+        for name, (status, body) in bodies.items()
+    ]
+    results = tmp_path / "results.jsonl"
+    results.write_text("\n".join(map(json.dumps, rows)))
+    said = run("load-batch", results, "--cache", tmp_path / "cache").output
+    assert "2 replies stored, 10 lines without one" in said
+    cache = ReplyCache(tmp_path / "cache")
+    assert {key for key, _ in cache.items()} == {"whole", "cut off"}
+    cache.close()
 
 
 def test_a_broken_results_file_is_named_with_its_line(tmp_path):

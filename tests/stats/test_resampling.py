@@ -82,7 +82,7 @@ def test_resamples_draw_as_many_documents_as_there_are(documents, resamples, see
 
 
 def test_chunks_do_not_change_the_number_of_replicates(monkeypatch):
-    monkeypatch.setattr(boot, "_CELLS_A_CHUNK", 10)
+    monkeypatch.setattr(boot, "_CELLS_PER_CHUNK", 10)
     drawn = boot.replicates(
         lambda counts: counts[:, 0],
         n_documents=4,
@@ -207,7 +207,7 @@ def test_bca_is_scipys_where_the_jackknife_is_ours(monkeypatch):
     values = np.random.default_rng(3).exponential(size=12)
     seen = []
     for cells in (10**6, 30):
-        monkeypatch.setattr(boot, "_CELLS_A_CHUNK", cells)
+        monkeypatch.setattr(boot, "_CELLS_PER_CHUNK", cells)
         seen.append(boot._jackknife(boot.weighted_mean(values, np.arange(12), 12), 12))
     assert seen[0] == pytest.approx((values.sum() - values) / 11)
     assert seen[1] == pytest.approx(seen[0])

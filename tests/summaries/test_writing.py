@@ -12,7 +12,7 @@ from fairjudge.errors import ConfigurationError, ContextTooLongError, RefusedErr
 from fairjudge.options.summarizing import SummarizeOptions
 from fairjudge.ports import ModelRef
 from fairjudge.run.sweeping import settings_of
-from fairjudge.summaries.writing import SENTENCES_AN_ARTICLE, Summarizer, Wishes
+from fairjudge.summaries.writing import SENTENCES_PER_ARTICLE, LengthAndFairness, Summarizer
 
 CLUSTER = Cluster.model_validate(
     {
@@ -66,7 +66,7 @@ async def test_extract_reads_each_article_alone_and_fuses_what_it_took():
     assert (await one.summarize(CLUSTER)).text == "Fused."
     *extracts, fuse = one.backend.requests
     assert len(extracts) == 2
-    assert all(str(SENTENCES_AN_ARTICLE) in prompt(request) for request in extracts)
+    assert all(str(SENTENCES_PER_ARTICLE) in prompt(request) for request in extracts)
     assert prompt(fuse).index("Extract of the first.") < prompt(fuse).index("of the second.")
     assert "one.example" in prompt(fuse)
     assert "First text." not in prompt(fuse)
@@ -99,10 +99,10 @@ async def test_a_cluster_without_content_costs_no_call():
 @pytest.mark.parametrize(
     ("wishes", "said"),
     [
-        (Wishes(n_sentences=1), "Write 1 sentence, no more"),
-        (Wishes(n_sentences=3), "Write 3 sentences, no more"),
-        (Wishes(n_words=120), "Write about 120 words."),
-        (Wishes(), "completeness matters more than brevity"),
+        (LengthAndFairness(n_sentences=1), "Write 1 sentence, no more"),
+        (LengthAndFairness(n_sentences=3), "Write 3 sentences, no more"),
+        (LengthAndFairness(n_words=120), "Write about 120 words."),
+        (LengthAndFairness(), "completeness matters more than brevity"),
     ],
 )
 async def test_wishes_for_length_are_in_the_prompt(wishes, said):
@@ -112,7 +112,7 @@ async def test_wishes_for_length_are_in_the_prompt(wishes, said):
 
 
 async def test_fairness_names_the_groups_of_the_articles_shown():
-    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="leaning"))
+    one = summarizer(lambda r: "x", wishes=LengthAndFairness(fair_attribute="leaning"))
     await one.summarize(CLUSTER)
     # the third article, of the left, is empty and not shown
     said = " ".join(prompt(one.backend.requests[0]).split())
@@ -131,7 +131,7 @@ async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
     said = []
     one = summarizer(
         lambda request: said.append(request.messages[-1].content) or "x",
-        wishes=Wishes(fair_attribute="leaning"),
+        wishes=LengthAndFairness(fair_attribute="leaning"),
     )
     assert isinstance(await one.summarize(cluster), Summary)
     assert "PWNED" not in said[0]
@@ -140,7 +140,7 @@ async def test_a_group_whose_name_is_an_instruction_goes_by_a_number():
 
 
 async def test_a_fairness_attribute_that_no_article_has_is_said():
-    one = summarizer(lambda r: "x", wishes=Wishes(fair_attribute="colour"))
+    one = summarizer(lambda r: "x", wishes=LengthAndFairness(fair_attribute="colour"))
     found = await one.summarize(CLUSTER)
     assert isinstance(found, Unscored)
     assert found.reason == "empty_input"
@@ -158,10 +158,10 @@ def sweep(*sweeps, **wishes):
 
 def test_a_sweep_changes_one_thing_at_a_time():
     own, warm, hot, long, fair = sweep("temperature=0,0.5,1", "sentences=5", "fair=leaning")
-    assert (own.change, own.temperature, own.wishes) == (None, 0.0, Wishes())
+    assert (own.change, own.temperature, own.wishes) == (None, 0.0, LengthAndFairness())
     assert (warm.name("m"), warm.temperature) == ("m+temperature=0.5", 0.5)
-    assert (hot.name("m"), hot.wishes) == ("m+temperature=1", Wishes())
-    assert (long.name("m"), long.wishes) == ("m+sentences=5", Wishes(n_sentences=5))
+    assert (hot.name("m"), hot.wishes) == ("m+temperature=1", LengthAndFairness())
+    assert (long.name("m"), long.wishes) == ("m+sentences=5", LengthAndFairness(n_sentences=5))
     assert (fair.name("m"), fair.wishes.fair_attribute) == ("m+fair=leaning", "leaning")
     assert own.name("m") == "m"
 
@@ -169,7 +169,7 @@ def test_a_sweep_changes_one_thing_at_a_time():
 def test_none_takes_a_wish_back_and_what_changes_nothing_is_left_out():
     assert len(sweep("fair=none", "temperature=0", "sentences=none")) == 1
     _, without = sweep("words=none,50", n_words=50)
-    assert (without.change, without.wishes) == ("words=none", Wishes())
+    assert (without.change, without.wishes) == ("words=none", LengthAndFairness())
     assert len(sweep("sentences=3,3")) == 2
 
 
@@ -225,5 +225,5 @@ async def test_stubs_are_no_source():
 
 def test_the_length_asked_for_fits_the_limit():
     with pytest.raises(ConfigurationError, match="up to 1600 tokens, and a reply may have 1024"):
-        summarizer(lambda r: "x", wishes=Wishes(n_words=1000))
-    assert "up to 640 words" in Wishes().instructions((), max_tokens=1024)
+        summarizer(lambda r: "x", wishes=LengthAndFairness(n_words=1000))
+    assert "up to 640 words" in LengthAndFairness().instructions((), max_tokens=1024)

@@ -153,7 +153,7 @@ class _Pages:
                 "value": one.in_words(place.shown),
                 "reasons": [clean(reason) for reason in one.reasons],
             }
-            for one in adjudication.said.get(item.id, ())
+            for one in adjudication.opinions.get(item.id, ())
         ]
 
     def _of(self, name: str, key: str) -> dict[str, Any]:

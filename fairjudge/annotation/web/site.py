@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from fairjudge.annotation.adjudication import Adjudication
-from fairjudge.annotation.desk import Desk
+from fairjudge.annotation.desk import LabelService
 from fairjudge.annotation.passages import Marks
 from fairjudge.annotation.tasks import LabelTask
 from fairjudge.errors import InputError
@@ -90,7 +90,7 @@ class Site:
     With an `adjudication`, what was said of an item is shown once it is answered.
     """
 
-    desk: Desk
+    desk: LabelService
     task: LabelTask
     access: Access
     marks: Mapping[str, Marks]

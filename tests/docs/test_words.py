@@ -1,0 +1,72 @@
+"""No interface says what new users stumbled at: help, messages, pages, docs."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PHRASES = (
+    r"at first sight",
+    r"beyond chance",
+    r"took no part",
+    r"takes? no part",
+    r"not at one\b",
+    r"kept out\b(?!, (?:AUC|balanced accuracy))",
+    r"labels (?:would )?buy",
+    r"for want of width",
+    r"who is covered",
+    r"must hold of any judge",
+    r"on several machines",
+    r"\bworthless\b",
+    r"may be as good",
+    r"errs otherwise",
+    r"may (?:not )?stand in for a person",
+    r"explains no gap",
+    r"half as many again",
+    r"with stand-ins",
+    r"so often, each",
+    r"balanced over yes and no",
+    r"no agreement with people shown",
+    r"say next to nothing",
+    r"nobody was asked again",
+    r"by so many wordings",
+)
+STUMBLED_AT = re.compile("|".join(PHRASES), re.IGNORECASE)
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"])
+SOURCES = sorted(
+    path
+    for folder in ("fairjudge", "graphs", "calibration")
+    for path in (ROOT / folder).rglob("*")
+    if path.suffix in {".py", ".html", ".js"}
+    and path.relative_to(ROOT).parts[1] not in {"backends", "bias", "fairness"}
+)
+
+
+def texts(path):
+    """Return what `path` may say: strings of Python, joined over their lines, or the whole file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return [text]
+    nodes = ast.walk(ast.parse(text))
+    return [
+        node.value for node in nodes if isinstance(node, ast.Constant) and type(node.value) is str
+    ]
+
+
+@pytest.mark.parametrize("paths", [PAGES, SOURCES], ids=["docs", "sources"])
+def test_no_text_says_a_phrase_of_the_list(paths):
+    assert len(paths) > 15
+    hits = [
+        f"{path.relative_to(ROOT)}: {hit[0]}"
+        for path in paths
+        for text in texts(path)
+        for hit in STUMBLED_AT.finditer(" ".join(text.split()))
+    ]
+    assert not hits
+
+
+@pytest.mark.parametrize("text", ["At first\nsight", "a leads beyond chance.", "31 took no part"])
+def test_the_phrases_are_seen_over_line_ends_and_in_any_case(text):
+    assert STUMBLED_AT.search(" ".join(text.split()))
