@@ -142,10 +142,14 @@ class RequestTimeoutError(BackendError):
 
 
 class ConnectionFailedError(BackendError):
-    """The connection was refused, reset or broken off; ``unsent`` before anything was sent."""
+    """The connection was refused, reset or broken off, or is no HTTP.
 
-    def __init__(self, message: str, *, unsent: bool = False) -> None:
+    ``unsent``: before anything was sent. ``malformed``: something came that is not valid HTTP.
+    """
+
+    def __init__(self, message: str, *, unsent: bool = False, malformed: bool = False) -> None:
         self.unsent = unsent
+        self.malformed = malformed
         super().__init__(message)
 
 
@@ -186,7 +190,7 @@ class MismatchedReplyError(BackendError):
 
 
 class WaitTooLongError(BackendError):
-    """The server asks for a longer wait than ``--max-wait`` before it answers."""
+    """The server asks for more waiting than ``--max-wait``, which bounds one request's in all."""
 
 
 class BudgetExceededError(BackendError):

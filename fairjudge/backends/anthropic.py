@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import anthropic
@@ -10,6 +11,7 @@ from fairjudge.backends.finish_reasons import checked_finish
 from fairjudge.backends.http import check_target, one_line
 from fairjudge.backends.http_transport import sdk_http_client
 from fairjudge.backends.parameter_support import ParameterSupport
+from fairjudge.backends.placed_elsewhere import answer_elsewhere, where_it_went
 from fairjudge.backends.ports import asked_again
 from fairjudge.backends.reply_bodies import check_reply
 from fairjudge.backends.server_client import ServerClient, post_json
@@ -53,7 +55,7 @@ class AnthropicBackend(ServerClient[anthropic.AsyncAnthropic]):
                     self._message_body(request, marked=bool(marks)) | body,
                     timeout_seconds=self._timeout_seconds,
                 )
-                return read_reply(reply, where=self._url)
+                return read_reply(reply, schema=request.response_schema, where=self._url)
             except Exception as error:
                 failed = self._mapped(error)
                 if self._support.learn(failed, [*body, *marks]) is None:
@@ -110,8 +112,10 @@ def _turn(message: Message, *, marked: bool) -> dict[str, Any]:
     return {"role": message.role, "content": content}
 
 
-def read_reply(reply: Any, *, where: str = "the server") -> Completion:
-    """Return what the model said in a message, or raise why it said nothing."""
+def read_reply(
+    reply: Any, *, schema: Mapping[str, Any] | None = None, where: str = "the server"
+) -> Completion:
+    """Return what the model said in a message, or raise why it said nothing; see `read_chat`."""
     reply = check_reply(reply, "content", "stop_reason", where=where)
     usage, reason = read_messages_usage(reply.get("usage")), reply.get("stop_reason")
     if reason == "refusal":
@@ -122,8 +126,12 @@ def read_reply(reply: Any, *, where: str = "the server") -> Completion:
     blocks = reply.get("content") or ()
     text = "".join(block["text"] for block in blocks if block.get("type") == "text")
     if not text.strip():
-        why = f"the reply has no text (stop reason {one_line(reason)!r})"
-        raise EmptyReplyError(why).with_usage(usage)
+        elsewhere = answer_elsewhere({"content": blocks}, schema)
+        if elsewhere is None:
+            went = where_it_went({"content": blocks})
+            why = f"the reply has no text (stop reason {one_line(reason)!r})"
+            raise EmptyReplyError("; ".join(filter(None, [why, went]))).with_usage(usage)
+        text, finish = elsewhere, "stop"
     model = reply.get("model")
     return Completion(
         text=text,

@@ -10,6 +10,7 @@ from typing import Any
 from fairjudge.backends.finish_reasons import checked_finish
 from fairjudge.backends.http import one_line
 from fairjudge.backends.parameter_support import is_strict
+from fairjudge.backends.placed_elsewhere import answer_elsewhere, where_it_went
 from fairjudge.backends.reply_bodies import check_reply, finish_reason_of, first_choice
 from fairjudge.backends.usage import read_usage
 from fairjudge.errors import EmptyReplyError, RefusedError, ServerError
@@ -62,11 +63,18 @@ def _response_format(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def read_chat(reply: Any, *, stop: Sequence[str], where: str = "the server") -> Completion:
+def read_chat(
+    reply: Any,
+    *,
+    stop: Sequence[str],
+    schema: Mapping[str, Any] | None = None,
+    where: str = "the server",
+) -> Completion:
     """Return what the model said in a chat completion, or raise why it said nothing.
 
-    `where` names the server in messages. Some servers leave the stop string that ended a reply at
-    its end; it is cut off here, as OpenAI does.
+    JSON of `schema`, which was asked for, counts as said where the text is empty and it stands
+    elsewhere (`fairjudge.backends.placed_elsewhere`). `where` names the server in messages. Some
+    servers leave the stop string that ended a reply at its end; it is cut off here, as OpenAI does.
     """
     reply = check_reply(reply, "choices", where=where)
     choice = first_choice(reply, where=where)
@@ -78,7 +86,11 @@ def read_chat(reply: Any, *, stop: Sequence[str], where: str = "the server") -> 
     finish = checked_finish(reason, where=where, usage=usage)
     text = cut_at(_text(message.get("content")), stop)
     if not text.strip():
-        raise _empty(reason, finish, where=where, usage=usage)
+        elsewhere = answer_elsewhere(message, schema)
+        if elsewhere is None:
+            went = where_it_went(message)
+            raise _empty(reason, finish, went, where=where, usage=usage)
+        text, finish = elsewhere, "stop"
     model = reply.get("model")
     return Completion(
         text=text,
@@ -115,7 +127,7 @@ def _text(content: Any) -> str:
 
 
 def _empty(
-    reason: Any, finish: FinishReason, *, where: str, usage: Usage
+    reason: Any, finish: FinishReason, went: str, *, where: str, usage: Usage
 ) -> EmptyReplyError | ServerError:
     """Return the error for a reply without text; one that never ended is the server's failure."""
     if reason is None:
@@ -124,7 +136,8 @@ def _empty(
     why = f"finish reason {one_line(reason)!r}"
     if finish == "length":
         why += ": all of max_output_tokens went elsewhere, as into reasoning"
-    return EmptyReplyError(f"the reply has no text ({why})").with_usage(usage)
+    said = f"the reply has no text ({why})" + (f"; {went}" if went else "")
+    return EmptyReplyError(said).with_usage(usage)
 
 
 def cut_at(text: str, stop: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from fairjudge.backends import failure_words as words
@@ -34,7 +35,9 @@ _FORBIDDEN = frozenset({403, 451})
 _CODE_FIELDS = ("code", "type", "status", "error_code", "reason", "error_type", "status_code")
 _WORD_FIELDS = ("message", "detail", "msg", "status_msg", "error_description", "title", "raw")
 _NESTED = ("innererror", "metadata", "details", "inner_error")
-_MAX_WORDS = 2_000
+_MAX_PAGE, _MAX_WORDS, _MAX_CODE = 20_000, 2_000, 200
+"""Characters that are read of a page, of a message and of a code: a server may send megabytes."""
+_MAX_PARTS = 50
 _MAX_DEPTH = 5
 _TELLING = ("flagged_input", "failed_generation", "content_filter_result")
 """Fields that say by being there what happened."""
@@ -182,11 +185,12 @@ def read_error(body: Any) -> Said:
     if isinstance(body, list):
         body = next((part for part in body if isinstance(part, Mapping)), {"message": str(body)})
     if not isinstance(body, Mapping):
-        text = " ".join(_TAGS.sub(" ", str(body or "")).split())
-        # Codes stand in the words of what clients raise: "... 'code': 'insufficient_quota'".
-        return Said(status=None, codes="", words=text) if not text else _of_text(text)
-    parts = list(_parts(body))
-    codes = [str(part[f]) for part in parts for f in _CODE_FIELDS if _is_code(part.get(f))]
+        text = " ".join(_TAGS.sub(" ", str(body or "")[:_MAX_PAGE]).split())[:_MAX_WORDS]
+        return _of_text(text)
+    parts = list(islice(_parts(body), _MAX_PARTS))
+    codes = [
+        str(part[f])[:_MAX_CODE] for part in parts for f in _CODE_FIELDS if _is_code(part.get(f))
+    ]
     telling = [name for part in parts for name in _TELLING if part.get(name)]
     said = [text for part in parts for f in _WORD_FIELDS if (text := _words(part.get(f)))]
     params = (part.get("param") for part in parts)
@@ -203,7 +207,8 @@ _CODE_IN_TEXT = re.compile(r"\b[a-zA-Z]+(?:_[a-zA-Z]+)+\b")
 
 
 def _of_text(text: str) -> Said:
-    found = _CODE_IN_TEXT.findall(text[:10_000])
+    """Read words alone; the code of a lack of money may stand among them, as clients raise it."""
+    found = _CODE_IN_TEXT.findall(text)
     codes = [code for code in dict.fromkeys(found) if words.NO_CREDIT_CODES.fullmatch(code)]
     return Said(status=None, codes=" ".join(codes), words=text)
 
@@ -249,5 +254,6 @@ def _words(value: Any, depth: int = 0) -> str:
         return ""
     if isinstance(value, Mapping):
         value = [value[name] for name in ("loc", *_WORD_FIELDS) if name in value]
-    parts = (_words(part, depth + 1) for part in value) if isinstance(value, list) else ()
-    return " ".join(part for part in parts if part)
+    listed = value[:_MAX_PARTS] if isinstance(value, list) else ()
+    parts = (_words(part, depth + 1) for part in listed)
+    return " ".join(part for part in parts if part)[:_MAX_WORDS]

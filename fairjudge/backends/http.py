@@ -16,6 +16,10 @@ DEFAULT_TIMEOUT_SECONDS = 300.0
 CONNECT_TIMEOUT_SECONDS = 10.0
 DEFAULT_MAX_WAIT_SECONDS = 120.0
 """Longest wait that a server may ask for."""
+_NAMED_KEY = re.compile(
+    r"(?:^|[/;,])(?:[a-z_-]*key|(?:[a-z]+[_-])?token|secret|password)[=:][^/;,]{8,}", re.IGNORECASE
+)
+"""A key in a path under its name, as some gateways take it."""
 PLACEHOLDER_KEY = "no-key"
 """Sent where a server of one's own asks for no key but the client insists on one."""
 
@@ -38,7 +42,7 @@ def check_base_url(base_url: str) -> str:
             "a base URL must carry no user name, password, query or fragment, because it is "
             "written to records; put the key into the provider's environment variable"
         )
-    if holds_key(unquote(base_url)):
+    if holds_key(unquote(base_url)) or _NAMED_KEY.search(unquote(parts.path)):
         raise ConfigurationError(
             "a base URL must hold no key, because it is written to records; put the key into the "
             "provider's environment variable"

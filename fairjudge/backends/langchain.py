@@ -28,11 +28,10 @@ from fairjudge.backends.failures import failure, failure_within
 from fairjudge.backends.guarding import keys_in_environment
 from fairjudge.backends.http import DEFAULT_TIMEOUT_SECONDS, check_target, one_line
 from fairjudge.backends.ports import Warn, asked_again
-from fairjudge.backends.server_client import map_sdk_error
+from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.errors import (
     BackendError,
     ConfigurationError,
-    ConnectionFailedError,
     MissingExtraError,
     NoReplyError,
     RequestTimeoutError,
@@ -251,7 +250,6 @@ def _by_its_attributes(
     error: Exception, *, where: str, secrets: tuple[str, ...]
 ) -> BackendError | None:
     """Return the error for one that says a status, or that the connection failed."""
-    said = one_line(error, secrets=secrets)
     status = getattr(error, "status_code", None) or getattr(error, "code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
@@ -259,5 +257,5 @@ def _by_its_attributes(
     if isinstance(error, _TIMEOUTS):
         return RequestTimeoutError(f"{where} sent no reply in time")
     if isinstance(error, _BROKEN):
-        return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
+        return broken_off(error, where=where, secrets=secrets)
     return None

@@ -17,6 +17,7 @@ from fairjudge.errors import (
     RateLimitError,
     RefusedError,
     ServerError,
+    WaitTooLongError,
 )
 from fairjudge.ports import Completion, Decisions, SharedCache, Usage
 
@@ -43,7 +44,9 @@ class Ending:
         refused = isinstance(error, RefusedError) and error.status is not None
         if refused or isinstance(error, _NOT_BILLED):
             return _FREE
-        unsent = isinstance(error, ConnectionFailedError) and error.unsent
+        unsent = isinstance(error, WaitTooLongError) or (
+            isinstance(error, ConnectionFailedError) and error.unsent
+        )
         ours = isinstance(error, FairJudgeError) and not isinstance(error, BackendError)
         return None if unsent or ours else Usage()
 

@@ -20,11 +20,10 @@ from fairjudge.backends.http import (
     one_line,
 )
 from fairjudge.backends.ports import Warn
-from fairjudge.backends.server_client import map_sdk_error
+from fairjudge.backends.server_client import broken_off, map_sdk_error
 from fairjudge.backends.systemone_wire import questions_of, read_decisions, state_of
 from fairjudge.errors import (
     ConfigurationError,
-    ConnectionFailedError,
     ContextTooLongError,
     RefusedError,
 )
@@ -97,7 +96,7 @@ class LiteLLMClient:
             return RefusedError(f"{where}: {said}")
         # litellm makes a status 500 of a connection that never was.
         if isinstance(error, openai.APIStatusError) and "Connection error" in said:
-            return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}")
+            return broken_off(error, where=where, secrets=secrets)
         status = getattr(error, "status_code", None)
         response: Any = getattr(error, "response", None)
         body = getattr(response, "text", "") or getattr(error, "message", str(error))
@@ -127,7 +126,12 @@ class LiteLLMBackend(LiteLLMClient):
             async with asyncio.timeout(self._timeout_seconds):
                 reply = await self._litellm.acompletion(**self._arguments(request))
                 where = self.target.base_url or self.target.model
-                found = read_chat(reply.model_dump(warnings=False), stop=request.stop, where=where)
+                found = read_chat(
+                    reply.model_dump(warnings=False),
+                    stop=request.stop,
+                    schema=request.response_schema,
+                    where=where,
+                )
                 return _doubting_stop(found)
         except Exception as error:
             raise self._mapped(error) from None

@@ -46,7 +46,9 @@ class OpenAIBackend(ServerClient[openai.AsyncOpenAI]):
                     body,
                     timeout_seconds=self._timeout_seconds,
                 )
-                return read_chat(reply, stop=request.stop, where=self._url)
+                return read_chat(
+                    reply, stop=request.stop, schema=request.response_schema, where=self._url
+                )
             except Exception as error:
                 failed = self._mapped(error)
                 if not self._adapts_to(failed, body):

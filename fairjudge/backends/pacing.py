@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
 from fairjudge.backends.limiting import Ending, Limit
+from fairjudge.backends.patience import check_wait, count_wait
 from fairjudge.backends.ports import AnyRequest, Clock, Sleep
 from fairjudge.backends.token_counts import max_input_tokens, output_limit_tokens
 from fairjudge.errors import ConfigurationError, RateLimitError, ServerError
@@ -122,7 +123,7 @@ class AdaptiveLimiter(Limit):
 
     ``limit`` calls at once are allowed now: those given at first and at the most, 1 at the least.
     ``max_wait_seconds`` is the longest wait for which a server's word keeps other calls from
-    beginning.
+    beginning; how long it does counts for their own waiting (`fairjudge.backends.patience`).
     """
 
     def __init__(
@@ -151,16 +152,20 @@ class AdaptiveLimiter(Limit):
         self._under_way = 0
         self._n_shrunk = 0
         self._closed_until = clock()
+        self._closed_seconds = 0.0
         self._then: Callable[[], object] | None = None
 
     async def begin(self, request: AnyRequest) -> Call:
         """See `Limit`."""
+        closed_before = self._closed_so_far()
         async with self._turn:
             while self._then is not None or self._under_way >= int(self.limit):
                 self._room.clear()
                 await self._room.wait()
             while (closed_seconds := self._closed_until - self._clock()) > 0:
+                check_wait(self._closed_so_far() - closed_before + closed_seconds)
                 await self._sleep(closed_seconds)
+            count_wait(self._closed_so_far() - closed_before)
             taken = {what: await self._take(what, request) for what in self._allowances}
             self._under_way += 1
             return Call(n_shrunk=self._n_shrunk, taken=taken)
@@ -189,7 +194,13 @@ class AdaptiveLimiter(Limit):
         self.limit = max(1.0, self.limit * _SHRINK)
         self._n_shrunk += 1
         heeded = asked_seconds <= self._max_wait_seconds
-        self._closed_until = self._clock() + (asked_seconds if heeded else _REST_SECONDS)
+        until = self._clock() + (asked_seconds if heeded else _REST_SECONDS)
+        self._closed_seconds = self._closed_so_far() + until - self._clock()
+        self._closed_until = until
+
+    def _closed_so_far(self) -> float:
+        """Return how many seconds until now were ones in which no call might begin."""
+        return self._closed_seconds - max(0.0, self._closed_until - self._clock())
 
     def stop(self, *, then: Callable[[], object]) -> int:
         """Begin no more calls; call `then` when none is under way; return how many are."""

@@ -12,6 +12,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type
 from tenacity.wait import wait_random_exponential
 
 from fairjudge.backends.http import DEFAULT_MAX_WAIT_SECONDS
+from fairjudge.backends.patience import Patience, of_request
 from fairjudge.backends.ports import AnyRequest, Ask, Middleware, Reply, Request, Sleep, Warn
 from fairjudge.errors import (
     AuthenticationError,
@@ -32,7 +33,7 @@ _UNMET_ATTEMPTS = 2
 """At a server that nobody has met yet."""
 _DENIALS_IN_A_ROW = 10
 """Requests denied one after the other, none answered between: the key itself is denied by then."""
-_SAID_FROM_SECONDS = 10.0
+_SAID_FROM_SECONDS = 2.0
 """A shorter wait than this needs no word."""
 _KINDS: Mapping[type[BackendError], str] = {
     NoReplyError: "no reply",
@@ -58,9 +59,10 @@ class RetryPolicy:
 
     ``max_attempts`` counts the first one. Waits are random below an exponential bound that starts
     at ``first_wait_seconds`` and stops growing at ``longest_wait_seconds``; a server's Retry-After
-    is obeyed instead where it is longer, up to ``max_wait_seconds``: where it asks for more, the
-    request is given up. No wait begins that would bring one request's waiting above
-    ``total_wait_seconds``: the last error is raised then.
+    is obeyed instead where it is longer. ``max_wait_seconds`` is the most that one request may wait
+    in all, between its attempts and for a server that asked for a pause: where more is asked for,
+    the request is given up, and random waits become shorter. No wait begins that would bring the
+    waits between attempts above ``total_wait_seconds``: the last error is raised then.
     """
 
     max_attempts: int = 6
@@ -84,8 +86,9 @@ class Retrying(Middleware):
     that says no, or that stumbles, was met.
 
     A key that is not accepted ends the run too, before the first answer. After it, no single item
-    does: a request that is denied raises `DeniedError`, and only ten denied in a row, none answered
-    between, raise `AuthenticationError`.
+    does: a request that is denied raises `DeniedError`. Only ten of status 401 or 402 in a row,
+    none answered between, raise `AuthenticationError`; a 403 may be about texts, of which many that
+    stand together can be alike.
     """
 
     def __init__(
@@ -116,22 +119,39 @@ class Retrying(Middleware):
 
     async def answer(self, request: Request, ask: Ask[Request, Reply]) -> Reply:
         """See `Middleware`."""
-        # Most requests need no second attempt, and tenacity takes longer than all else here.
+        patience = Patience(max_wait_seconds=self._policy.max_wait_seconds)
+        before = of_request.set(patience)
         try:
-            with self._meeting(request):
-                return await ask(request)
-        except TRANSIENT as error:
-            failed = error
-        return await self._ask_again(request, ask, failed)
+            # Most requests need no second attempt, and tenacity takes longer than all else here.
+            try:
+                with self._meeting(request):
+                    return await ask(request)
+            except TRANSIENT as error:
+                failed = error
+            return await self._ask_again(request, ask, failed, patience)
+        finally:
+            of_request.reset(before)
 
     async def _ask_again(
-        self, request: Request, ask: Ask[Request, Reply], failed: BackendError
+        self,
+        request: Request,
+        ask: Ask[Request, Reply],
+        failed: BackendError,
+        patience: Patience,
     ) -> Reply:
+        async def pause(seconds: float) -> None:
+            patience.spend(seconds)
+            await self._sleep(seconds)
+
+        def wait_seconds(state: RetryCallState) -> float:
+            asked = self._asked_seconds(request, state, patience)
+            return max(asked, min(self._backoff(state), patience.left_seconds))
+
         attempts = AsyncRetrying(
             retry=retry_if_exception_type(TRANSIENT),
-            wait=lambda state: max(self._backoff(state), self._asked_seconds(request, state)),
-            stop=self._gives_up,
-            sleep=self._sleep,
+            wait=wait_seconds,
+            stop=lambda state: self._gives_up(state) or patience.left_seconds <= 0.0,
+            sleep=pause,
             before_sleep=lambda state: self._retried(_error(state)),
             reraise=True,
         )
@@ -145,7 +165,8 @@ class Retrying(Middleware):
         except ConnectionFailedError as error:
             if self._met:
                 raise
-            raise ConfigurationError(f"{request.target}: no server answers: {error}") from None
+            problem = "no answer can be read" if error.malformed else "no server answers"
+            raise ConfigurationError(f"{request.target}: {problem}: {error}") from None
         return reply
 
     @contextmanager
@@ -172,9 +193,10 @@ class Retrying(Middleware):
 
     def _is_one_items(self, error: AuthenticationError) -> bool:
         """Say whether a denial is of one request, and not of the key."""
+        if error.status in {403, 451}:
+            return self._answered or self._answered_before
         self._n_denied += 1
-        forbidden = self._answered_before and error.status == 403
-        return (self._answered or forbidden) and self._n_denied < _DENIALS_IN_A_ROW
+        return self._answered and self._n_denied < _DENIALS_IN_A_ROW
 
     def _gives_up(self, state: RetryCallState) -> bool:
         waited_seconds = state.idle_for + state.upcoming_sleep
@@ -183,17 +205,14 @@ class Retrying(Middleware):
             or waited_seconds > self._policy.total_wait_seconds
         )
 
-    def _asked_seconds(self, request: Request, state: RetryCallState) -> float:
+    def _asked_seconds(self, request: Request, state: RetryCallState, patience: Patience) -> float:
         """Return the Retry-After that came with the last error, or 0; raise if it is too long."""
         error = _error(state)
         asked = isinstance(error, RateLimitError | ServerError) and error.retry_after_seconds
         seconds = asked or 0.0
-        longest = self._policy.max_wait_seconds
-        if seconds > longest:
-            wish = f"asks to wait {seconds:,.0f} s, longer than the {longest:g} s of --max-wait"
-            self._say_once(
-                "too long", f"{request.target} {wish}; what it does not answer stays without result"
-            )
+        if asked and (wish := patience.too_long(seconds)):
+            said = f"{request.target} {wish}; what it does not answer stays without result"
+            self._say_once("too long", said)
             raise WaitTooLongError(f"{error}; it {wish}") from None
         if seconds >= _SAID_FROM_SECONDS:
             said = f"{request.target} asks for waits, the first of {seconds:,.0f} s"

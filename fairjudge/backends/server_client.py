@@ -37,6 +37,12 @@ Connection = TypeVar("Connection")
 # What clients raise, beside their own, on bodies that are not what the format promises.
 _HAS_OWN_MESSAGE = (ssl.SSLError, socket.gaierror)
 """Errors of the system whose numbers are not its own."""
+_MALFORMED_HTTP_ERRORS = frozenset(
+    {"RemoteProtocolError", "BadStatusLine", "BadHttpMessage", "ContentEncodingError"}
+)
+"""Names of errors in aiohttp, h11, httpx and their likes."""
+_LOST = "without sending"
+"""httpx has one error for malformed replies and for servers that hang up."""
 _MALFORMED_REPLY_ERRORS = (
     ValueError,
     KeyError,
@@ -136,7 +142,7 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
     if isinstance(error, (TimeoutError, sdk.APITimeoutError)):
         return RequestTimeoutError(f"{where} sent no reply in time")
     if isinstance(error, (httpx2.TransportError, sdk.APIConnectionError)):
-        return _broken_off(error, where=where, secrets=secrets)
+        return broken_off(error, where=where, secrets=secrets)
     if isinstance(error, (sdk.APIResponseValidationError, *_MALFORMED_REPLY_ERRORS)):
         return MalformedReplyError(
             f"{where} sent a reply that is not of its format: {one_line(error, secrets=secrets)}"
@@ -145,15 +151,27 @@ def map_sdk_error(error: Exception, *, sdk: Any, where: str, secrets: tuple[str,
     return BackendError(f"{where}: {one_line(error, secrets=secrets)}") if known else error
 
 
-def _broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
+def broken_off(error: Exception, *, where: str, secrets: tuple[str, ...]) -> ConnectionFailedError:
+    """Return the error of ours for a connection that failed, with the reason below the client's."""
     causes = tuple(_causes(error))
-    malformed = next((one for one in causes if isinstance(one, httpx2.ProtocolError)), None)
-    if malformed is not None:
-        said = one_line(malformed, secrets=secrets)
-        return ConnectionFailedError(f"{where} sent a reply that is not valid HTTP: {said}")
+    if (problem := malformed_http(error)) is not None:
+        said = one_line(problem, secrets=secrets)
+        text = f"{where} sent a reply that is not valid HTTP: {said}"
+        return ConnectionFailedError(text, malformed=True)
     unsent = any(isinstance(one, httpx2.ConnectError) for one in causes)
     said = one_line(_why_unreached(error), secrets=secrets)
     return ConnectionFailedError(f"cannot reach {where}, or it broke off: {said}", unsent=unsent)
+
+
+def malformed_http(error: BaseException) -> str | None:
+    """Return what is wrong with a reply that is no valid HTTP; None where that is not the matter.
+
+    Clients of several libraries raise it, some only while they handle it.
+    """
+    for one in _causes(error, handled=True):
+        if type(one).__name__ in _MALFORMED_HTTP_ERRORS and _LOST not in str(one):
+            return " ".join(str(one).split()).removeprefix("400, message:").strip(" ^")
+    return None
 
 
 def _why_unreached(error: Exception) -> object:

@@ -15,7 +15,8 @@ _MAX_TOKENS = 10**9
 def read_usage(usage: Any) -> Usage:
     """Read the ``usage`` of a chat completion, as OpenAI, litellm and servers like vLLM write it.
 
-    What is no count is not known. ``prompt_tokens`` counts cached tokens too.
+    What is no count is not known, nor is anything where the prompt is said to have no tokens.
+    ``prompt_tokens`` counts cached tokens too.
     """
     given = _fields(usage)
     details = _fields(given.get("prompt_tokens_details"))
@@ -59,6 +60,8 @@ def _fields(value: Any) -> Mapping[str, Any]:
 def _usage(
     input_tokens: int | None, output_tokens: int | None, *, read: int | None, written: int | None
 ) -> Usage:
+    if input_tokens == 0:  # no prompt is empty: such a server counts nothing
+        return Usage()
     possible = input_tokens is not None and (read or 0) + (written or 0) <= input_tokens
     return Usage(
         input_tokens=input_tokens,

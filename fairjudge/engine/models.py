@@ -19,6 +19,7 @@ from fairjudge.backends.planning import PlanningBackend
 from fairjudge.backends.ports import Middleware, Pipeline
 from fairjudge.backends.retrying import Retrying, RetryPolicy, kind_of
 from fairjudge.backends.sharing import SharedCaching
+from fairjudge.backends.truncation import TruncationCheck
 from fairjudge.backends.warming import Warming
 from fairjudge.cache.disk import ReplyCache
 from fairjudge.cache.files import AnyCache
@@ -209,14 +210,18 @@ async def open_models(
         inner.append(StoreCheck(cache))
     with ending_well(limiter, warn=print_warning) as unkept:
         caching = _caching(cache, unkept=unkept)
-        warming: list[Middleware] = [Warming()] if asks_a_server(target) else []
+        served: list[Middleware] = []
+        checked: list[Middleware] = []
+        if asks_a_server(target):
+            served, checked = [Warming()], [TruncationCheck(warn=print_warning)]
         retrying = Retrying(
             policy=RetryPolicy(max_wait_seconds=model.max_wait),
             ends_unmet=True,
             retried=ledger.retried,
             warn=print_warning,
         )
-        backend = Pipeline(client, caching, *warming, Limiting(*outer), retrying, Limiting(*inner))
+        asking = (Limiting(*outer), *checked, retrying, Limiting(*inner))
+        backend = Pipeline(client, caching, *served, *asking)
         ledger.cached = lambda: caching.hits
         ledger.tokens = lambda: count.tokens
         llm = _llm(backend, target, model)

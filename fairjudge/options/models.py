@@ -51,7 +51,7 @@ class Model:
     base_url : str, optional
         An OpenAI-compatible server.
     timeout, max_wait : float
-        Seconds that one request may take, and that a server may ask to be waited for.
+        Seconds that one attempt of a request may take, and that it may be kept waiting in all.
     seed, max_output_tokens : int, optional
         Go into every request.
     max_cost, max_calls
@@ -96,8 +96,8 @@ class Model:
     max_wait: Annotated[
         float,
         Opt(
-            "Longest Retry-After to wait for, in seconds; an item for which the server asks for "
-            "more is left without a result.",
+            "Most that one request waits for a server that asks for pauses, all of its waits "
+            "together, in seconds; an item that would wait longer is left without a result.",
             ge=0,
         ),
     ] = 120.0

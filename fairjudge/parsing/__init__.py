@@ -1,6 +1,5 @@
 """Reads what models write: a judge's verdict, or why there is none, and the items of a list."""
 
-from fairjudge.parsing._clean import without_reasoning
 from fairjudge.parsing._lists import (
     read_list,
     read_object,
@@ -10,6 +9,7 @@ from fairjudge.parsing._lists import (
 )
 from fairjudge.parsing._reader import PARSER_VERSION, Reading, locate_verdict, read_verdict
 from fairjudge.parsing._several import read_verdicts
+from fairjudge.parsing._thoughts import without_reasoning
 
 __all__ = [
     "PARSER_VERSION",

@@ -26,14 +26,6 @@ _TABLE = str.maketrans(_SAME)
 _SIGNS = frozenset("★☆⭐🌟✭✩✰🥇🥈")
 _KEYCAP = "\u20e3"
 
-_OPEN = re.compile(
-    r"<(?:think|thinking|reasoning|thought|analysis|scratchpad)>|\[THINK\]|◁think▷", re.IGNORECASE
-)
-_CLOSE = re.compile(
-    r"</(?:think|thinking|reasoning|thought|analysis|scratchpad)>|\[/THINK\]|◁/think▷"
-    r"|<\|channel\|>final<\|message\|>",
-    re.IGNORECASE,
-)
 _QUOTE = re.compile(r'"([^"\n]{0,4000})"')
 _SINGLE_QUOTE = re.compile(r"(?<![\w'])'([^'\n]{0,300}(?:(?<=\w)'(?=\w)[^'\n]{0,300}){0,8})'(?!\w)")
 _TOLD_QUOTE = re.compile(
@@ -52,39 +44,19 @@ _EMPHASIS = re.compile(r"(?<![^\W_])_{1,3}(?=[^\W_])|(?<=[^\s_])_{1,3}(?![^\W_])
 _QUOTED_ANSWER_WORDS = 3
 
 
-def _spaces(text: str) -> str:
+def spaces(text: str) -> str:
     """Return as many spaces as `text` is long; line breaks stay."""
     return re.sub(r"[^\n]", " ", text)
 
 
 def blank(text: str, start: int, end: int) -> str:
     """Replace a stretch of `text` by spaces."""
-    return text[:start] + _spaces(text[start:end]) + text[end:]
+    return text[:start] + spaces(text[start:end]) + text[end:]
 
 
 def blank_all(pattern: re.Pattern[str], text: str) -> str:
     """Replace every match of `pattern` by spaces."""
-    return pattern.sub(lambda match: _spaces(match[0]), text)
-
-
-def without_reasoning(text: str) -> str:
-    """Blank the blocks in which a model thinks before it answers.
-
-    A block left open swallows the rest; a closing mark without an opening one (chat templates
-    write the opening one themselves) swallows what stands before it.
-    """
-    opening = _OPEN.search(text)
-    kept: list[str] = []
-    place = 0
-    while opening:
-        closing = _CLOSE.search(text, opening.end())
-        end = closing.end() if closing else len(text)
-        kept += [text[place : opening.start()], _spaces(text[opening.start() : end])]
-        place = end
-        opening = _OPEN.search(text, place)
-    text = "".join([*kept, text[place:]])
-    closings = list(_CLOSE.finditer(text))
-    return blank(text, 0, closings[-1].end()) if closings else text
+    return pattern.sub(lambda match: spaces(match[0]), text)
 
 
 _LATER_TURN = re.compile(

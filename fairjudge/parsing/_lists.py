@@ -9,8 +9,8 @@ import json
 import re
 from typing import Any
 
-from fairjudge.parsing._clean import without_reasoning
 from fairjudge.parsing._json import JsonValue, json_values
+from fairjudge.parsing._thoughts import without_reasoning
 
 _OPENING = re.compile(r"[\[{]")
 _MAX_FAILURES = 500

@@ -23,18 +23,18 @@ from fairjudge.parsing._clean import (
     lowered,
     normalised,
     without_quotations,
-    without_reasoning,
     without_told_quotations,
 )
 from fairjudge.parsing._context import amid_a_sentence, reported
 from fairjudge.parsing._json import JsonValue, json_verdicts
 from fairjudge.parsing._stated import Rank, Statement
 from fairjudge.parsing._statements import statements
+from fairjudge.parsing._thoughts import without_reasoning
 from fairjudge.parsing._wording import REVISED, TURNED
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 
-PARSER_VERSION = "5"
+PARSER_VERSION = "6"
 """Part of every judgement's signature; raised whenever any reply would be read differently."""
 _AFTER_SETTLED = re.compile(r"[^\n]{0,20}\n|[^\n]{20}|[\"']?\s{0,3}(?:\}|\]\]|</)")
 """What stands after a verdict that more text would not have changed."""

@@ -10,8 +10,8 @@ from itertools import islice
 from typing import TypeAlias
 
 from fairjudge.domain import Unscored
-from fairjudge.parsing._clean import without_reasoning
 from fairjudge.parsing._reader import read_verdict
+from fairjudge.parsing._thoughts import without_reasoning
 from fairjudge.parsing.refusals import looks_like_refusal
 from fairjudge.scales import Position, Scale
 

@@ -6,19 +6,20 @@ import json
 import re
 import unicodedata
 
-from fairjudge.parsing._clean import without_reasoning
+from fairjudge.parsing._thoughts import without_reasoning
 
 _FENCE = re.compile(r"```[a-zA-Z]{0,20}\s*")
+_SENTENCE_END = re.compile(r"[.!?]\s")
 _GOES_ON = frozenset(",;:\u060c\u061b\u3001\uff0c\uff1a\uff1b")
-_SHORT_LINE = 40
-"""Characters of a last line that may well have no full stop: "Score: 4", "Verdict: Summary 2"."""
+_VERDICT_CHARACTERS = 40
+_VERDICT_WORDS = 3
 
 
 def is_whole(text: str) -> bool:
     """Say whether `text` looks like all of a reply.
 
     JSON is whole where it closes. Prose is whole where it ends as a sentence does, in any script,
-    or in a line that is short.
+    or in a short line that states a verdict.
     """
     said = without_reasoning(text).strip()
     fences = said.count("```")
@@ -47,4 +48,11 @@ def _ends(text: str) -> bool:
     if not last or last in _GOES_ON:
         return False
     closes = unicodedata.category(last) in {"Po", "Pe", "Pf"} or last == '"'
-    return closes or len(text.rpartition("\n")[2]) <= _SHORT_LINE
+    return closes or _states(text.rpartition("\n")[2])
+
+
+def _states(line: str) -> bool:
+    """Say whether a last line is one that has no full stop: "Score: 4", "Summary 2", "yes"."""
+    if len(line) > _VERDICT_CHARACTERS or _SENTENCE_END.search(line):
+        return False
+    return ":" in line or line[-1].isdigit() or len(line.split()) <= _VERDICT_WORDS

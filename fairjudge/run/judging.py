@@ -27,7 +27,7 @@ from fairjudge.engine.runs import (
     open_run,
     relaxed_gc,
 )
-from fairjudge.errors import ConfigurationError
+from fairjudge.errors import ConfigurationError, InputError
 from fairjudge.judges.asking import Promise
 from fairjudge.judges.balance import BALANCE
 from fairjudge.judges.checklist import derive
@@ -141,12 +141,15 @@ class JudgeOutcome(RunOutcome):
         return covered_report(lists, self.references)["groups"] if lists else []
 
     def stability(self) -> dict[str, Any] | None:
-        """Return what `stability_report` says of repeats; None where each item was judged once."""
+        """Return what `stability_report` says of repeats; None where no item has two scores."""
         from fairjudge.auditing.stability import stability_report
 
         if all(one.repeat is None and one.variant is None for one in self.ratings):
             return None
-        return stability_report(self.judgements)
+        try:
+            return stability_report(self.judgements)
+        except InputError:  # each item was asked several times, and none was scored twice
+            return None
 
     @property
     def without_probabilities(self) -> Mapping[str, int]:

@@ -154,14 +154,24 @@ async def test_a_denial_after_an_answer_is_one_items(ask, status):
     assert len(inner.requests) == 13  # none is asked again
 
 
-async def test_ten_denials_in_a_row_end_the_run(ask):
-    backend, _ = answering("hello", *[denied(401)] * 10)
+@pytest.mark.parametrize("status", [401, 402])
+async def test_ten_denials_of_the_key_in_a_row_end_the_run(ask, status):
+    backend, _ = answering("hello", *[denied(status)] * 10)
     await backend.complete(ask(TARGET))
     for _ in range(9):
         with pytest.raises(DeniedError):
             await backend.complete(ask(TARGET))
     with pytest.raises(AuthenticationError):
         await backend.complete(ask(TARGET))
+
+
+async def test_any_number_of_forbidden_texts_in_a_row_ends_no_run(ask):
+    backend, _ = answering("hello", *[denied(403)] * 50, "last")
+    await backend.complete(ask(TARGET))
+    for _ in range(50):
+        with pytest.raises(DeniedError):
+            await backend.complete(ask(TARGET))
+    assert (await backend.complete(ask(TARGET))).text == "last"
 
 
 async def test_of_a_run_that_was_answered_before_a_403_is_one_items_at_once(ask):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
 from server_cases import BY_STATUS, NO_CHOICE, PASSING, WAITS, WITHIN_200
 from test_contract import KINDS, WRAPPED, asked, given
 
 from fairjudge.backends import open_backend, resolve_target
+from fairjudge.backends.failures import failure
 from fairjudge.backends.ports import Pipeline
+from fairjudge.backends.reply_bodies import check_reply, read_json
 from fairjudge.backends.retrying import TRANSIENT, Retrying
 from fairjudge.errors import BackendError, ServerError
 
@@ -123,3 +128,28 @@ async def test_what_passes_is_asked_again_as_long_as_it_asks_to_wait(stub, provi
         assert (name, len(stub.calls), len(waits)) == (name, 2, 1)
         assert waits[0] >= (case.wait_seconds or 0.0) - 1e-9, name
     await client.aclose()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<script" * 2_000_000,
+        b"<" * 10_000_000,
+        b'{"error": {"message": "' + b"prompt " * 2_000_000 + b'"}}',
+        b'{"errors": [' + b'{"message": "input tokens "},' * 300_000 + b'{"code": 1}]}',
+        b"[" * 1_000_000,
+        b'{"error": ' * 100_000,
+        b"try again in 1" * 1_000_000,
+    ],
+    ids=["scripts", "tags", "words", "errors", "lists", "objects", "waits"],
+)
+@pytest.mark.parametrize("status", [200, 400, 429, 500])
+def test_megabytes_of_an_error_take_a_moment(body, status):
+    """Measured in the time of this process: .1 to .3 s each, most of it in reading JSON."""
+    began = time.process_time()
+    if status == 200:
+        with contextlib.suppress(BackendError):
+            check_reply(read_json(body, where="a server"), "choices", where="a server")
+    else:
+        assert len(str(failure(status, body, where="a server"))) < 1_000
+    assert time.process_time() - began < 10

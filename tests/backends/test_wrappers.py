@@ -441,7 +441,7 @@ class TestRetrying:
 
     async def test_waits_that_are_asked_for_are_said_once(self, request_):
         said = []
-        slow = [RateLimitError("slow", retry_after_seconds=s) for s in (1, 60, 90, 500, 600)]
+        slow = [RateLimitError("slow", retry_after_seconds=s) for s in (1, 60, 50, 500, 600)]
         answers = iter([*slow[:3], "ok", *slow[3:]])
         inner = ScriptedBackend(lambda r: next(answers))
         backend = Pipeline(inner, Retrying(sleep=lambda _: asyncio.sleep(0), warn=said.append))

@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from cli_tools import judging, reference, summary, text_of, write_jsonl
+from cli_tools import building, cluster, judging, openai, reference, summary, text_of, write_jsonl
 from stub_server import Call, Fault, Reply, StubServer
 
 from fairjudge.engine import models
@@ -142,3 +142,57 @@ def test_each_item_ends_with_its_reason_and_only_some_are_asked_again(cli, serve
     assert last.code == 3  # refused, too long and cut off stay
     assert asked(server) == dict.fromkeys(PASSING, 1)
     assert reasons() == {"good": None, **REASONS, **dict.fromkeys(PASSING)}
+
+
+HALVES = {
+    "judgements": HALF,
+    "checklists": '{"entries": [{"group": 1, "covered": true}, {"group": 2, "cov',
+    "pairs": '{"reasoning": "The first one says that 84 people", "verdict": "1',
+    "summaries": "The bridge closed. Nobody",
+    "questions": '{"questions": ["Why did the bridge close?", "Who',
+    "units": '{"units": ["The bridge is closed.", "The rain',
+}
+"""What a reply looks like that a server broke off."""
+
+
+@pytest.mark.parametrize("reason", [None, "abort", "OTHER", "error", "SAFETY"])
+@pytest.mark.parametrize(
+    ("half", "options"),
+    [
+        ("judgements", ()),
+        ("judgements", ("--protocol", "binary")),
+        ("judgements", ("--expected",)),
+        ("judgements", ("--samples", "2")),
+        ("judgements", ("--repeats", "2")),
+        ("pairs", ("--protocol", "pairwise")),
+        ("checklists", ("--protocol", "checklist")),
+    ],
+)
+def test_half_a_reply_is_no_verdict_and_is_not_kept(cli, server, half, options, reason):
+    write_jsonl(Path("references.jsonl"), [reference()])
+    write_jsonl(Path("summaries.jsonl"), [summary("s"), summary("t")])
+    server.answer = lambda call: Reply(text=HALVES[half], finish_reason=reason)
+    done = cli(*judging(server), *options)
+    assert done.code == 3
+    rows = [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+    right = "refused" if reason == "SAFETY" else "backend"
+    assert {(row["value"], row["unscored"]) for row in rows} == {(None, right)}
+    server.calls.clear()
+    cli(*judging(server), *options)
+    assert bool(server.calls) == (right == "backend")
+
+
+@pytest.mark.parametrize("reason", [None, "abort", "error", "SAFETY"])
+@pytest.mark.parametrize("command", ["summarize", "build"])
+def test_half_a_text_is_no_summary_and_no_reference(cli, server, command, reason):
+    write_jsonl(Path("clusters.jsonl"), [cluster()])
+    half = HALVES["summaries" if command == "summarize" else "questions"]
+    server.answer = lambda call: Reply(text=half, finish_reason=reason)
+    asked_for = ("summarize", "clusters.jsonl", "-o", "references.jsonl", *openai(server))
+    line = asked_for if command == "summarize" else building(server)
+    done = cli(*line)
+    assert done.code == 3
+    assert ("refused" if reason == "SAFETY" else "backend") in done.out
+    server.calls.clear()
+    cli(*line)
+    assert bool(server.calls) == (reason != "SAFETY" or command == "summarize")

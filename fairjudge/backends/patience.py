@@ -1,0 +1,58 @@
+"""How long a server may keep one request waiting, its attempts and those of others together.
+
+A request waits between its own attempts, and with all others while a server that asked for a pause
+is left alone. One `Patience` a request counts both, so that a bound on waiting is one on the whole.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+from fairjudge.errors import WaitTooLongError
+
+
+@dataclass(slots=True, kw_only=True)
+class Patience:
+    """What one request has waited of the most that it may (``max_wait_seconds``)."""
+
+    max_wait_seconds: float
+    waited_seconds: float = 0.0
+
+    @property
+    def left_seconds(self) -> float:
+        """How much longer it may wait."""
+        return max(0.0, self.max_wait_seconds - self.waited_seconds)
+
+    def spend(self, seconds: float) -> None:
+        """Count a wait."""
+        self.waited_seconds += seconds
+
+    def too_long(self, seconds: float) -> str | None:
+        """Say in words that a wait of so many `seconds` more is too long; None where it is not."""
+        if seconds <= self.left_seconds:
+            return None
+        before = f" after {self.waited_seconds:,.1f} s" if self.waited_seconds >= 0.05 else ""
+        return (
+            f"asks to wait {seconds:,.0f} s{before}, longer than the {self.max_wait_seconds:g} s "
+            "of --max-wait"
+        )
+
+
+of_request: ContextVar[Patience | None] = ContextVar("patience", default=None)
+"""That of the request which is being asked."""
+
+
+def check_wait(seconds: float) -> None:
+    """Raise `WaitTooLongError` where the request being asked may not wait so many `seconds`."""
+    patience = of_request.get()
+    wish = None if patience is None else patience.too_long(seconds)
+    if wish is not None:
+        raise WaitTooLongError(f"another request was told to slow down: the server {wish}")
+
+
+def count_wait(seconds: float) -> None:
+    """Count a wait of the request being asked."""
+    patience = of_request.get()
+    if patience is not None:
+        patience.spend(seconds)

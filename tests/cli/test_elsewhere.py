@@ -1,0 +1,251 @@
+"""Replies whose text is elsewhere, thinking marks in the text, and prompts cut off: over HTTP."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_tools import article, as_sent, judging, summary, write_jsonl
+from raw_server import chat, http, raw_server
+from stub_server import Fault, Reply
+
+from fairjudge.backends.token_counts import count_tokens
+
+ANSWER = '{"reasoning":"All of it is there.","verdict":"4"}'
+THOUGHTS = "The summary misses much.\nVerdict: 2\n"
+
+
+def judged() -> list[dict]:
+    return [json.loads(line) for line in Path("judgements.jsonl").read_text().splitlines()]
+
+
+def replying(body: bytes):
+    """Answer each request with `body`."""
+
+    def serve(server, line):
+        line.read()
+        line.write(http(body))
+
+    return raw_server(serve)
+
+
+def asked(server, backend: str = "openai") -> tuple[str, ...]:
+    url = server.url.removesuffix("/v1") if backend == "anthropic" else server.url
+    inputs = ("--references", "references.jsonl", "--summaries", "summaries.jsonl")
+    where = ("--backend", f"{backend}:m", "--base-url", url, "-o", "judgements.jsonl")
+    more = ("--max-unscored", "1", "--aspect", "coverage", "--protocol", "likert")
+    return ("judge", *inputs, *where, *more)
+
+
+def call(arguments: object) -> dict:
+    function = {"name": "reply", "arguments": arguments}
+    return {"tool_calls": [{"id": "a", "type": "function", "function": function}]}
+
+
+ELSEWHERE = {
+    "reasoning_content": {"reasoning_content": ANSWER},
+    "reasoning": {"reasoning": f"\n{ANSWER}\n"},
+    "thinking": {"thinking": ANSWER},
+    "a function": call(ANSWER),
+    "a function's object": call(json.loads(ANSWER)),
+    "reasoning_details": {"reasoning_details": [{"type": "reasoning.text", "text": ANSWER}]},
+    "a part": {"content": [{"type": "thinking", "thinking": [{"type": "text", "text": ANSWER}]}]},
+}
+
+
+@pytest.mark.parametrize("content", [None, "", "\n"])
+@pytest.mark.parametrize("place", ELSEWHERE)
+def test_json_of_the_schema_in_another_place_is_the_answer(
+    cli, references, summaries, place, content
+):
+    message = {"role": "assistant", "content": content, **ELSEWHERE[place]}
+    with replying(chat("", choice={"message": message})) as server:
+        done = cli(*asked(server))
+    assert done.code == 0, done.err
+    assert [row["value"] for row in judged()] == [4] * 6
+    assert {json.loads(row["raw"])["verdict"] for row in judged()} == {"4"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        THOUGHTS,
+        f"I would say 4. {ANSWER}",
+        f"{ANSWER} Or is it 3?",
+        '{"verdict":"4"}',
+        '{"reasoning":"x","verdict":"9"}',
+        '{"reasoning":"x","verdict":4}',
+        '{"reasoning":"x","verdict":"4","more":1}',
+        f"[{ANSWER}]",
+    ],
+)
+def test_thoughts_are_never_a_verdict(cli, references, summaries, said):
+    message = {"role": "assistant", "content": "", "reasoning_content": said}
+    with replying(chat("", choice={"message": message})) as server:
+        done = cli(*asked(server))
+    assert done.code == 0, done.err
+    assert [row["value"] for row in judged()] == [None] * 6
+    detail = judged()[0]["detail"]
+    assert f"its text went into 'reasoning_content' ({len(said.strip())} characters)" in detail
+    assert "reasoning-parser" in detail
+
+
+def test_what_is_in_the_text_goes_first(cli, references, summaries):
+    message = {"role": "assistant", "content": "Verdict: 3", "reasoning_content": ANSWER}
+    with replying(chat("", choice={"message": message})) as server:
+        assert cli(*asked(server)).code == 0
+    assert [row["value"] for row in judged()] == [3] * 6
+
+
+@pytest.mark.parametrize(
+    ("block", "value"),
+    [
+        ({"type": "thinking", "thinking": ANSWER}, 4),
+        ({"type": "tool_use", "id": "a", "name": "reply", "input": json.loads(ANSWER)}, 4),
+        ({"type": "thinking", "thinking": THOUGHTS}, None),
+    ],
+)
+def test_messages_of_anthropic_too(cli, references, summaries, monkeypatch, block, value):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key-at-all")
+    usage = {"input_tokens": 5, "output_tokens": 2}
+    whole = {"id": "m", "type": "message", "role": "assistant", "model": "m", "usage": usage}
+    body = json.dumps({**whole, "content": [block], "stop_reason": "end_turn"}).encode()
+    with replying(body) as server:
+        assert cli(*asked(server, "anthropic")).code == 0
+    assert [row["value"] for row in judged()] == [value] * 6
+    if value is None:
+        assert "its text went into 'thinking'" in judged()[0]["detail"]
+
+
+FINAL = "<|end|><|start|>assistant<|channel|>final<|message|>"
+MARKS = {
+    "harmony": ("<|channel|>analysis<|message|>", FINAL),
+    "cohere": ("<|START_THINKING|>", "<|END_THINKING|><|START_RESPONSE|>"),
+    "seed": ("<seed:think>", "</seed:think>"),
+    "mm": ("<mm:think>", "</mm:think>"),
+    "reflection": ("<reflection>", "</reflection>"),
+    "gemma": ("<|channel>thought\n", "<channel|>"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("family", MARKS)
+def test_thoughts_in_the_text_are_no_verdict(cli, references, summaries, server, family):
+    opening, closing = MARKS[family]
+    texts = [
+        opening + THOUGHTS + closing + ANSWER,
+        opening + THOUGHTS,
+        opening + THOUGHTS + closing,
+    ]
+
+    def answer(call):
+        # A reply that cannot be read is asked for once more, with the reply alone.
+        place = next((n for n in range(3) if f"system{n} says" in as_sent(call)), None)
+        return "null" if place is None else texts[place]
+
+    server.answer = answer
+    options = ("--max-unscored", "1", "--concurrency", "1")
+    write_jsonl(Path("summaries.jsonl"), [summary(f"system{n}") for n in range(3)])
+    done = cli(*judging(server), *options)
+    assert done.code == 0, done.err
+    assert [row["value"] for row in judged()] == [4, None, None]
+
+
+SENTENCE = "The council of the town voted on the repair of the old bridge on Monday evening. "
+
+
+def long_event(n_sentences: int) -> dict:
+    one = article("long0") | {"content": SENTENCE * n_sentences}
+    answers = [[{"aid": "long0", "answer": "The council voted."}]]
+    questions = [{"question": "Who voted?", "answer_groups": answers}]
+    return {"eid": "long", "articles": [one], "question_answers": questions}
+
+
+def counting(server, count) -> None:
+    """Let the server count `count` of its tokens in each prompt."""
+
+    def answer(call):
+        n = count_tokens(as_sent(call))
+        return Reply(text=ANSWER, input_tokens=count(n))
+
+    server.answer = answer
+
+
+def faithfully(server) -> tuple[str, ...]:
+    return (*judging(server), "--aspect", "faithfulness")
+
+
+@pytest.fixture
+def long_texts() -> None:
+    write_jsonl(Path("references.jsonl"), [long_event(700)])
+    rows = [summary(f"system{n}", "long") for n in range(3)]
+    write_jsonl(Path("summaries.jsonl"), rows)
+
+
+@pytest.mark.parametrize("window", [2050, 4096, 5000])
+def test_a_prompt_that_the_server_cut_off_is_too_long(cli, long_texts, server, window):
+    counting(server, lambda n: min(n, window))
+    done = cli(*faithfully(server), "--max-unscored", "1")
+    assert done.code == 0, done.err
+    assert [row["unscored"] for row in judged()] == ["too_long"] * 3
+    assert f"counted {window:,} tokens of a prompt that has about" in judged()[0]["detail"]
+    assert done.err.count("OLLAMA_CONTEXT_LENGTH") == 1
+
+
+@pytest.mark.parametrize("share", [0.62, 1.0, 1.7])
+def test_other_tokenizers_are_no_truncation(cli, long_texts, server, share):
+    counting(server, lambda n: int(share * n))
+    done = cli(*faithfully(server))
+    assert done.code == 0, done.err
+    assert [row["unscored"] for row in judged()] == [None] * 3
+    assert "cut the prompt off" not in done.err
+
+
+@pytest.mark.parametrize("count", [0, 11, 300])
+def test_counts_of_something_else_are_no_truncation(cli, long_texts, server, count):
+    counting(server, lambda _: count)
+    assert cli(*faithfully(server)).code == 0
+
+
+def test_a_server_that_leaves_out_what_it_kept_is_no_truncation(cli, long_texts, server):
+    """The first prompt is counted whole, the others without their beginning."""
+    counting(server, lambda n: n if len(server.calls) == 1 else 600)
+    done = cli(*faithfully(server), "--concurrency", "1")
+    assert done.code == 0, done.err
+    assert [row["unscored"] for row in judged()] == [None] * 3
+
+
+def test_a_tokenizer_is_known_from_shorter_prompts(cli, server):
+    """Its tokens are as estimated; a prompt of a third more than the window is then seen."""
+    write_jsonl(
+        Path("references.jsonl"),
+        [*(long_event(100) | {"eid": f"short{n}"} for n in range(4)), long_event(700)],
+    )
+    rows = [summary(f"system{n}", f"short{n}") for n in range(4)] + [summary("one", "long")]
+    write_jsonl(Path("summaries.jsonl"), rows)
+    counting(server, lambda n: min(n, 8192))
+    done = cli(*faithfully(server), "--concurrency", "1", "--max-unscored", "1")
+    assert done.code == 0, done.err
+    found = {row["eid"]: row["unscored"] for row in judged()}
+    assert found.pop("long") == "too_long"
+    assert set(found.values()) == {None}
+
+
+def test_usage_of_zeros_books_the_estimate(cli, references, summaries, server):
+    """A dollar a thousand tokens: 1,024 of reply and the prompt are more than a dollar a call."""
+    Path("prices.toml").write_text(
+        '[[price]]\nmodel = "openai:stub-model"\ninput = 1000.0\noutput = 1000.0\n'
+        'date = 2026-01-01\nsource = "invented"\n'
+    )
+    server.answer = lambda _: Reply(text="Verdict: 3", input_tokens=0, output_tokens=0)
+    limits = ("--max-cost", "3", "--prices", "prices.toml", "--json", "out.json")
+    done = cli(*judging(server, concurrency=1), *limits, "--max-unscored", "1")
+    assert done.code == 0, done.err
+    assert 1 <= len(server.calls) <= 2
+    assert json.loads(Path("out.json").read_text())["spent"]["cost_usd"] is None
+
+
+def test_the_faults_of_a_server_stay_what_they_are(cli, references, summaries, server):
+    server.fail(Fault(status=400, message="maximum context length is 4096 tokens"))
+    cli(*judging(server, concurrency=1), "--max-unscored", "1")
+    assert judged()[0]["unscored"] == "too_long"
