@@ -81,7 +81,8 @@ class JudgementBook:
     @property
     def ratings(self) -> tuple[Rating, ...]:
         """What was judged so far, in the order of tasks; rankings as their pairs."""
-        return tuple(pair for one in self._ratings if one is not None for pair in pairs_of(one))
+        rated = (rating for rating in self._ratings if rating is not None)
+        return tuple(pair for rating in rated for pair in pairs_of(rating))
 
     @property
     def n_retryable(self) -> int:
